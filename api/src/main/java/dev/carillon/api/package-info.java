@@ -1,0 +1,29 @@
+/**
+ * What users of Carillon write and read: jobs, their types and handlers, what is known about a job,
+ * and the exceptions.
+ *
+ * <p>A {@link dev.carillon.api.JobType} or {@link dev.carillon.api.TaskType} names work and types
+ * its payload; it makes {@link dev.carillon.api.Job} requests; a handler runs them with a {@link
+ * dev.carillon.api.JobContext}; {@link dev.carillon.api.JobInfo} says how a job is doing. The life
+ * of a job:
+ *
+ * <pre>
+ *   SCHEDULED ──► READY ──► RUNNING ──► SUCCEEDED
+ *       ▲           ▲        │ │ │ └──► FAILED      its failure policy says drop
+ *       │ retry     │        │ │ └────► DEAD        given up, kept with its evidence
+ *       └───────────┼────────┘ │
+ *                   └─ WAITING ┘                    a workflow waits
+ *   PAUSED, BLOCKED(reason)                         held, visible, left again
+ *   CANCELLED, EXPIRED                              from every state that has not ended
+ * </pre>
+ *
+ * <p>A job runs <em>at least once</em>: a crash between the work and its recorded outcome repeats
+ * the attempt, so handlers should be idempotent. Values in this package are immutable and safe to
+ * share between threads. Wrong arguments are refused with messages of the form {@code name: value
+ * (expected: …)}: what belongs to a job with {@link dev.carillon.api.InvalidJobException}, anything
+ * else with {@link java.lang.IllegalArgumentException} or {@link java.lang.NullPointerException}.
+ */
+@NullMarked
+package dev.carillon.api;
+
+import org.jspecify.annotations.NullMarked;
