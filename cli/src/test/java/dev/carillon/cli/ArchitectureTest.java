@@ -1,0 +1,292 @@
+package dev.carillon.cli;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaModifier.SYNCHRONIZED;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption.Predefined;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.lang.syntax.elements.ClassesShould;
+import com.tngtech.archunit.lang.syntax.elements.GivenClassesConjunction;
+import com.tngtech.archunit.thirdparty.org.objectweb.asm.ClassReader;
+import com.tngtech.archunit.thirdparty.org.objectweb.asm.ClassVisitor;
+import com.tngtech.archunit.thirdparty.org.objectweb.asm.MethodVisitor;
+import com.tngtech.archunit.thirdparty.org.objectweb.asm.Opcodes;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Date;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * The direction of the modules, and what the engine must not touch. It stands in this module
+ * because the command line's tests see all others. The rules read the class files of main code
+ * only.
+ */
+class ArchitectureTest {
+  private static final String API = "dev.carillon.api";
+  private static final String STORE = "dev.carillon.store";
+  private static final String ENGINE = "dev.carillon.engine";
+  private static final String STORE_JDBC = "dev.carillon.store.jdbc";
+  private static final String LIBRARY = "dev.carillon";
+  private static final String TESTKIT = "dev.carillon.testkit";
+  private static final String SIMULATOR = "dev.carillon.simulator";
+  private static final String PROVE = "dev.carillon.prove";
+  private static final String BENCH = "dev.carillon.bench";
+  private static final String CLI = "dev.carillon.cli";
+
+  private static final JavaClasses MAIN_CLASSES =
+      new ClassFileImporter()
+          .withImportOption(Predefined.DO_NOT_INCLUDE_TESTS)
+          .withImportOption(Predefined.DO_NOT_INCLUDE_PACKAGE_INFOS)
+          .importPackages(LIBRARY);
+
+  @TestFactory
+  Stream<DynamicTest> modulesDependOnlyOnThoseTheyMay() {
+    return tests(
+        onlyTheJdkAnd(API, "org.jspecify.."),
+        onlyTheJdkAnd(STORE, API, "org.jspecify.."),
+        onlyTheJdkAnd(ENGINE, API, STORE, "org.jspecify.."),
+        noModuleBut(STORE_JDBC, API, STORE),
+        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC),
+        noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(SIMULATOR, API, STORE, ENGINE),
+        noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        classes()
+            .should()
+            .resideInAnyPackage(
+                API, STORE, ENGINE, STORE_JDBC, LIBRARY, TESTKIT, SIMULATOR, PROVE, BENCH, CLI)
+            .because("a module is one flat package; others would escape these rules"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> librariesStayWhereTheyBelong() {
+    return tests(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(LIBRARY, TESTKIT, PROVE, BENCH, CLI)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..")
+            .because("JSON is one codec of the library, not a need of the core"),
+        noClasses()
+            .that()
+            .resideInAnyPackage(STORE, ENGINE, SIMULATOR)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.sql..", "javax.sql..", "org.sqlite..", "org.postgresql..")
+            .because("the core knows no database"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage(CLI)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("picocli..")
+            .because("only the command line parses one"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> engineIsToldTheTimeAndDrawsNoLots() {
+    return tests(
+        engineNever()
+            .accessTargetWhere(describe("it reads a clock", ArchitectureTest::readsClock))
+            .because("time is passed in"),
+        engineNever()
+            .dependOnClassesThat()
+            .areAssignableTo(Random.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(SplittableRandom.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(RandomGeneratorFactory.class)
+            .orShould()
+            .accessTargetWhere(describe("it draws a lot", ArchitectureTest::drawsLot))
+            .because("randomness is passed in"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> engineStartsNothingAndWaitsForNothing() {
+    return tests(
+        engineNever()
+            .dependOnClassesThat()
+            .haveNameMatching("java\\.lang\\.(Thread|ThreadGroup|Process|Runtime)(\\$.*)?")
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(Thread.class)
+            .because("threads belong to those who embed the engine"),
+        engineNever()
+            .dependOnClassesThat()
+            .haveNameMatching(
+                "java\\.util\\.(Timer.*|concurrent\\..*(Execut|ForkJoin|Scheduled|FutureTask).*)")
+            .orShould()
+            .accessTargetWhere(describe("it borrows a thread", ArchitectureTest::borrowsThread))
+            .because("the engine says what is to run, others run it"),
+        engineNever()
+            .dependOnClassesThat()
+            .resideInAPackage("java.util.concurrent.locks")
+            .because("the engine's state belongs to one thread"),
+        noMethods()
+            .that()
+            .areDeclaredInClassesThat()
+            .resideInAPackage(ENGINE)
+            .should()
+            .haveModifier(SYNCHRONIZED)
+            .because("the engine's state belongs to one thread"),
+        engineNever(enterMonitors()).because("the engine's state belongs to one thread"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> engineDoesNoInputOrOutput() {
+    return tests(
+        engineNever()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.util.logging..", "org.slf4j..", "org.apache.logging..")
+            .orShould()
+            .dependOnClassesThat()
+            .haveNameMatching("java\\.lang\\.System\\$Logger.*")
+            .orShould()
+            .accessField(System.class, "out")
+            .orShould()
+            .accessField(System.class, "err")
+            .because("a payload must never end up in a log"),
+        engineNever()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                "java.io..", "java.nio.file..", "java.nio.channels..", "java.net..", "javax.net..")
+            .because("files and networks are the stores' and the library's business"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> namesSayWhatATypeIs() {
+    return Stream.of("Impl", "Util", "Utils", "Helper", "Manager")
+        .map(suffix -> noClasses().should().haveSimpleNameEndingWith(suffix))
+        .flatMap(ArchitectureTest::tests);
+  }
+
+  private static ArchRule onlyTheJdkAnd(String module, String... others) {
+    return classes()
+        .that()
+        .resideInAPackage(module)
+        .should()
+        .onlyDependOnClassesThat(
+            resideInAnyPackage(module, "java..").or(resideInAnyPackage(others)));
+  }
+
+  private static ArchRule noModuleBut(String module, String... others) {
+    return noClasses()
+        .that()
+        .resideInAPackage(module)
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage("dev.carillon..")
+                .and(not(resideInAPackage(module)))
+                .and(not(resideInAnyPackage(others))));
+  }
+
+  private static ClassesShould engineNever() {
+    return engine().should();
+  }
+
+  private static ArchRule engineNever(ArchCondition<JavaClass> condition) {
+    return engine().should(condition);
+  }
+
+  private static GivenClassesConjunction engine() {
+    return noClasses().that().resideInAPackage(ENGINE);
+  }
+
+  private static boolean readsClock(JavaAccess<?> access) {
+    return isJavaTimeNow(access)
+        || is(access, System.class, "nanoTime", "currentTimeMillis")
+        || is(access, Date.class, "<init>");
+  }
+
+  private static boolean isJavaTimeNow(JavaAccess<?> access) {
+    var name = access.getName();
+    return access.getTargetOwner().getPackageName().equals("java.time")
+        && (name.equals("now") || name.startsWith("system") || name.startsWith("tick"));
+  }
+
+  private static boolean drawsLot(JavaAccess<?> access) {
+    return is(access, UUID.class, "randomUUID")
+        || is(access, Math.class, "random")
+        || is(access, StrictMath.class, "random")
+        || is(access, RandomGenerator.class, "of", "getDefault");
+  }
+
+  private static boolean is(JavaAccess<?> access, Class<?> owner, String... names) {
+    return access.getTargetOwner().isEquivalentTo(owner)
+        && List.of(names).contains(access.getName());
+  }
+
+  private static boolean borrowsThread(JavaAccess<?> access) {
+    var name = access.getName();
+    return access.getTargetOwner().isAssignableTo(CompletableFuture.class)
+        && (name.endsWith("Async") || name.endsWith("Timeout") || name.equals("delayedExecutor"));
+  }
+
+  /** Synchronized blocks: an instruction, hence invisible in ArchUnit's own model. */
+  private static ArchCondition<JavaClass> enterMonitors() {
+    return new ArchCondition<>("contain synchronized blocks") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        try (InputStream classFile = type.getSource().orElseThrow().getUri().toURL().openStream()) {
+          new ClassReader(classFile).accept(reporter(type, events), ClassReader.SKIP_FRAMES);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    };
+  }
+
+  private static ClassVisitor reporter(JavaClass type, ConditionEvents events) {
+    return new ClassVisitor(Opcodes.ASM9) {
+      @Override
+      public MethodVisitor visitMethod(
+          int access, String method, String descriptor, String signature, String[] exceptions) {
+        return new MethodVisitor(Opcodes.ASM9) {
+          @Override
+          public void visitInsn(int opcode) {
+            if (opcode == Opcodes.MONITORENTER) {
+              events.add(
+                  SimpleConditionEvent.satisfied(
+                      type, type.getName() + "." + method + " has a synchronized block"));
+            }
+          }
+        };
+      }
+    };
+  }
+
+  /** While a module is still empty, a rule about it finds nothing and that is fine. */
+  private static Stream<DynamicTest> tests(ArchRule... rules) {
+    return Stream.of(rules)
+        .map(rule -> rule.allowEmptyShould(true))
+        .map(rule -> dynamicTest(rule.getDescription(), () -> rule.check(MAIN_CLASSES)));
+  }
+}
