@@ -1,0 +1,85 @@
+package dev.carillon.store;
+
+/**
+ * The name of a shard: when its slice of time starts and who made it, as which of its shards.
+ *
+ * <p>Created at most once: a store remembers per incarnation the highest sequence it has created
+ * and refuses any other at or below it, so neither a repeated nor a late create brings a dropped
+ * shard back. Its text is fixed in width and sorts as the ids do: by start, then maker, then
+ * sequence.
+ *
+ * @param startSeconds start of its slice, in seconds since 1970
+ * @param incarnation the start of the node that made it; random, not zero
+ * @param sequence counts the shards of that incarnation, from 1
+ */
+public record ShardId(long startSeconds, long incarnation, int sequence)
+    implements Comparable<ShardId> {
+
+  /** The width of {@link #toString()}. */
+  public static final int TEXT_LENGTH = 8 + 13 + 5;
+
+  private static final int MAX_SEQUENCE = (1 << 25) - 1;
+  private static final long MAX_START = (1L << 40) - 1;
+  private static final String DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+  public ShardId {
+    require(startSeconds >= 0 && startSeconds <= MAX_START, "startSeconds", startSeconds);
+    require(incarnation != 0, "incarnation", incarnation);
+    require(sequence >= 1 && sequence <= MAX_SEQUENCE, "sequence", sequence);
+  }
+
+  private static void require(boolean condition, String what, long value) {
+    if (!condition) {
+      throw new IllegalArgumentException(what + ": " + value + " (expected: a value in range)");
+    }
+  }
+
+  /** Reads what {@link #toString()} wrote. */
+  public static ShardId parse(String text) {
+    if (text.length() != TEXT_LENGTH) {
+      throw new IllegalArgumentException(
+          "shard id: " + text + " (expected: " + TEXT_LENGTH + " characters)");
+    }
+    return new ShardId(
+        digits(text, 0, 8), digits(text, 8, 21), (int) digits(text, 21, TEXT_LENGTH));
+  }
+
+  private static long digits(String text, int from, int to) {
+    long value = 0;
+    for (int i = from; i < to; i++) {
+      int digit = DIGITS.indexOf(text.charAt(i));
+      if (digit < 0) {
+        throw new IllegalArgumentException(
+            "shard id: " + text + " (expected: digits of " + DIGITS + ")");
+      }
+      value = value << 5 | digit;
+    }
+    return value;
+  }
+
+  @Override
+  public int compareTo(ShardId other) {
+    int byStart = Long.compare(startSeconds, other.startSeconds);
+    if (byStart != 0) {
+      return byStart;
+    }
+    int byMaker = Long.compareUnsigned(incarnation, other.incarnation);
+    return byMaker != 0 ? byMaker : Integer.compare(sequence, other.sequence);
+  }
+
+  @Override
+  public String toString() {
+    char[] text = new char[TEXT_LENGTH];
+    write(text, startSeconds, 0, 8);
+    write(text, incarnation, 8, 21);
+    write(text, sequence, 21, TEXT_LENGTH);
+    return new String(text);
+  }
+
+  private static void write(char[] text, long value, int from, int to) {
+    for (int i = to - 1; i >= from; i--) {
+      text[i] = DIGITS.charAt((int) (value & 31));
+      value >>>= 5;
+    }
+  }
+}

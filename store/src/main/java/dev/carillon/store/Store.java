@@ -1,0 +1,32 @@
+package dev.carillon.store;
+
+/**
+ * Where shards live: journals that only their owner may extend, and small versioned records.
+ *
+ * <p>Calls block and may be made from any thread. No driver exception escapes: every call ends as
+ * exactly one {@link Outcome}. Safety never rests on a clock; what decides is the epoch, compared
+ * in the same atomic step as the write. {@code docs/store-contract.md} numbers the promises (S1 to
+ * S17) and the conformance suite shows each of them.
+ */
+public interface Store extends AutoCloseable {
+
+  /** What this store is and how far its promises go. */
+  StoreInfo info();
+
+  /**
+   * Names this copy of the data. It changes when the data may have gone back in time (a restored
+   * backup, a promoted asynchronous standby): whoever sees a change drops what it holds and claims
+   * anew.
+   */
+  String incarnation();
+
+  /** The journals of all shards. */
+  Journals journals();
+
+  /** The small versioned values: names, keys, control records. */
+  Records records();
+
+  /** Releases what the store holds open. Nothing acknowledged is lost by not calling it. */
+  @Override
+  void close();
+}
