@@ -1,0 +1,70 @@
+package dev.carillon.store;
+
+import dev.carillon.store.StoreInfo.Capability;
+import dev.carillon.store.StoreInfo.Durability;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The store in memory, and the reference the other stores are compared with: for tests, simulations
+ * and throw-away work. Nothing outlives the process.
+ *
+ * <p>Several nodes of one process may share one object. Its state belongs to two monitors, one for
+ * the journals and one for the records, held for the length of a call and never across one. Byte
+ * arrays are kept and handed out as they are, never copied: whoever passes one in, or reads one,
+ * must not change it.
+ */
+public final class MemoryStore implements Store {
+
+  private static final StoreInfo INFO =
+      new StoreInfo(
+          "memory",
+          Durability.LOSSY,
+          Set.of(Capability.ATOMIC_ACROSS_JOURNALS),
+          8 << 20,
+          64 << 20,
+          64 << 10,
+          3 << 10);
+
+  private static final AtomicLong STORES = new AtomicLong();
+
+  private final String incarnation = "memory-" + STORES.incrementAndGet();
+  private final MemoryJournals journals = new MemoryJournals(INFO);
+  private final MemoryRecords records = new MemoryRecords(INFO);
+
+  /** An empty store. */
+  public MemoryStore() {}
+
+  @Override
+  public StoreInfo info() {
+    return INFO;
+  }
+
+  /** Unique in this process, whose end is also the end of the data. */
+  @Override
+  public String incarnation() {
+    return incarnation;
+  }
+
+  @Override
+  public Journals journals() {
+    return journals;
+  }
+
+  @Override
+  public Records records() {
+    return records;
+  }
+
+  /**
+   * The bytes it keeps: data of entries (staged ones too), summaries, keys and values. What Java
+   * objects cost on top of them is not counted.
+   */
+  public long heldBytes() {
+    return journals.heldBytes() + records.heldBytes();
+  }
+
+  /** Does nothing: other nodes may go on with this object, and so may its owner. */
+  @Override
+  public void close() {}
+}
