@@ -1,0 +1,34 @@
+package dev.carillon.api;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The root of what Carillon throws; all of it is unchecked. The type says who acts:
+ *
+ * <ul>
+ *   <li>the caller has a bug: {@link InvalidJobException}, {@link BatchTooLargeException}, {@link
+ *       ClosedException}, {@link CodecException};
+ *   <li>the caller decides: {@link NameTakenException}, {@link JobNotFoundException}, {@link
+ *       JobFailedException}, {@link JobTimeoutException}, {@link WaitInterruptedException};
+ *   <li>try again, nothing was done: every {@link TransientException};
+ *   <li>try again under the same name or key, it may have been done: {@link
+ *       OutcomeUnknownException};
+ *   <li>stop, another attempt has taken over: {@link StaleAttemptException};
+ *   <li>an operator must act: {@link StoreCorruptedException}, {@link StoreVersionException},
+ *       {@link StoreLockedException}.
+ * </ul>
+ *
+ * <p>{@link NotRetryableException} goes the other way: handlers throw it.
+ */
+public abstract class CarillonException extends RuntimeException {
+
+  /**
+   * With a message and perhaps a cause.
+   *
+   * @param message what is wrong, for people
+   * @param cause what caused it, or null
+   */
+  protected CarillonException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,131 @@
+package dev.carillon.api;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempt a handler is running, and its job. Made by Carillon and valid until the handler
+ * returns; thread-safe, so a handler may share it with threads that it waits for.
+ */
+public interface JobContext {
+
+  /**
+   * The job, the same for all its attempts.
+   *
+   * @return its id
+   */
+  JobId id();
+
+  /**
+   * The proof of being the current attempt, different for each attempt.
+   *
+   * @return the token
+   */
+  AttemptToken token();
+
+  /**
+   * The name of the job's type.
+   *
+   * @return the type name
+   */
+  String type();
+
+  /**
+   * The job's namespace.
+   *
+   * @return the namespace
+   */
+  String namespace();
+
+  /**
+   * The job's queue.
+   *
+   * @return the queue
+   */
+  String queue();
+
+  /**
+   * The job's name.
+   *
+   * @return the name, or null
+   */
+  @Nullable String name();
+
+  /**
+   * The number of this attempt. An attempt that a crash cut off may be repeated under the same
+   * number, with another {@link #token()}.
+   *
+   * @return 1 for the first
+   */
+  int attempt();
+
+  /**
+   * The time this attempt was due: never later than the time it started, the same if it is
+   * repeated, and the right time to compute with in place of the clock.
+   *
+   * @return the due time
+   */
+  Instant scheduledTime();
+
+  /**
+   * The job's metadata.
+   *
+   * @return an unmodifiable map in key order
+   */
+  Map<String, String> metadata();
+
+  /**
+   * Whether the work is no longer wanted: the job was cancelled, the attempt timed out, or its node
+   * is stopping. The thread is interrupted as well; long loops should ask now and then and end
+   * early, by exception.
+   *
+   * @return true once it is; it stays so
+   */
+  boolean cancellationRequested();
+
+  /**
+   * Whether the job should pause. A handler that can {@link #save} its position should do so and
+   * end early; others may ignore it.
+   *
+   * @return true while a pause is asked for
+   */
+  boolean pauseRequested();
+
+  /**
+   * Saves where to resume, replacing what was saved before. Durable when it returns: later attempts
+   * of the job read it with {@link #saved(TypeToken)}, after failures and crashes too. What was
+   * done since the last save may be done again.
+   *
+   * @param state the position, encoded like a payload, at most {@link Limits#PAYLOAD_MAX_BYTES}
+   * @throws StaleAttemptException if this is no longer the current attempt; stop working
+   * @throws InvalidJobException if the encoded state is too large
+   * @throws CodecException if the state cannot be encoded
+   * @throws StoreUnavailableException if the store could not be reached; nothing was saved
+   * @throws OutcomeUnknownException if it is not known whether it was saved; saving again is safe
+   */
+  void save(Object state);
+
+  /**
+   * What this job saved last, by this attempt or an earlier one.
+   *
+   * @param type its class
+   * @param <T> its type
+   * @return the state, or empty if nothing was saved
+   * @throws CodecException if it cannot be decoded to the type
+   */
+  default <T> Optional<T> saved(Class<T> type) {
+    return saved(TypeToken.of(type));
+  }
+
+  /**
+   * What this job saved last, by this attempt or an earlier one.
+   *
+   * @param type its type, with type arguments
+   * @param <T> its type
+   * @return the state, or empty if nothing was saved
+   * @throws CodecException if it cannot be decoded to the type
+   */
+  <T> Optional<T> saved(TypeToken<T> type);
+}

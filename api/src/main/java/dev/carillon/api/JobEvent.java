@@ -1,0 +1,58 @@
+package dev.carillon.api;
+
+import java.time.Instant;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thing that happened to a job, as recorded in its journal.
+ *
+ * @param at when, by the clock of the node that recorded it
+ * @param kind what
+ * @param attempt the number of the attempt it belongs to; 0 before the first
+ * @param detail more about it for people, such as a reason or the next due time; may be empty
+ * @param error what the attempt failed with, or null
+ */
+public record JobEvent(
+    Instant at, Kind kind, int attempt, String detail, @Nullable JobError error) {
+
+  /**
+   * Checks the parts.
+   *
+   * @throws IllegalArgumentException if the attempt is negative
+   */
+  public JobEvent {
+    Objects.requireNonNull(at, "at");
+    Objects.requireNonNull(kind, "kind");
+    Objects.requireNonNull(detail, "detail");
+    if (attempt < 0) {
+      throw new IllegalArgumentException(Check.problem("attempt", attempt, "at least 0"));
+    }
+  }
+
+  /** What happened. */
+  public enum Kind {
+    /** The job was accepted. */
+    SCHEDULED,
+    /** An attempt began; recorded only where a crash must not forget it. */
+    STARTED,
+    /** An attempt saved its resume position. */
+    SAVED,
+    /** An attempt failed, and another is due later. */
+    RETRIED,
+    /** The input or times were replaced under the job's name. */
+    REPLACED,
+    /** A cancel was asked for while an attempt ran. */
+    CANCEL_REQUESTED,
+    /** The job ended: its work is done. */
+    SUCCEEDED,
+    /** The job ended: it failed, and its policy says that this is all. */
+    FAILED,
+    /** The job ended: cancelled by request. */
+    CANCELLED,
+    /** The job ended: its deadline passed first. */
+    EXPIRED,
+    /** The job ended: given up and kept as a dead letter. */
+    DEAD
+  }
+}

@@ -1,0 +1,80 @@
+package dev.carillon.api;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that was scheduled and is durable. Thread-safe. It holds no resources; the job goes on
+ * whether or not anyone keeps its handle.
+ *
+ * @param <O> the result; {@code Void} for tasks
+ */
+public interface JobHandle<O> {
+
+  /**
+   * The job.
+   *
+   * @return its id, good on any node and after any restart
+   */
+  JobId id();
+
+  /**
+   * Whether scheduling made this job.
+   *
+   * @return false if the name or the idempotency key already had a job, which this handle stands
+   *     for
+   */
+  boolean created();
+
+  /**
+   * What is known about the job now.
+   *
+   * @return a snapshot
+   * @throws JobNotFoundException if the job ended and its retention is over
+   * @throws StoreUnavailableException if it must be read and the store could not be reached
+   */
+  JobInfo info();
+
+  /**
+   * Asks that the job does not run, or stops. Asking again is safe.
+   *
+   * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return what came of it
+   * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
+   */
+  CancelResult cancel(String reason);
+
+  /**
+   * Calls back with the job as it is now and after changes, until it has ended or the subscription
+   * is closed. Calls come one at a time, in order, on a thread of Carillon's; changes close
+   * together may be seen as one, the end never is left out while this process lives. What the
+   * watcher throws is caught and counted.
+   *
+   * @param watcher called with each snapshot
+   * @return the subscription, which ends with the process
+   */
+  Subscription watch(Consumer<JobInfo> watcher);
+
+  /**
+   * Waits for the job to succeed and returns its result.
+   *
+   * @param timeout how long to wait
+   * @return the result; null for tasks and for handlers that returned null
+   * @throws JobFailedException if the job ended otherwise
+   * @throws JobTimeoutException if it has not ended in time; it goes on
+   * @throws WaitInterruptedException if this thread is interrupted; the job goes on
+   * @throws JobNotFoundException if the job ended and its retention is over
+   * @throws CodecException if the result cannot be decoded
+   */
+  @Nullable O result(Duration timeout);
+
+  /**
+   * The result, when the job ends. Cancelling the future does not cancel the job.
+   *
+   * @return a future that completes with the result, or exceptionally as {@link #result} does, or
+   *     with {@link ClosedException} if Carillon is closed first
+   */
+  CompletableFuture<@Nullable O> resultAsync();
+}

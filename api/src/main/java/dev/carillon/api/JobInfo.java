@@ -1,0 +1,83 @@
+package dev.carillon.api;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known about a job at one moment: a snapshot of its durable state, without its payload.
+ * The job may have moved on by the time it is read.
+ *
+ * @param id its identity
+ * @param type the name of its type
+ * @param typeVersion the payload version of its stored input
+ * @param namespace its namespace
+ * @param queue its queue
+ * @param priority its priority
+ * @param name its name, or null
+ * @param key its idempotency key, or null
+ * @param metadata its metadata, in key order
+ * @param state where it is in its life
+ * @param blockReason why it is blocked; null unless the state is {@link JobState#BLOCKED}
+ * @param scheduledAt when it was accepted
+ * @param dueAt when its next attempt is due, or its last one was
+ * @param attempt how many attempts have started, the current one included
+ * @param endedAt when it ended; null unless the state is an {@linkplain JobState#ended() end}
+ * @param lastError what its last failed attempt failed with, or null
+ * @param reason why it was cancelled, expired or given up, or null
+ * @param timeout the limit on each attempt, or null
+ * @param deadline when it expires, or null
+ * @param cancelRequested whether a cancel was asked for, also if the attempt still runs
+ */
+public record JobInfo(
+    JobId id,
+    String type,
+    int typeVersion,
+    String namespace,
+    String queue,
+    int priority,
+    @Nullable String name,
+    @Nullable String key,
+    Map<String, String> metadata,
+    JobState state,
+    @Nullable BlockReason blockReason,
+    Instant scheduledAt,
+    Instant dueAt,
+    int attempt,
+    @Nullable Instant endedAt,
+    @Nullable JobError lastError,
+    @Nullable String reason,
+    @Nullable Duration timeout,
+    @Nullable Instant deadline,
+    boolean cancelRequested) {
+
+  /**
+   * Checks that the parts fit each other and copies the metadata.
+   *
+   * @throws IllegalArgumentException if the block reason or end time does not fit the state, or the
+   *     attempt is negative
+   */
+  public JobInfo {
+    Objects.requireNonNull(id, "id");
+    Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(namespace, "namespace");
+    Objects.requireNonNull(queue, "queue");
+    metadata = Check.sorted(Objects.requireNonNull(metadata, "metadata"));
+    Objects.requireNonNull(state, "state");
+    Objects.requireNonNull(scheduledAt, "scheduledAt");
+    Objects.requireNonNull(dueAt, "dueAt");
+    if ((state == JobState.BLOCKED) != (blockReason != null)) {
+      throw new IllegalArgumentException(
+          Check.problem("blockReason", blockReason, "a reason exactly if BLOCKED, is " + state));
+    }
+    if (state.ended() != (endedAt != null)) {
+      throw new IllegalArgumentException(
+          Check.problem("endedAt", endedAt, "a time exactly if ended, is " + state));
+    }
+    if (attempt < 0) {
+      throw new IllegalArgumentException(Check.problem("attempt", attempt, "at least 0"));
+    }
+  }
+}

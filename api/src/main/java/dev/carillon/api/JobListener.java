@@ -1,0 +1,48 @@
+package dev.carillon.api;
+
+/**
+ * Told what happens to the jobs of this node, for logs, metrics and caches; not for work that must
+ * happen.
+ *
+ * <p>Each call comes at most once, after the change is durable, and is lost if the process dies
+ * first. Calls come outside of the engine's loop and may be late, or left out when a listener is
+ * too slow; those of one job come in order. What a listener throws is caught and counted, and
+ * changes nothing. Every method does nothing by default.
+ */
+public interface JobListener {
+
+  /**
+   * A job was accepted.
+   *
+   * @param job the job
+   */
+  default void scheduled(JobInfo job) {}
+
+  /**
+   * An attempt is starting.
+   *
+   * @param job the job
+   */
+  default void started(JobInfo job) {}
+
+  /**
+   * An attempt failed, and another is due at {@link JobInfo#dueAt()}.
+   *
+   * @param job the job, with {@link JobInfo#lastError()}
+   */
+  default void retrying(JobInfo job) {}
+
+  /**
+   * A job cannot go on for now.
+   *
+   * @param job the job, with {@link JobInfo#blockReason()}
+   */
+  default void blocked(JobInfo job) {}
+
+  /**
+   * A job ended.
+   *
+   * @param job the job, with its final state
+   */
+  default void ended(JobInfo job) {}
+}

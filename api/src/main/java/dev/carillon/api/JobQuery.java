@@ -1,0 +1,184 @@
+package dev.carillon.api;
+
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which jobs to list: those that fit every condition given. Start from {@link #all()}; each method
+ * returns a copy.
+ *
+ * <p>Listing reads a page at a time, with the same fold that runs the jobs. Jobs that change while
+ * pages are read may be seen in either state.
+ *
+ * @param states the states to list; empty means every state
+ * @param type the type name, or null
+ * @param namespace the namespace, or null
+ * @param queue the queue, or null
+ * @param dueFrom the earliest due time, inclusive, or null
+ * @param dueTo the end of due times, exclusive, or null
+ * @param namePrefix how the name begins, or null; given, jobs without a name are left out
+ * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
+ * @param cursor where the page begins: {@link Page#next()} of the one before, or null for the first
+ */
+public record JobQuery(
+    Set<JobState> states,
+    @Nullable String type,
+    @Nullable String namespace,
+    @Nullable String queue,
+    @Nullable Instant dueFrom,
+    @Nullable Instant dueTo,
+    @Nullable String namePrefix,
+    int limit,
+    @Nullable String cursor) {
+
+  private static final JobQuery ALL =
+      new JobQuery(Set.of(), null, null, null, null, null, null, Limits.PAGE_DEFAULT_ITEMS, null);
+
+  /**
+   * Checks the ranges and copies the states.
+   *
+   * @throws IllegalArgumentException if the limit is out of range or the due range is reversed
+   */
+  public JobQuery {
+    states = copy(states);
+    if (limit < 1 || limit > Limits.PAGE_MAX_ITEMS) {
+      throw new IllegalArgumentException(
+          Check.problem("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS));
+    }
+    if (dueFrom != null && dueTo != null && dueFrom.isAfter(dueTo)) {
+      throw new IllegalArgumentException(
+          Check.problem("dueFrom", dueFrom, "not after dueTo, " + dueTo));
+    }
+  }
+
+  /**
+   * Every job, {@link Limits#PAGE_DEFAULT_ITEMS} to a page.
+   *
+   * @return the query without conditions
+   */
+  public static JobQuery all() {
+    return ALL;
+  }
+
+  /**
+   * Only jobs in these states.
+   *
+   * @param states the states; none means every state
+   * @return a copy
+   */
+  public JobQuery states(JobState... states) {
+    return states(Arrays.asList(states));
+  }
+
+  /**
+   * Only jobs in these states.
+   *
+   * @param states the states; none means every state
+   * @return a copy
+   */
+  public JobQuery states(Collection<JobState> states) {
+    return new JobQuery(
+        copy(states), type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs of a type.
+   *
+   * @param type the type name
+   * @return a copy
+   */
+  public JobQuery type(String type) {
+    Objects.requireNonNull(type, "type");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs of a namespace.
+   *
+   * @param namespace the namespace
+   * @return a copy
+   */
+  public JobQuery namespace(String namespace) {
+    Objects.requireNonNull(namespace, "namespace");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs of a queue.
+   *
+   * @param queue the queue
+   * @return a copy
+   */
+  public JobQuery queue(String queue) {
+    Objects.requireNonNull(queue, "queue");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs due at a time or later.
+   *
+   * @param dueFrom the earliest due time, inclusive
+   * @return a copy
+   * @throws IllegalArgumentException if it is after the end of due times
+   */
+  public JobQuery dueFrom(Instant dueFrom) {
+    Objects.requireNonNull(dueFrom, "dueFrom");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs due before a time.
+   *
+   * @param dueTo the end of due times, exclusive
+   * @return a copy
+   * @throws IllegalArgumentException if it is before the earliest due time
+   */
+  public JobQuery dueTo(Instant dueTo) {
+    Objects.requireNonNull(dueTo, "dueTo");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * Only jobs whose name begins so.
+   *
+   * @param namePrefix the beginning, compared by character; empty means any name
+   * @return a copy
+   */
+  public JobQuery namePrefix(String namePrefix) {
+    Objects.requireNonNull(namePrefix, "namePrefix");
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * With a page size.
+   *
+   * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
+   * @return a copy
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public JobQuery limit(int limit) {
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  /**
+   * The page that begins at a cursor; keep the conditions of the page before.
+   *
+   * @param cursor {@link Page#next()} of the page before, or null for the first page
+   * @return a copy
+   */
+  public JobQuery cursor(@Nullable String cursor) {
+    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+  }
+
+  private static Set<JobState> copy(Collection<JobState> states) {
+    var copy = EnumSet.noneOf(JobState.class);
+    copy.addAll(Objects.requireNonNull(states, "states"));
+    return Collections.unmodifiableSet(copy);
+  }
+}

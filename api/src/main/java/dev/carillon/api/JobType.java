@@ -1,0 +1,140 @@
+package dev.carillon.api;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A typed name of work that has a result: what a {@link JobHandler} is registered for, and the
+ * maker of {@link Job} requests.
+ *
+ * <p>The name is stored with every job, so keep it when code is renamed. When the stored form of
+ * the input changes, raise {@link #version(int)} and register an {@link Upcaster} for older ones.
+ * Immutable and thread-safe; usually a constant.
+ *
+ * @param <I> the input
+ * @param <O> the result
+ */
+public final class JobType<I, O> {
+
+  private final String name;
+  private final int version;
+  private final TypeToken<I> input;
+  private final TypeToken<O> output;
+
+  private JobType(String name, int version, TypeToken<I> input, TypeToken<O> output) {
+    this.name = Limits.checkType(name);
+    this.version = Check.range("version", version, 1, Limits.TYPE_VERSION_MAX);
+    this.input = Check.present("input", input);
+    this.output = Check.present("output", output);
+  }
+
+  /**
+   * A type with plain classes as input and result.
+   *
+   * @param name the name, at most {@link Limits#TYPE_MAX_BYTES}
+   * @param input the class of the input; {@code Void} if there is none
+   * @param output the class of the result
+   * @param <I> the input
+   * @param <O> the result
+   * @return the type, at payload version 1
+   * @throws InvalidJobException if the name is null, blank, too long or not well-formed
+   */
+  public static <I, O> JobType<I, O> of(String name, Class<I> input, Class<O> output) {
+    return of(
+        name,
+        TypeToken.of(Check.present("input", input)),
+        TypeToken.of(Check.present("output", output)));
+  }
+
+  /**
+   * A type with generic input or result, such as {@code List<Order>}.
+   *
+   * @param name the name, at most {@link Limits#TYPE_MAX_BYTES}
+   * @param input the type of the input
+   * @param output the type of the result
+   * @param <I> the input
+   * @param <O> the result
+   * @return the type, at payload version 1
+   * @throws InvalidJobException if the name is null, blank, too long or not well-formed
+   */
+  public static <I, O> JobType<I, O> of(String name, TypeToken<I> input, TypeToken<O> output) {
+    return new JobType<>(name, 1, input, output);
+  }
+
+  /**
+   * The name, as stored with each job.
+   *
+   * @return the name
+   */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * The type of the input.
+   *
+   * @return the input type
+   */
+  public TypeToken<I> input() {
+    return input;
+  }
+
+  /**
+   * The type of the result.
+   *
+   * @return the result type
+   */
+  public TypeToken<O> output() {
+    return output;
+  }
+
+  /**
+   * The payload version that new jobs are written with, 1 by default.
+   *
+   * @return the version
+   */
+  public int version() {
+    return version;
+  }
+
+  /**
+   * The same type with another payload version.
+   *
+   * @param version from 1 to {@link Limits#TYPE_VERSION_MAX}
+   * @return a copy
+   * @throws InvalidJobException if the version is out of range
+   */
+  public JobType<I, O> version(int version) {
+    return new JobType<>(name, version, input, output);
+  }
+
+  /**
+   * A request to run this type once, due now unless told otherwise. Nothing is stored until it is
+   * scheduled.
+   *
+   * @param input what the handler receives; null only if the input type is {@code Void}
+   * @return the request
+   * @throws InvalidJobException if the input is null and its type is not {@code Void}
+   */
+  public Job<O> job(@Nullable I input) {
+    return new Job<>(name, version, this.input, output, input);
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof JobType<?, ?> that
+        && name.equals(that.name)
+        && version == that.version
+        && input.equals(that.input)
+        && output.equals(that.output);
+  }
+
+  @Override
+  public int hashCode() {
+    return name.hashCode() + version;
+  }
+
+  @Override
+  public String toString() {
+    return name + " v" + version + " (" + input + " -> " + output + ")";
+  }
+}

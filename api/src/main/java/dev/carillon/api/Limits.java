@@ -1,0 +1,180 @@
+package dev.carillon.api;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * The sizes and ranges that Carillon accepts, and the checks that refuse what is outside of them
+ * before anything is written.
+ *
+ * <p>Sizes of text count UTF-8 bytes. Names of every kind may hold any Unicode text that is not
+ * blank and has no control characters and no unpaired surrogates; spaces, quotes, slashes, {@code
+ * |} and {@code @} are fine, and no name is trimmed or normalized.
+ */
+public final class Limits {
+
+  /** The longest type name, in UTF-8 bytes. */
+  public static final int TYPE_MAX_BYTES = 200;
+
+  /** The highest payload version of a type; the lowest is 1. */
+  public static final int TYPE_VERSION_MAX = 65_535;
+
+  /** The longest job name, in UTF-8 bytes. */
+  public static final int NAME_MAX_BYTES = 1_024;
+
+  /** The longest idempotency key, in UTF-8 bytes. */
+  public static final int KEY_MAX_BYTES = 1_024;
+
+  /** The longest namespace, in UTF-8 bytes. */
+  public static final int NAMESPACE_MAX_BYTES = 200;
+
+  /** The longest queue name, in UTF-8 bytes. */
+  public static final int QUEUE_MAX_BYTES = 200;
+
+  /** The longest {@link JobId}, in characters. */
+  public static final int JOB_ID_MAX_CHARS = 1_200;
+
+  /** The most metadata entries of a job. */
+  public static final int METADATA_MAX_ENTRIES = 64;
+
+  /** The most metadata of a job, keys and values together, in UTF-8 bytes. */
+  public static final int METADATA_MAX_BYTES = 16_384;
+
+  /** The largest encoded input, result or saved state, in bytes. */
+  public static final int PAYLOAD_MAX_BYTES = 1 << 20;
+
+  /** The most jobs in one atomic batch; a store may allow less. */
+  public static final int BATCH_MAX_JOBS = 10_000;
+
+  /** The longest reason of a cancel, in UTF-8 bytes. */
+  public static final int REASON_MAX_BYTES = 1_024;
+
+  /** The lowest priority. */
+  public static final int PRIORITY_MIN = -100;
+
+  /** The highest priority, the most urgent. */
+  public static final int PRIORITY_MAX = 100;
+
+  /** The number of items on a page when a {@link JobQuery} does not say. */
+  public static final int PAGE_DEFAULT_ITEMS = 50;
+
+  /** The most items on a page. */
+  public static final int PAGE_MAX_ITEMS = 1_000;
+
+  /** The earliest due time and deadline. */
+  public static final Instant EARLIEST_DUE = Instant.EPOCH;
+
+  /** The latest due time and deadline: the last second of the year 9999. */
+  public static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
+
+  /** The shortest timeout of an attempt. */
+  public static final Duration TIMEOUT_MIN = Duration.ofMillis(1);
+
+  /** The longest timeout of an attempt: ten years. */
+  public static final Duration TIMEOUT_MAX = Duration.ofDays(3_653);
+
+  private Limits() {}
+
+  /**
+   * Checks a type name.
+   *
+   * @param type the type name
+   * @return the same type name
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkType(String type) {
+    return Check.label("type", type, TYPE_MAX_BYTES);
+  }
+
+  /**
+   * Checks a job name.
+   *
+   * @param name the name
+   * @return the same name
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkName(String name) {
+    return Check.label("name", name, NAME_MAX_BYTES);
+  }
+
+  /**
+   * Checks an idempotency key.
+   *
+   * @param key the key
+   * @return the same key
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkKey(String key) {
+    return Check.label("key", key, KEY_MAX_BYTES);
+  }
+
+  /**
+   * Checks a namespace.
+   *
+   * @param namespace the namespace
+   * @return the same namespace
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkNamespace(String namespace) {
+    return Check.label("namespace", namespace, NAMESPACE_MAX_BYTES);
+  }
+
+  /**
+   * Checks a queue name.
+   *
+   * @param queue the queue name
+   * @return the same queue name
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkQueue(String queue) {
+    return Check.label("queue", queue, QUEUE_MAX_BYTES);
+  }
+
+  /**
+   * Checks the reason of a cancel. It may be empty and may have several lines.
+   *
+   * @param reason the reason
+   * @return the same reason
+   * @throws InvalidJobException if it is null, too long or not well-formed
+   */
+  public static String checkReason(String reason) {
+    return Check.text("reason", reason, REASON_MAX_BYTES);
+  }
+
+  /**
+   * Checks a due time, also one computed from a delay.
+   *
+   * @param due the due time
+   * @return the same due time
+   * @throws InvalidJobException if it is null, before {@link #EARLIEST_DUE} or after {@link
+   *     #LATEST_DUE}
+   */
+  public static Instant checkDue(Instant due) {
+    return Check.range("due", due, EARLIEST_DUE, LATEST_DUE);
+  }
+
+  /**
+   * Checks the size of an encoded payload.
+   *
+   * @param bytes the size in bytes
+   * @return the same size
+   * @throws InvalidJobException if it is above {@link #PAYLOAD_MAX_BYTES}
+   */
+  public static int checkPayload(int bytes) {
+    return Check.range("payload bytes", bytes, 0, PAYLOAD_MAX_BYTES);
+  }
+
+  /**
+   * Checks the number of jobs in an atomic batch.
+   *
+   * @param jobs the number of jobs
+   * @return the same number
+   * @throws BatchTooLargeException if it is above {@link #BATCH_MAX_JOBS}
+   */
+  public static int checkBatch(int jobs) {
+    if (jobs > BATCH_MAX_JOBS) {
+      throw new BatchTooLargeException("jobs", jobs, BATCH_MAX_JOBS);
+    }
+    return jobs;
+  }
+}

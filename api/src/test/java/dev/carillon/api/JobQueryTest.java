@@ -1,0 +1,101 @@
+package dev.carillon.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JobQueryTest {
+
+  private static final Instant NOON = Instant.parse("2026-03-29T12:00:00Z");
+
+  @Test
+  void allHasNoConditionsAndFiftyToAPage() {
+    assertThat(JobQuery.all())
+        .isEqualTo(
+            new JobQuery(
+                EnumSet.noneOf(JobState.class), null, null, null, null, null, null, 50, null));
+  }
+
+  @Test
+  void everyConditionIsKeptByTheOnesAfterIt() {
+    JobQuery query =
+        JobQuery.all()
+            .states(JobState.DEAD, JobState.READY, JobState.DEAD)
+            .type("send")
+            .namespace("acme")
+            .queue("mail")
+            .dueFrom(NOON)
+            .dueTo(NOON.plusSeconds(1))
+            .namePrefix("order-")
+            .limit(1_000)
+            .cursor("c");
+
+    assertThat(query)
+        .isEqualTo(
+            new JobQuery(
+                EnumSet.of(JobState.READY, JobState.DEAD),
+                "send",
+                "acme",
+                "mail",
+                NOON,
+                NOON.plusSeconds(1),
+                "order-",
+                1_000,
+                "c"));
+    assertThat(query.cursor(null).cursor()).isNull();
+    assertThat(query.states(List.of()).states()).isEmpty();
+  }
+
+  @Test
+  void statesAreCopied() {
+    var states = EnumSet.of(JobState.DEAD);
+    JobQuery query = JobQuery.all().states(states);
+    states.clear();
+
+    assertThat(query.states()).containsExactly(JobState.DEAD);
+    assertThatExceptionOfType(UnsupportedOperationException.class)
+        .isThrownBy(() -> query.states().clear());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 1_001})
+  void limitOutOfRangeIsRefused(int limit) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> JobQuery.all().limit(limit))
+        .withMessage("limit: " + limit + " (expected: 1 to 1000)");
+  }
+
+  @Test
+  void reversedDueRangeIsRefused() {
+    JobQuery query = JobQuery.all().dueTo(NOON);
+
+    assertThat(query.dueFrom(NOON).dueFrom()).isEqualTo(NOON);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> query.dueFrom(NOON.plusNanos(1)))
+        .withMessageContaining("(expected: not after dueTo, 2026-03-29T12:00:00Z)");
+  }
+
+  @Test
+  void nullConditionsAreRefused() {
+    assertThatNullPointerException().isThrownBy(() -> JobQuery.all().type(null));
+    assertThatNullPointerException().isThrownBy(() -> JobQuery.all().states((JobState) null));
+  }
+
+  @Test
+  void pageCopiesItsItems() {
+    var items = new ArrayList<>(List.of("a"));
+    var page = new Page<>(items, "next");
+    items.clear();
+
+    assertThat(page.items()).containsExactly("a");
+  }
+}
