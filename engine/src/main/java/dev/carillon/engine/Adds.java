@@ -1,0 +1,435 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.IfExists;
+import dev.carillon.api.NameTakenException;
+import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.OverloadedException;
+import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes new jobs into shards: one, many together, and under names.
+ *
+ * <p><b>The name protocol.</b> (1) Put the name's record, pointing at the number the job will have,
+ * in a shard that exists; (2) append the add, which carries the name and the record's version; (3)
+ * answer. The append alone commits. A record whose job is not in its shard, or has ended there, is
+ * taken over by its version.
+ *
+ * <p>Crash table: after (1) the record points at a job that never was; the next taker claims that
+ * shard, which keeps the add out for ever, and takes the name. After (2) the job is there, answered
+ * or not.
+ */
+final class Adds {
+  private static final int MAX_ROUNDS = 32;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Shards shards;
+  private final Committer committer;
+  private final Names names;
+  private final Host host;
+
+  /** Named adds on their way to the journal, with whoever waits to know their fate. */
+  private final Map<JobRef, List<Runnable>> namedOnTheirWay = new HashMap<>();
+
+  /** The node, as far as adding needs it. */
+  interface Host {
+    /** A job was added to a loaded shard. */
+    void arrived(Shard shard, ShardJob job);
+
+    /** Exchanges a live job's input and times. */
+    void replace(AddRequest request, Shard shard, ShardJob job);
+
+    /** Looks up how the job ended; null where it has not, or never was. */
+    void endOf(JobRef job, Consumer<Body.@Nullable End> done);
+  }
+
+  Adds(
+      NodeEnvironment env,
+      NodeOptions options,
+      Shards shards,
+      Committer committer,
+      Names names,
+      Host host) {
+    this.env = env;
+    this.options = options;
+    this.shards = shards;
+    this.committer = committer;
+    this.names = names;
+    this.host = host;
+  }
+
+  void add(AddRequest request) {
+    if (overloaded(request)) {
+      return;
+    }
+    if (request.named()) {
+      reserve(request, Stamp.ABSENT);
+    } else {
+      place(request);
+    }
+  }
+
+  /** Adds all of them or none; the caller has seen to it that no name stands there twice. */
+  void addAll(List<AddRequest> requests) {
+    AddBatch batch = new AddBatch(requests);
+    for (AddRequest request : requests) {
+      request.batch = batch;
+    }
+    for (AddRequest request : requests) {
+      if (!batch.failed) {
+        add(request);
+      }
+    }
+  }
+
+  private boolean overloaded(AddRequest request) {
+    if (committer.queued() < options.maxQueued()) {
+      return false;
+    }
+    refuse(
+        request,
+        new OverloadedException(
+            "operations waiting for the store: "
+                + committer.queued()
+                + " (expected: below "
+                + options.maxQueued()
+                + "); the job was not scheduled"));
+    return true;
+  }
+
+  /** Withdraws a request whose caller no longer waits, and says truthfully what became of it. */
+  void abandon(AddRequest request, String waited) {
+    if (request.answered) {
+      return;
+    }
+    request.abandoned = true;
+    Operation operation = request.operation;
+    Shard shard = request.shard;
+    boolean taken = operation == null || shard == null || committer.withdraw(shard, operation);
+    if (!taken) {
+      request.refused(
+          new OutcomeUnknownException(
+              "no answer from the store after " + waited + "; the job may have been scheduled"));
+      return;
+    }
+    if (operation != null) {
+      operation.stage = Operation.Stage.SETTLED;
+      gaveUp(request);
+    }
+    refuse(
+        request,
+        new StoreUnavailableException(
+            "no answer from the store after " + waited + "; the job was not scheduled"));
+  }
+
+  private void refuse(AddRequest request, CarillonException why) {
+    AddBatch batch = request.batch;
+    request.refused(why);
+    if (batch != null && !batch.failed) {
+      batch.failed = true;
+      for (AddRequest other : batch.requests) {
+        unhold(other);
+        if (!other.answered) {
+          other.abandoned = true;
+          gaveUp(other);
+          other.refused(why);
+        }
+      }
+    }
+  }
+
+  // ---- without a name
+
+  private void place(AddRequest request) {
+    if (request.abandoned) {
+      return;
+    }
+    Shard shard = shards.forDue(request.spec.dueMicros(), () -> place(request));
+    if (shard != null) {
+      number(request, shard);
+      placed(request);
+    }
+  }
+
+  private static void number(AddRequest request, Shard shard) {
+    request.shard = shard;
+    request.number = shard.nextNumber();
+    shard.added++;
+    shard.addedBytes += request.body.length + Frame.HEADER_BYTES;
+  }
+
+  /** The request has its shard and number, and its name if it wants one. */
+  private void placed(AddRequest request) {
+    Shard shard = place(request.shard);
+    Operation operation =
+        new Operation(
+            Frame.of(Kind.ADD, request.number, request.body),
+            request.spec,
+            new Listener(request, shard));
+    request.operation = operation;
+    AddBatch batch = request.batch;
+    if (batch == null) {
+      shards.ensureAwakeBy(shard, awakeBy(request), () -> committer.add(shard, operation));
+    } else if (--batch.unplaced == 0) {
+      addTogether(batch);
+    } else {
+      request.holding = true;
+      shard.holds++;
+    }
+  }
+
+  private static void unhold(AddRequest request) {
+    if (request.holding) {
+      request.holding = false;
+      place(request.shard).holds--;
+    }
+  }
+
+  private static Shard place(@Nullable Shard shard) {
+    if (shard == null) {
+      throw new IllegalStateException("shard: null (expected: the request was placed)");
+    }
+    return shard;
+  }
+
+  private static long awakeBy(AddRequest request) {
+    return request.spec.dueMicros();
+  }
+
+  private void addTogether(AddBatch batch) {
+    AtomicAdds together = new AtomicAdds();
+    int[] waits = {1};
+    Runnable go =
+        () -> {
+          if (--waits[0] == 0) {
+            committer.addTogether(together);
+          }
+        };
+    for (AddRequest request : batch.requests) {
+      Operation operation = request.operation;
+      if (operation == null) {
+        continue; // it had its job already
+      }
+      together.add(place(request.shard), operation);
+    }
+    for (AddRequest request : batch.requests) {
+      if (request.operation != null) {
+        Shard shard = place(request.shard);
+        unhold(request);
+        waits[0]++;
+        shards.ensureAwakeBy(shard, awakeBy(request), go);
+      }
+    }
+    go.run();
+  }
+
+  /** What becomes of an add. */
+  private final class Listener implements Operation.Listener {
+    private final AddRequest request;
+    private final Shard shard;
+
+    Listener(AddRequest request, Shard shard) {
+      this.request = request;
+      this.shard = shard;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer answer, @Nullable ShardJob job) {
+      if (job != null) {
+        host.arrived(shard, job);
+      }
+      env.metrics().count("jobs.added", 1);
+      request.added(shard.ref(request.number), true);
+      settledName(request);
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      if (loss != Operation.Loss.UNKNOWN) {
+        gaveUp(request);
+      }
+      settledName(request);
+      refuse(
+          request,
+          switch (loss) {
+            case NOT_WRITTEN -> new StoreUnavailableException("the job was not scheduled: " + why);
+            case FULL ->
+                new StoreUnavailableException(
+                    "the store is full, the job was not scheduled: " + why);
+            case UNKNOWN -> new OutcomeUnknownException("the job may be scheduled: " + why);
+          });
+    }
+  }
+
+  // ---- under a name
+
+  private void reserve(AddRequest request, Stamp expected) {
+    if (request.abandoned) {
+      return;
+    }
+    if (++request.rounds > MAX_ROUNDS) {
+      refuse(
+          request,
+          new OverloadedException(
+              "name: changed hands " + MAX_ROUNDS + " times meanwhile; the job was not scheduled"));
+      return;
+    }
+    Shard shard = shards.forDue(request.spec.dueMicros(), () -> reserve(request, expected));
+    if (shard == null) {
+      return;
+    }
+    number(request, shard);
+    shard.holds++;
+    JobRef ref = shard.ref(request.number);
+    String key = request.spec.key();
+    byte[] value = new Names.Value(ref, key != null ? key : "", null, 0).encode();
+    namedOnTheirWay.put(ref, new ArrayList<>());
+    Stamp stamp =
+        names.change(
+            Names.recordKey(request.spec),
+            expected,
+            value,
+            inEffect -> reserved(request, shard, inEffect));
+    JobSpec.setStamp(request.body, stamp);
+  }
+
+  private void reserved(AddRequest request, Shard shard, boolean inEffect) {
+    shard.holds--;
+    if (!inEffect) {
+      settledName(request);
+      request.shard = null;
+      examine(request);
+    } else if (request.abandoned || !shard.owned()) {
+      gaveUp(request);
+      settledName(request);
+      refuse(
+          request,
+          new StoreUnavailableException("its shard moved away; the job was not scheduled"));
+    } else {
+      placed(request);
+    }
+  }
+
+  /** Gives a name back that was put for a job which will not be. */
+  private void gaveUp(AddRequest request) {
+    if (request.named() && request.shard != null) {
+      JobSpec spec = JobSpec.decodeHead(request.body);
+      names.change(Names.recordKey(spec), spec.stamp(), null, inEffect -> {});
+      settledName(request);
+    }
+  }
+
+  private void settledName(AddRequest request) {
+    Shard shard = request.shard;
+    if (request.named() && shard != null) {
+      List<Runnable> waiting = namedOnTheirWay.remove(shard.ref(request.number));
+      if (waiting != null) {
+        waiting.forEach(Runnable::run);
+      }
+    }
+  }
+
+  /** The record is somebody's: whose, and is that job still there? */
+  private void examine(AddRequest request) {
+    names.get(
+        Names.recordKey(request.spec),
+        found -> {
+          if (found.isEmpty()) {
+            reserve(request, Stamp.ABSENT);
+          } else {
+            examine(request, found.get());
+          }
+        });
+  }
+
+  private void examine(AddRequest request, Stored record) {
+    Names.Value value = Names.Value.decode(record.value());
+    JobRef job = value.job();
+    List<Runnable> waiting = namedOnTheirWay.get(job);
+    if (waiting != null && request.batch != null) {
+      // Two batches that wait for each other's names would wait for ever.
+      refuse(request, taken(request, value));
+      return;
+    }
+    if (waiting != null) {
+      waiting.add(() -> examine(request));
+      return;
+    }
+    if (value.outcome() != null) {
+      endedBefore(request, record, value, value.untilMicros());
+      return;
+    }
+    shards.withLoaded(
+        job.shard(),
+        shard -> {
+          if (shard == null && shards.refused().containsKey(job.shard())) {
+            refuse(
+                request,
+                new StoreUnavailableException(
+                    "name: its job is in a damaged shard ("
+                        + shards.refused().get(job.shard())
+                        + "); the job was not scheduled"));
+            return;
+          }
+          ShardJob live = shard != null && shard.fold != null ? shard.fold.job(job.number()) : null;
+          if (shard != null && live != null) {
+            exists(request, value, shard, live);
+          } else if (!value.key().isEmpty()) {
+            host.endOf(
+                job,
+                end ->
+                    endedBefore(
+                        request,
+                        record,
+                        value,
+                        end == null ? 0 : end.at() + Micros.ceil(options.keyRetention())));
+          } else {
+            reserve(request, record.version());
+          }
+        });
+  }
+
+  private void endedBefore(AddRequest request, Stored record, Names.Value value, long until) {
+    if (sameKey(request, value) && env.wallMicros() < until) {
+      had(request, value.job());
+    } else {
+      reserve(request, record.version());
+    }
+  }
+
+  private static boolean sameKey(AddRequest request, Names.Value value) {
+    return request.spec.key() != null && request.spec.key().equals(value.key());
+  }
+
+  private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
+    if (sameKey(request, value) || request.ifExists == IfExists.KEEP) {
+      had(request, value.job());
+    } else if (request.ifExists == IfExists.REPLACE && request.batch == null) {
+      host.replace(request, shard, live);
+    } else {
+      refuse(request, taken(request, value));
+    }
+  }
+
+  private static NameTakenException taken(AddRequest request, Names.Value value) {
+    String name = request.spec.name();
+    return new NameTakenException(name != null ? name : value.key(), value.job().id());
+  }
+
+  private void had(AddRequest request, JobRef job) {
+    AddBatch batch = request.batch;
+    request.added(job, false);
+    if (batch != null && --batch.unplaced == 0) {
+      addTogether(batch);
+    }
+  }
+}

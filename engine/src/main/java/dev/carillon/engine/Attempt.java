@@ -1,0 +1,139 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.AttemptToken;
+import dev.carillon.api.JobId;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One try to run a job, as the runner of handlers sees it. Immutable but for the two requests,
+ * which the loop sets and the handler's thread reads.
+ */
+public final class Attempt {
+  private final JobRef ref;
+  private final byte[] body;
+  private final byte @Nullable [] saved;
+  private final String type;
+  private final long epoch;
+  private final int number;
+  private final int revision;
+  private final long nonce;
+  private final long dueMicros;
+  private final long startedMicros;
+  private final ShardJob job;
+  private final Lane lane;
+
+  /** Its outcome is decided; what comes later is refused. */
+  boolean over;
+
+  /** Its handler has returned. */
+  boolean returned;
+
+  /** Its outcome is durable, or there will be none. */
+  boolean settled;
+
+  /** Nothing else runs on the node. */
+  boolean alone;
+
+  /** Why the loop asked the handler to stop, if it did. */
+  @Nullable StopCause stopCause;
+
+  private volatile boolean cancellationRequested;
+  private volatile boolean pauseRequested;
+
+  /** Why a running attempt is asked to stop. */
+  enum StopCause {
+    CANCEL,
+    TIMEOUT,
+    DEADLINE,
+    SHUTDOWN
+  }
+
+  Attempt(ShardJob job, Lane lane, Place at) {
+    this.job = job;
+    this.lane = lane;
+    this.ref = at.ref();
+    this.body = job.body;
+    this.saved = job.rare != null ? job.rare.saved : null;
+    this.type = job.type;
+    this.epoch = at.epoch();
+    this.number = job.attempts + 1;
+    this.revision = job.revision;
+    this.nonce = at.nonce();
+    this.dueMicros = job.dueMicros;
+    this.startedMicros = at.startedMicros();
+  }
+
+  record Place(JobRef ref, long epoch, long nonce, long startedMicros) {}
+
+  ShardJob job() {
+    return job;
+  }
+
+  /** The lane whose gates it entered; its job may have moved to another since. */
+  Lane lane() {
+    return lane;
+  }
+
+  int revision() {
+    return revision;
+  }
+
+  long startedMicros() {
+    return startedMicros;
+  }
+
+  void requestStop(StopCause cause) {
+    stopCause = cause;
+    if (cause == StopCause.SHUTDOWN) {
+      pauseRequested = true;
+    } else {
+      cancellationRequested = true;
+    }
+  }
+
+  /** The id of its job. */
+  public JobId id() {
+    return ref.id();
+  }
+
+  /** What an outcome must show to be accepted. */
+  public AttemptToken token() {
+    return new AttemptToken(id(), epoch, number, nonce);
+  }
+
+  /** The name of the job's type. */
+  public String type() {
+    return type;
+  }
+
+  /** What was asked for; decoded anew at each call. */
+  public JobSpec spec() {
+    return JobSpec.decode(body);
+  }
+
+  /** 1 for the first. */
+  public int number() {
+    return number;
+  }
+
+  /** The time this attempt was due. */
+  public Instant scheduledTime() {
+    return Micros.toInstant(dueMicros);
+  }
+
+  /** What the job's handler saved last, if anything. */
+  public byte @Nullable [] saved() {
+    return saved;
+  }
+
+  /** Whether the handler should stop because its job is cancelled, timed out or expired. */
+  public boolean cancellationRequested() {
+    return cancellationRequested;
+  }
+
+  /** Whether the handler should save and return because its node stops. */
+  public boolean pauseRequested() {
+    return pauseRequested;
+  }
+}

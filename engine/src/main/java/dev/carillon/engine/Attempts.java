@@ -1,0 +1,426 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts of this node, from the dispatcher's word to the durable outcome.
+ *
+ * <p>An attempt keeps its slot until its handler has returned and its outcome is durable. One
+ * outcome counts: the first that the loop takes; what comes after it is stale and changes nothing.
+ *
+ * <p>Crash table: before the outcome is in the journal the next owner runs the attempt again, under
+ * the same number; after it, never.
+ */
+final class Attempts implements Dispatcher.Starter {
+  private static final long FIRST_RETRY_MICROS = Micros.PER_SECOND;
+  private static final int RETRY_FACTOR = 4;
+  private static final long LONGEST_RETRY_MICROS = 3600 * Micros.PER_SECOND;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Committer committer;
+  private final Timers timers;
+  private final Host host;
+  private final Set<Attempt> running = new LinkedHashSet<>();
+  private boolean stopping;
+
+  /** The node, as far as attempts need it. */
+  interface Host {
+    /** The job waits for its due time (again). */
+    void schedule(ShardJob job);
+
+    /** The attempt is over in every respect. */
+    void left(Attempt attempt);
+
+    /** The job that ran alone has ended or outlived its time. */
+    void endExclusive();
+
+    void started(ShardJob job);
+
+    void blocked(ShardJob job);
+
+    void retrying(ShardJob job);
+  }
+
+  Attempts(
+      NodeEnvironment env, NodeOptions options, Committer committer, Timers timers, Host host) {
+    this.env = env;
+    this.options = options;
+    this.committer = committer;
+    this.timers = timers;
+    this.host = host;
+  }
+
+  int running() {
+    return running.size();
+  }
+
+  static Shard shardOf(ShardJob job) {
+    Shard shard = job.shard;
+    if (shard == null) {
+      throw new IllegalStateException("job " + job.number + ": not in this node's hands");
+    }
+    return shard;
+  }
+
+  // ---- starting
+
+  @Override
+  public void start(ShardJob job, Lane lane, boolean alone) {
+    Shard shard = shardOf(job);
+    Attempt attempt =
+        new Attempt(
+            job,
+            lane,
+            new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
+    attempt.alone = alone;
+    running.add(attempt);
+    job.attempt = attempt;
+    if (!job.marked && !alone) {
+      run(attempt);
+      return;
+    }
+    job.busy = true;
+    Body.Start start =
+        new Body.Start(
+            attempt.number(), attempt.revision(), env.wallMicros(), options.incarnation(), alone);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.START, job.number, start.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                job.busy = false;
+                run(attempt);
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy = false;
+                notRun(attempt);
+              }
+            }));
+  }
+
+  /** The last look at the clock before the handler starts. */
+  private void run(Attempt attempt) {
+    ShardJob job = attempt.job();
+    long now = env.wallMicros();
+    if (attempt.over || stopping || now < job.dueMicros || job.revision != attempt.revision()) {
+      notRun(attempt);
+      return;
+    }
+    if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
+      attempt.returned = true;
+      end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed before it started"));
+      return;
+    }
+    watchTime(attempt, now);
+    env.metrics().count("attempts.started", 1);
+    host.started(job);
+    env.runner().start(attempt);
+  }
+
+  private void notRun(Attempt attempt) {
+    attempt.returned = true;
+    asIfNotMade(attempt);
+  }
+
+  private void watchTime(Attempt attempt, long nowMicros) {
+    ShardJob job = attempt.job();
+    if (attempt.alone) {
+      timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> outlivedAlone(attempt));
+    }
+    if (job.has(JobSpec.TIMEOUT) || job.has(JobSpec.DEADLINE)) {
+      JobSpec spec = job.spec();
+      if (spec.timeoutMicros() != 0) {
+        stopAfter(attempt, spec.timeoutMicros(), Attempt.StopCause.TIMEOUT);
+      }
+      if (spec.deadlineMicros() != 0) {
+        stopAfter(attempt, spec.deadlineMicros() - nowMicros, Attempt.StopCause.DEADLINE);
+      }
+    }
+  }
+
+  private void stopAfter(Attempt attempt, long micros, Attempt.StopCause cause) {
+    long nanos = Math.multiplyExact(Math.min(micros, Long.MAX_VALUE / 2000), 1000);
+    timers.at(env.monotonicNanos() + nanos, () -> ranOut(attempt, cause));
+  }
+
+  private void outlivedAlone(Attempt attempt) {
+    if (attempt.over || attempt.returned) {
+      return;
+    }
+    ShardJob job = attempt.job();
+    job.marked = false;
+    Body.Clear clear = new Body.Clear(env.wallMicros());
+    committer.add(
+        shardOf(job),
+        new Operation(
+            Frame.of(Kind.CLEAR, job.number, clear.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                endAlone(attempt);
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                endAlone(attempt);
+              }
+            }));
+  }
+
+  private void endAlone(Attempt attempt) {
+    if (attempt.alone) {
+      attempt.alone = false;
+      host.endExclusive();
+    }
+  }
+
+  // ---- asking to stop
+
+  /** Its timeout or deadline has come while it runs. */
+  private void ranOut(Attempt attempt, Attempt.StopCause cause) {
+    if (attempt.over) {
+      return;
+    }
+    attempt.requestStop(cause);
+    env.runner().interrupt(attempt);
+    if (cause == Attempt.StopCause.DEADLINE) {
+      end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed while it ran"));
+    } else {
+      env.metrics().count("attempts.timeout", 1);
+      JobError error = new JobError("timeout", "attempt took longer than its timeout", "");
+      failed(attempt, error, true);
+    }
+  }
+
+  /** A durable cancel request reached a running job. */
+  void cancel(Attempt attempt) {
+    if (!attempt.over) {
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  /** Nothing starts any more. */
+  void stop() {
+    stopping = true;
+    for (Attempt attempt : running) {
+      if (attempt.stopCause == null) {
+        attempt.requestStop(Attempt.StopCause.SHUTDOWN);
+      }
+    }
+  }
+
+  void interruptAll() {
+    for (Attempt attempt : List.copyOf(running)) {
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  // ---- outcomes
+
+  /** The runner says how it went; false where the attempt was over already and it counts not. */
+  boolean finished(Attempt attempt, AttemptOutcome outcome) {
+    attempt.returned = true;
+    if (attempt.over || attempt.job().revision != attempt.revision()) {
+      env.metrics().count("attempts.stale", 1);
+      asIfNotMade(attempt);
+      return false;
+    }
+    switch (outcome) {
+      case AttemptOutcome.Succeeded(byte[] result) ->
+          end(
+              attempt,
+              new Body.End(
+                  JobState.SUCCEEDED,
+                  attempt.number(),
+                  attempt.revision(),
+                  env.wallMicros(),
+                  attempt.startedMicros(),
+                  null,
+                  null,
+                  result));
+      case AttemptOutcome.Failed(JobError error, boolean retryable) ->
+          failedOrStopped(attempt, error, retryable);
+      case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
+      case AttemptOutcome.Interrupted interrupted -> {
+        if (attempt.job().cancelRequested()) {
+          cancelled(attempt, null);
+        } else {
+          asIfNotMade(attempt);
+        }
+      }
+    }
+    return true;
+  }
+
+  private void failedOrStopped(Attempt attempt, JobError error, boolean retryable) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, error);
+    } else {
+      failed(attempt, error, retryable);
+    }
+  }
+
+  private void cancelled(Attempt attempt, @Nullable JobError error) {
+    ShardJob.Rare rare = attempt.job().rare;
+    end(attempt, ended(attempt, JobState.CANCELLED, error, rare != null ? rare.cancelReason : ""));
+  }
+
+  private Body.End ended(
+      Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
+    return new Body.End(
+        state,
+        attempt.number(),
+        attempt.revision(),
+        env.wallMicros(),
+        attempt.startedMicros(),
+        error,
+        reason,
+        new byte[0]);
+  }
+
+  private void failed(Attempt attempt, JobError error, boolean retryable) {
+    env.metrics().count("attempts.failed", 1);
+    long now = env.wallMicros();
+    if (!retryable) {
+      end(attempt, ended(attempt, JobState.DEAD, error, "not retryable"));
+    } else if (attempt.number() >= options.maxAttempts()) {
+      String reason = "failed " + attempt.number() + " times";
+      end(attempt, ended(attempt, JobState.DEAD, error, reason));
+    } else {
+      Body.Retry retry =
+          new Body.Retry(
+              attempt.number(),
+              attempt.revision(),
+              now,
+              attempt.startedMicros(),
+              nextAttempt(attempt, now),
+              error);
+      settle(attempt, Frame.of(Kind.RETRY, attempt.job().number, retry.encode()));
+    }
+  }
+
+  /** Exponential, with a jitter of a fifth upwards. */
+  private long nextAttempt(Attempt attempt, long now) {
+    long wait = FIRST_RETRY_MICROS;
+    for (int i = 1; i < attempt.number() && wait < LONGEST_RETRY_MICROS; i++) {
+      wait *= RETRY_FACTOR;
+    }
+    wait = Math.min(wait, LONGEST_RETRY_MICROS);
+    return now + wait + Math.floorMod(env.random(), wait / 5);
+  }
+
+  private void undecodable(Attempt attempt, JobError error) {
+    ShardJob job = attempt.job();
+    ShardJob.Rare rare = job.rare();
+    rare.lastErrorType = error.type();
+    rare.lastErrorMessage = error.message();
+    attempt.over = true;
+    env.metrics().count("jobs.undecodable", 1);
+    leave(attempt);
+    job.attempt = null;
+    host.blocked(job);
+  }
+
+  private void end(Attempt attempt, Body.End end) {
+    settle(attempt, Frame.of(Kind.END, attempt.job().number, end.encode()));
+  }
+
+  /** Sends the outcome; from here on no other is taken. */
+  private void settle(Attempt attempt, Frame frame) {
+    attempt.over = true;
+    ShardJob job = attempt.job();
+    Shard shard = shardOf(job);
+    if (!shard.owned()) {
+      attempt.settled = true;
+      leaveIfDone(attempt);
+      return;
+    }
+    job.busy = true;
+    committer.add(shard, new Operation(frame, new Settlement(attempt)));
+  }
+
+  /** What becomes of an outcome. */
+  private final class Settlement implements Operation.Listener {
+    private final Attempt attempt;
+
+    Settlement(Attempt attempt) {
+      this.attempt = attempt;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+      ShardJob job = attempt.job();
+      job.busy = false;
+      job.marked = false;
+      attempt.settled = true;
+      if (job.attempt == attempt) {
+        job.attempt = null;
+      }
+      leaveIfDone(attempt);
+      if (job.phase == ShardJob.Phase.RUNNING) {
+        host.retrying(job);
+        host.schedule(job);
+      }
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      attempt.job().busy = false;
+      attempt.settled = true;
+      leaveIfDone(attempt);
+    }
+  }
+
+  /** The attempt does not count: its job goes on as if it had not been made. */
+  private void asIfNotMade(Attempt attempt) {
+    ShardJob job = attempt.job();
+    if (attempt.over) {
+      leaveIfDone(attempt);
+      return;
+    }
+    attempt.over = true;
+    attempt.settled = true;
+    leaveIfDone(attempt);
+    if (job.attempt == attempt) {
+      job.attempt = null;
+      if (job.phase == ShardJob.Phase.RUNNING) {
+        host.schedule(job);
+      }
+    }
+  }
+
+  private void leaveIfDone(Attempt attempt) {
+    if (attempt.returned && attempt.settled) {
+      leave(attempt);
+    }
+  }
+
+  private void leave(Attempt attempt) {
+    if (running.remove(attempt)) {
+      endAlone(attempt);
+      host.left(attempt);
+    }
+  }
+
+  /** Its shard is no longer this node's: whatever it answers is refused. */
+  void disown(ShardJob job) {
+    Attempt attempt = job.attempt;
+    if (attempt != null && !attempt.over) {
+      attempt.over = true;
+      attempt.settled = true;
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+      env.runner().interrupt(attempt);
+    }
+  }
+}

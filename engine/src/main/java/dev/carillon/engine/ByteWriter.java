@@ -1,0 +1,64 @@
+package dev.carillon.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** A growing buffer for operation bodies: big-endian numbers, LEB128 varints, UTF-8 strings. */
+final class ByteWriter {
+  private byte[] buffer;
+  private int size;
+
+  ByteWriter(int capacity) {
+    buffer = new byte[capacity];
+  }
+
+  private void ensure(int more) {
+    if (buffer.length - size < more) {
+      buffer = Arrays.copyOf(buffer, Math.max(buffer.length * 2, size + more));
+    }
+  }
+
+  ByteWriter u8(int value) {
+    ensure(1);
+    buffer[size++] = (byte) value;
+    return this;
+  }
+
+  ByteWriter i64(long value) {
+    ensure(8);
+    Frame.LONG.set(buffer, size, value);
+    size += 8;
+    return this;
+  }
+
+  /** A number that is usually small and never negative. */
+  ByteWriter varint(long value) {
+    ensure(10);
+    while ((value & ~0x7FL) != 0) {
+      buffer[size++] = (byte) (value | 0x80);
+      value >>>= 7;
+    }
+    buffer[size++] = (byte) value;
+    return this;
+  }
+
+  ByteWriter string(String text) {
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    return varint(utf8.length).raw(utf8);
+  }
+
+  ByteWriter bytes(byte[] bytes) {
+    return varint(bytes.length).raw(bytes);
+  }
+
+  ByteWriter raw(byte[] bytes) {
+    ensure(bytes.length);
+    System.arraycopy(bytes, 0, buffer, size, bytes.length);
+    size += bytes.length;
+    return this;
+  }
+
+  byte[] toBytes() {
+    return size == buffer.length ? buffer : Arrays.copyOf(buffer, size);
+  }
+}

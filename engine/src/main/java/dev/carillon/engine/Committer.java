@@ -1,0 +1,406 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Append;
+import dev.carillon.store.Journals.Resolution;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Store;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Group commit. While one commit is under way the next batch grows; each journal of a group has its
+ * own outcome. An unknown one is resolved before anything else is appended to its journal; what
+ * turned out absent is sent again.
+ *
+ * <p>Crash table: before the store has it, nobody was answered; after, the fold of the next owner
+ * has it, whether or not the caller was answered.
+ */
+final class Committer {
+  private static final int MAX_ENTRY_BYTES = 4 << 20;
+  private static final int MAX_GROUP_BYTES = 16 << 20;
+  private static final long FIRST_BACK_OFF_NANOS = 10_000_000;
+  private static final long LONGEST_BACK_OFF_NANOS = 1_000_000_000;
+
+  private final NodeEnvironment env;
+  private final Host host;
+  private final ArrayDeque<Shard> dirty = new ArrayDeque<>();
+  private final ArrayDeque<AtomicAdds> waitingTogether = new ArrayDeque<>();
+  private boolean committing;
+  private int unresolved;
+  private long queued;
+  private long queuedBytes;
+
+  /** The node, as far as the committer needs it. */
+  interface Host {
+    /** The shard is somebody else's now, at {@code epoch}. */
+    void fenced(Shard shard, long epoch);
+
+    /** Runs {@code action} on the loop at that time of the monotonic clock. */
+    void at(long nanos, Runnable action);
+
+    /** Operations of the shard were applied. */
+    void changed(Shard shard);
+  }
+
+  Committer(NodeEnvironment env, Host host) {
+    this.env = env;
+    this.host = host;
+  }
+
+  /** Operations that wait to be sent. */
+  long queued() {
+    return queued;
+  }
+
+  long queuedBytes() {
+    return queuedBytes;
+  }
+
+  boolean idle() {
+    return !committing && unresolved == 0 && queued == 0 && waitingTogether.isEmpty();
+  }
+
+  boolean isStuck() {
+    return committing || unresolved > 0;
+  }
+
+  void add(Shard shard, Operation operation) {
+    shard.raiseWakeTo = Long.MIN_VALUE;
+    shard.pending.add(operation);
+    queued++;
+    queuedBytes += operation.frame.frameBytes();
+    touch(shard);
+  }
+
+  /** Queues adds that go together or not at all. */
+  void addTogether(AtomicAdds adds) {
+    waitingTogether.add(adds);
+  }
+
+  /** Takes back an operation that was not sent; false where it is too late for that. */
+  boolean withdraw(Shard shard, Operation operation) {
+    if (operation.stage != Operation.Stage.QUEUED) {
+      return false;
+    }
+    AtomicAdds together = operation.together;
+    if (together != null) {
+      return waitingTogether.remove(together);
+    }
+    if (!shard.pending.remove(operation)) {
+      return false;
+    }
+    unqueue(operation);
+    return true;
+  }
+
+  private void unqueue(Operation operation) {
+    queued--;
+    queuedBytes -= operation.frame.frameBytes();
+  }
+
+  /** Says that the shard has something to send, or may send again. */
+  void touch(Shard shard) {
+    if (!shard.inCommitQueue && (!shard.pending.isEmpty() || shard.raiseWakeTo != Long.MIN_VALUE)) {
+      shard.inCommitQueue = true;
+      dirty.add(shard);
+    }
+  }
+
+  /** Sends the next group, if none is under way. */
+  void turn() {
+    if (committing) {
+      return;
+    }
+    List<Batch> group = new ArrayList<>();
+    boolean together = gatherTogether(group);
+    gather(group);
+    if (!group.isEmpty()) {
+      send(group, together);
+    }
+  }
+
+  /** One entry of a group. */
+  private record Batch(Shard shard, List<Operation> operations, long number, long id, long wake) {
+    Append append(byte[] data) {
+      boolean urgent = operations.stream().noneMatch(Operation::isAdd);
+      return new Append(shard.id, shard.epoch, shard.generation, number, id, data, wake, urgent);
+    }
+  }
+
+  private boolean ready(Shard shard, long now) {
+    return shard.owned()
+        && shard.inFlight == null
+        && !shard.unresolved
+        && shard.retryAtNanos <= now;
+  }
+
+  /** Takes the first adds-together whose shards are all free; they go at the head of theirs. */
+  private boolean gatherTogether(List<Batch> group) {
+    AtomicAdds adds = waitingTogether.peek();
+    if (adds == null) {
+      return false;
+    }
+    long now = env.monotonicNanos();
+    for (Shard shard : adds.adds.keySet()) {
+      if (shard.ownership == Shard.Ownership.LOST) {
+        waitingTogether.remove();
+        adds.forEach(add -> lose(add, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
+        return false;
+      }
+      if (!ready(shard, now)) {
+        return false;
+      }
+    }
+    waitingTogether.remove();
+    adds.adds.forEach((shard, operations) -> group.add(batch(shard, new ArrayList<>(operations))));
+    return true;
+  }
+
+  private void gather(List<Batch> group) {
+    long now = env.monotonicNanos();
+    long bytes = 0;
+    int shards = dirty.size();
+    for (int i = 0; i < shards && bytes < MAX_GROUP_BYTES; i++) {
+      Shard shard = dirty.remove();
+      if (!ready(shard, now)) {
+        if (shard.ownership == Shard.Ownership.LOST) {
+          shard.inCommitQueue = false;
+        } else {
+          dirty.add(shard);
+        }
+        continue;
+      }
+      shard.inCommitQueue = false;
+      List<Operation> operations = new ArrayList<>(shard.pending.size());
+      int entryBytes = 0;
+      while (!shard.pending.isEmpty()) {
+        Operation next = shard.pending.peek();
+        if (entryBytes > 0 && entryBytes + next.frame.frameBytes() > MAX_ENTRY_BYTES) {
+          break;
+        }
+        shard.pending.remove();
+        unqueue(next);
+        entryBytes += next.frame.frameBytes();
+        operations.add(next);
+      }
+      bytes += entryBytes;
+      group.add(batch(shard, operations));
+      touch(shard);
+    }
+  }
+
+  private Batch batch(Shard shard, List<Operation> operations) {
+    operations.forEach(operation -> operation.stage = Operation.Stage.SENT);
+    shard.inFlight = operations;
+    long wake = shard.pending.isEmpty() ? shard.raiseWakeTo : Append.KEEP_WAKE;
+    return new Batch(shard, operations, shard.tail + 1, env.random() | 1, wake);
+  }
+
+  private void send(List<Batch> group, boolean together) {
+    committing = true;
+    env.metrics().count("commits", 1);
+    env.submit(
+        NodeEnvironment.Channel.COMMIT,
+        store -> append(store, group, together),
+        sent -> settled(group, sent));
+  }
+
+  /** What was sent and how it went; the appends are kept for a resolution. */
+  private record Sent(List<Append> appends, List<Outcome<Long>> outcomes) {}
+
+  private static Sent append(Store store, List<Batch> group, boolean together) {
+    List<Append> appends = new ArrayList<>(group.size());
+    for (Batch batch : group) {
+      List<Frame> frames = new ArrayList<>(batch.operations().size());
+      for (Operation operation : batch.operations()) {
+        frames.add(operation.frame);
+      }
+      appends.add(batch.append(Frame.encode(frames)));
+    }
+    return new Sent(appends, store.journals().append(appends, together));
+  }
+
+  private void settled(List<Batch> group, Sent sent) {
+    committing = false;
+    for (int i = 0; i < group.size(); i++) {
+      settle(group.get(i), sent.appends().get(i), sent.outcomes().get(i));
+    }
+  }
+
+  private void settle(Batch batch, Append append, Outcome<Long> outcome) {
+    Shard shard = batch.shard();
+    if (shard.ownership == Shard.Ownership.LOST) {
+      return;
+    }
+    switch (outcome) {
+      case Outcome.Ok<Long> ok -> committed(batch);
+      case Outcome.Unknown<Long> unknown -> {
+        env.metrics().count("commits.unknown", 1);
+        shard.unresolved = true;
+        unresolved++;
+        resolve(batch, append);
+      }
+      case Outcome.Fenced<Long> fenced -> {
+        batch
+            .operations()
+            .forEach(o -> lose(o, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
+        host.fenced(shard, fenced.epoch());
+      }
+      case Outcome.Full<Long> full -> {
+        env.metrics().count("commits.full", 1);
+        takeBackAdds(batch, full.detail());
+        sendAgain(batch);
+      }
+      case Outcome.Unavailable<Long> unavailable -> sendAgain(batch);
+      case Outcome.Conflict<Long> conflict -> broken(batch, outcome);
+      case Outcome.TooLarge<Long> tooLarge -> broken(batch, outcome);
+      case Outcome.Damaged<Long> damaged -> broken(batch, outcome);
+    }
+  }
+
+  /** The journal is not as its owner knows it: the owner lets go and claims anew. */
+  private void broken(Batch batch, Outcome<Long> outcome) {
+    env.report("append to shard " + batch.shard().id + " was refused: " + outcome, null);
+    host.fenced(batch.shard(), batch.shard().epoch);
+  }
+
+  private void committed(Batch batch) {
+    Shard shard = batch.shard();
+    shard.tail = batch.number();
+    shard.failures = 0;
+    shard.inFlight = null;
+    if (batch.wake() != Append.KEEP_WAKE) {
+      shard.wakeMicros = batch.wake();
+      if (shard.raiseWakeTo == batch.wake()) {
+        shard.raiseWakeTo = Long.MIN_VALUE;
+      }
+    }
+    for (Operation operation : batch.operations()) {
+      apply(shard, operation);
+    }
+    touch(shard);
+    host.changed(shard);
+  }
+
+  private static void apply(Shard shard, Operation operation) {
+    operation.stage = Operation.Stage.SETTLED;
+    ShardFold fold = shard.fold;
+    JobSpec spec = operation.spec;
+    Frame frame = operation.frame;
+    if (fold == null) {
+      if (shard.arrivedWhileLoading != null) {
+        shard.arrivedWhileLoading.add(frame);
+      }
+      operation.listener.applied(ShardFold.Answer.APPLIED, null);
+      return;
+    }
+    ShardJob met = fold.job(frame.job());
+    ShardFold.Answer answer =
+        spec != null ? fold.add(frame.job(), spec, frame.body()) : fold.apply(frame);
+    operation.listener.applied(answer, met != null ? met : fold.job(frame.job()));
+  }
+
+  private void resolve(Batch batch, Append append) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().resolve(append),
+        outcome -> resolved(batch, append, outcome));
+  }
+
+  private void resolved(Batch batch, Append append, Outcome<Resolution> outcome) {
+    Shard shard = batch.shard();
+    if (shard.ownership == Shard.Ownership.LOST) {
+      unresolved--;
+      return;
+    }
+    switch (outcome) {
+      case Outcome.Ok<Resolution> ok -> {
+        unresolved--;
+        shard.unresolved = false;
+        if (ok.value() == Resolution.COMMITTED) {
+          committed(batch);
+        } else {
+          shard.tail = batch.number();
+          sendAgain(batch);
+        }
+      }
+      case Outcome.Fenced<Resolution> fenced -> {
+        unresolved--;
+        host.fenced(shard, fenced.epoch());
+      }
+      default -> host.at(backOff(shard), () -> resolve(batch, append));
+    }
+  }
+
+  private long backOff(Shard shard) {
+    long wait = FIRST_BACK_OFF_NANOS << Math.min(shard.failures++, 10);
+    return env.monotonicNanos() + Math.min(wait, LONGEST_BACK_OFF_NANOS);
+  }
+
+  private void sendAgain(Batch batch) {
+    Shard shard = batch.shard();
+    shard.inFlight = null;
+    shard.retryAtNanos = backOff(shard);
+    List<Operation> operations = batch.operations();
+    for (int i = operations.size() - 1; i >= 0; i--) {
+      Operation operation = operations.get(i);
+      AtomicAdds together = operation.together;
+      if (operation.stage == Operation.Stage.SETTLED) {
+        continue;
+      }
+      if (together == null) {
+        operation.stage = Operation.Stage.QUEUED;
+        shard.pending.addFirst(operation);
+        queued++;
+        queuedBytes += operation.frame.frameBytes();
+      } else if (operation.stage == Operation.Stage.SENT) {
+        together.forEach(add -> add.stage = Operation.Stage.QUEUED);
+        waitingTogether.addFirst(together);
+      }
+    }
+    touch(shard);
+    host.at(shard.retryAtNanos, () -> touch(shard));
+  }
+
+  /** With the store full, adds are refused and what ends jobs goes on. */
+  private void takeBackAdds(Batch batch, String detail) {
+    batch
+        .operations()
+        .removeIf(
+            operation -> {
+              if (operation.isAdd()) {
+                lose(operation, Operation.Loss.FULL, detail);
+              }
+              return operation.isAdd();
+            });
+  }
+
+  /** Settles everything of a shard that this node no longer owns. */
+  void lost(Shard shard) {
+    List<Operation> sent = shard.inFlight;
+    shard.inFlight = null;
+    shard.unresolved = false;
+    List<Operation> waiting = List.copyOf(shard.pending);
+    shard.pending.clear();
+    waiting.forEach(this::unqueue);
+    if (sent != null) {
+      sent.forEach(o -> lose(o, Operation.Loss.UNKNOWN, "its shard moved before the answer"));
+    }
+    waiting.forEach(o -> lose(o, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
+  }
+
+  /** Tells whoever waits, and takes along what was to be committed with it. */
+  private void lose(Operation operation, Operation.Loss loss, String why) {
+    if (operation.stage == Operation.Stage.SETTLED) {
+      return;
+    }
+    operation.stage = Operation.Stage.SETTLED;
+    operation.listener.lost(loss, why);
+    AtomicAdds together = operation.together;
+    if (together != null) {
+      waitingTogether.remove(together);
+      together.forEach(add -> lose(add, loss, why));
+    }
+  }
+}

@@ -1,0 +1,209 @@
+package dev.carillon.engine;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides which due job starts next. Lanes take turns, one job a turn, so that one tenant's million
+ * jobs do not delay another's one; a lane whose namespace or queue is at its limit stands aside.
+ *
+ * <p>A job suspected of killing its node is started alone: nothing else starts until what runs has
+ * ended, and nothing beside it for its time alone.
+ */
+final class Dispatcher {
+  private static final int STARTS_A_TURN = 512;
+
+  private final Map<String, HandlerSlot> handlers = new HashMap<>();
+  private final Map<LaneKey, Lane> lanes = new HashMap<>();
+  private final Map<String, Gate> namespaces = new HashMap<>();
+  private final Map<String, Gate> queues = new HashMap<>();
+  private final ArrayDeque<Lane> ring = new ArrayDeque<>();
+  private final List<Lane> aside = new ArrayList<>();
+  private final Gate node;
+  private final Starter starter;
+  private @Nullable ShardJob waitsAlone;
+  private boolean exclusive;
+  private boolean stopped;
+  private long ready;
+
+  private record LaneKey(String namespace, String queue) {}
+
+  /** Starts an attempt; the dispatcher has entered the gates. */
+  interface Starter {
+    void start(ShardJob job, Lane lane, boolean alone);
+  }
+
+  Dispatcher(int slots, Starter starter) {
+    this.node = new Gate(slots);
+    this.starter = starter;
+  }
+
+  Gate node() {
+    return node;
+  }
+
+  long ready() {
+    return ready;
+  }
+
+  HandlerSlot handler(String type) {
+    return handlers.computeIfAbsent(type, HandlerSlot::new);
+  }
+
+  Gate namespace(String namespace) {
+    return namespaces.computeIfAbsent(namespace, n -> new Gate(Gate.OPEN));
+  }
+
+  Gate queue(String queue) {
+    return queues.computeIfAbsent(queue, q -> new Gate(Gate.OPEN));
+  }
+
+  Lane lane(String namespace, String queue) {
+    return lanes.computeIfAbsent(
+        new LaneKey(namespace, queue), key -> new Lane(namespace(namespace), queue(queue)));
+  }
+
+  void stop() {
+    stopped = true;
+  }
+
+  /** The job's time has come. */
+  void ready(ShardJob job, boolean overdue) {
+    job.phase = ShardJob.Phase.READY;
+    Lane lane = laneOf(job);
+    lane.add(job, overdue);
+    ready++;
+    activate(lane);
+  }
+
+  private static Lane laneOf(ShardJob job) {
+    Lane lane = job.lane;
+    if (lane == null) {
+      throw new IllegalStateException("job " + job.number + ": not in this node's hands");
+    }
+    return lane;
+  }
+
+  private HandlerSlot handlerOf(ShardJob job) {
+    HandlerSlot handler = job.handler;
+    return handler != null ? handler : handler(job.type);
+  }
+
+  private void activate(Lane lane) {
+    if (!lane.active) {
+      lane.active = true;
+      ring.add(lane);
+    }
+  }
+
+  /** Starts what may start; true where there is more to start at once. */
+  boolean turn() {
+    for (int started = 0; started < STARTS_A_TURN; started++) {
+      if (stopped || exclusive || !node.hasRoom()) {
+        return false;
+      }
+      ShardJob alone = waitsAlone;
+      if (alone != null) {
+        if (node.running() > 0) {
+          return false;
+        }
+        waitsAlone = null;
+        if (alone.phase == ShardJob.Phase.READY && !alone.busy) {
+          exclusive = true;
+          enterAndStart(alone, true);
+        }
+        continue;
+      }
+      ShardJob job = next();
+      if (job == null) {
+        return false;
+      }
+      if (job.rare != null && job.rare.markers >= Poison.MARKERS_BEFORE_ALONE) {
+        waitsAlone = job;
+      } else {
+        enterAndStart(job, false);
+      }
+    }
+    return true;
+  }
+
+  /** The next job that may start now, in turn of the lanes. */
+  private @Nullable ShardJob next() {
+    while (true) {
+      Lane lane = ring.poll();
+      if (lane == null) {
+        return null;
+      }
+      if (!lane.hasRoom()) {
+        aside.add(lane);
+        continue;
+      }
+      ShardJob job = lane.poll();
+      if (lane.isEmpty()) {
+        lane.active = false;
+      } else {
+        ring.add(lane);
+      }
+      if (job == null) {
+        continue;
+      }
+      ready--;
+      if (job.phase == ShardJob.Phase.READY && !job.busy && mayRun(job)) {
+        return job;
+      }
+    }
+  }
+
+  private boolean mayRun(ShardJob job) {
+    HandlerSlot handler = handlerOf(job);
+    if (!handler.registered) {
+      handler.block(job, ShardJob.Phase.NO_HANDLER);
+      return false;
+    }
+    if (!handler.gate.hasRoom()) {
+      handler.limit(job);
+      return false;
+    }
+    return true;
+  }
+
+  private void enterAndStart(ShardJob job, boolean alone) {
+    Lane lane = laneOf(job);
+    node.enter();
+    lane.namespaceGate.enter();
+    lane.queueGate.enter();
+    handlerOf(job).gate.enter();
+    job.phase = ShardJob.Phase.RUNNING;
+    starter.start(job, lane, alone);
+  }
+
+  /** An attempt that was started is over in every respect. */
+  void left(Lane lane, HandlerSlot handler) {
+    node.leave();
+    lane.namespaceGate.leave();
+    lane.queueGate.leave();
+    handler.gate.leave();
+    ShardJob waiting = handler.takeLimited();
+    if (waiting != null) {
+      ready(waiting, false);
+    }
+    ring.addAll(aside);
+    aside.clear();
+  }
+
+  /** The job that ran alone has ended or outlived its time. */
+  void endExclusive() {
+    exclusive = false;
+  }
+
+  /** A handler is here: what waited for it goes on. */
+  List<ShardJob> register(String type) {
+    HandlerSlot handler = handler(type);
+    handler.registered = true;
+    return handler.takeBlocked();
+  }
+}

@@ -1,0 +1,265 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobHistory;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Entry;
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals.ReadPage;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads jobs from journals, ended ones too, through the fold that runs them. Claims nothing and
+ * changes nothing: {@code get}, {@code list}, history and export go through here, beside the loop
+ * or with no node at all.
+ */
+public final class JobReader {
+  private static final int PAGE_BYTES = 4 << 20;
+
+  private final Store store;
+
+  /** Reads from {@code store}. */
+  public JobReader(Store store) {
+    this.store = store;
+  }
+
+  /** What a journal tells of one job: how it is now and what happened to it. */
+  public record Story(JobRef ref, JobView view, List<JobEvent> events) {
+    /** The same for users. */
+    public JobHistory history() {
+      return new JobHistory(view.info(), events);
+    }
+  }
+
+  /** One job, if its shard is there and has it. */
+  public Outcome<Optional<Story>> find(JobRef ref) {
+    return stories(ref.shard(), number -> number == ref.number())
+        .map(stories -> stories.stream().findFirst());
+  }
+
+  /** How the job ended, if it has. */
+  Outcome<Optional<Body.End>> end(JobRef ref) {
+    return find(ref).map(found -> found.flatMap(JobReader::endOf));
+  }
+
+  private static Optional<Body.End> endOf(Story story) {
+    JobInfo info = story.view().info();
+    return info.endedAt() == null
+        ? Optional.empty()
+        : Optional.of(Body.End.without(info.state(), Micros.ceil(info.endedAt()), ""));
+  }
+
+  /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
+  public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
+    Outcome<Head> found = store.journals().head(shard);
+    if (found instanceof Outcome.Fenced<Head>) {
+      return Outcome.ok(List.of());
+    }
+    if (!(found instanceof Outcome.Ok<Head>(Head head))) {
+      return found.map(h -> List.of());
+    }
+    Telling telling = new Telling(shard, wanted);
+    for (int generation = head.oldestGeneration(); generation <= head.generation(); generation++) {
+      Outcome<Boolean> read = read(shard, generation, telling);
+      if (!read.isOk()) {
+        return read.map(ok -> List.of());
+      }
+    }
+    return Outcome.ok(telling.stories());
+  }
+
+  private Outcome<Boolean> read(ShardId shard, int generation, Telling telling) {
+    long next = 1;
+    while (true) {
+      Outcome<ReadPage> outcome = store.journals().read(shard, generation, next, PAGE_BYTES);
+      if (!(outcome instanceof Outcome.Ok<ReadPage>(ReadPage page))) {
+        return outcome.map(p -> true);
+      }
+      for (Entry entry : page.entries()) {
+        try {
+          Frame.decode(entry.data()).forEach(telling::apply);
+        } catch (DamagedException | UnknownFormatException e) {
+          return new Outcome.Damaged<>(
+              "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());
+        }
+      }
+      if (page.complete() || page.entries().isEmpty()) {
+        return Outcome.ok(true);
+      }
+      next = page.entries().getLast().number() + 1;
+    }
+  }
+
+  /** Folds a shard and keeps what is told of the wanted jobs. */
+  private static final class Telling {
+    private final ShardId shard;
+    private final LongPredicate wanted;
+    private final Map<Long, List<JobEvent>> events = new LinkedHashMap<>();
+    private final Map<Long, JobView> ended = new LinkedHashMap<>();
+    private final Map<Long, JobError> errors = new LinkedHashMap<>();
+    private final ShardFold fold;
+
+    Telling(ShardId shard, LongPredicate wanted) {
+      this.shard = shard;
+      this.wanted = wanted;
+      this.fold =
+          new ShardFold(
+              (job, end) -> ended.put(job.number, ended(new JobRef(shard, job.number), job, end)));
+    }
+
+    void apply(Frame frame) {
+      if (!wanted.test(frame.job())) {
+        return;
+      }
+      if (frame.kind() == Kind.STATE && ended.containsKey(frame.job())) {
+        return;
+      }
+      ShardJob before = fold.job(frame.job());
+      if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
+        return;
+      }
+      JobEvent event = event(frame);
+      if (event != null) {
+        events.computeIfAbsent(frame.job(), n -> new ArrayList<>()).add(event);
+        if (event.error() != null) {
+          errors.put(frame.job(), event.error());
+        }
+      }
+      if (before == null) {
+        events.computeIfAbsent(frame.job(), n -> new ArrayList<>());
+      }
+    }
+
+    List<Story> stories() {
+      List<Story> stories = new ArrayList<>(events.size());
+      events.forEach(
+          (number, told) -> {
+            JobRef ref = new JobRef(shard, number);
+            JobView view = ended.get(number);
+            ShardJob live = fold.job(number);
+            if (view == null && live != null) {
+              view = new JobView(live(ref, live, errors.get(number)), null);
+            }
+            if (view != null) {
+              stories.add(new Story(ref, view, told));
+            }
+          });
+      return stories;
+    }
+  }
+
+  private static @Nullable JobEvent event(Frame frame) {
+    ByteReader in = frame.reader();
+    return switch (frame.kind()) {
+      case ADD -> {
+        JobSpec spec = JobSpec.decodeHead(frame.body());
+        yield event(spec.acceptedMicros(), JobEvent.Kind.SCHEDULED, 0, "", null);
+      }
+      case START -> {
+        Body.Start start = Body.Start.decode(in);
+        String detail = start.alone() ? "alone" : "";
+        yield event(start.at(), JobEvent.Kind.STARTED, start.attempt(), detail, null);
+      }
+      case SAVE -> {
+        Body.Save save = Body.Save.decode(in);
+        String detail = save.state().length + " bytes";
+        yield event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null);
+      }
+      case RETRY -> {
+        Body.Retry retry = Body.Retry.decode(in);
+        String detail = "next at " + Micros.toInstant(retry.nextDue());
+        yield event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error());
+      }
+      case REPLACE -> {
+        Body.Replace replace = Body.Replace.decode(in);
+        JobSpec spec = JobSpec.decodeHead(replace.spec());
+        String detail = "due at " + Micros.toInstant(spec.dueMicros());
+        yield event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null);
+      }
+      case CANCEL -> {
+        Body.Cancel cancel = Body.Cancel.decode(in);
+        yield event(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, 0, cancel.reason(), null);
+      }
+      case END -> {
+        Body.End end = Body.End.decode(in);
+        String detail = end.reason() != null ? end.reason() : "";
+        yield event(
+            end.at(),
+            JobEvent.Kind.valueOf(end.state().name()),
+            end.attempt(),
+            detail,
+            end.error());
+      }
+      case CLEAR, STATE -> null;
+    };
+  }
+
+  private static JobEvent event(
+      long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
+    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error);
+  }
+
+  static JobView ended(JobRef ref, ShardJob job, Body.End end) {
+    JobInfo info = info(ref, job, new Now(end.state(), null, end.at(), end.error(), end.reason()));
+    return new JobView(info, end.state() == JobState.SUCCEEDED ? end.result() : null);
+  }
+
+  private static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
+    return info(ref, job, new Now(JobState.SCHEDULED, null, 0, error, null));
+  }
+
+  /** What is not in a job's fold: where it stands now. */
+  record Now(
+      JobState state,
+      dev.carillon.api.@Nullable BlockReason blocked,
+      long endedMicros,
+      @Nullable JobError error,
+      @Nullable String reason) {}
+
+  static JobInfo info(JobRef ref, ShardJob job, Now now) {
+    JobSpec spec = JobSpec.decodeHead(job.body);
+    ShardJob.Rare rare = job.rare;
+    JobError error = now.error();
+    if (error == null && rare != null && rare.lastErrorType != null) {
+      String message = rare.lastErrorMessage;
+      error = new JobError(rare.lastErrorType, message != null ? message : "", "");
+    }
+    return new JobInfo(
+        ref.id(),
+        spec.type(),
+        spec.typeVersion(),
+        spec.namespace(),
+        spec.queue(),
+        spec.priority(),
+        spec.name(),
+        spec.key(),
+        spec.metadata(),
+        now.state(),
+        now.blocked(),
+        Micros.toInstant(spec.acceptedMicros()),
+        Micros.toInstant(job.dueMicros),
+        job.attempts,
+        now.endedMicros() == 0 ? null : Micros.toInstant(now.endedMicros()),
+        error,
+        now.reason() != null ? now.reason() : rare != null ? rare.cancelReason : null,
+        spec.timeoutMicros() == 0 ? null : micros(spec.timeoutMicros()),
+        spec.deadlineMicros() == 0 ? null : Micros.toInstant(spec.deadlineMicros()),
+        job.cancelRequested());
+  }
+
+  private static Duration micros(long micros) {
+    return Duration.of(micros, java.time.temporal.ChronoUnit.MICROS);
+  }
+}

@@ -1,0 +1,162 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Records.Stamp;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was asked for, as the body of {@link Kind#ADD} holds it.
+ *
+ * <pre>
+ * flags     byte  {@link #NAMED} …
+ * due       long  microseconds since 1970
+ * accepted  long  microseconds since 1970
+ * priority  byte
+ * stamp     long, long                 if NAMED or KEYED: version of the name's record
+ * type      string, varint version
+ * lane      string, string             if LANE: namespace and queue, else both "default"
+ * name      string                     if NAMED
+ * key       string                     if KEYED
+ * metadata  varint, string pairs       if METADATA
+ * timeout   varint                     if TIMEOUT, microseconds
+ * deadline  long                       if DEADLINE, microseconds since 1970
+ * payload   the rest
+ * </pre>
+ *
+ * @param timeoutMicros of one attempt, 0 for none
+ * @param deadlineMicros of the whole job, 0 for none
+ */
+public record JobSpec(
+    long dueMicros,
+    long acceptedMicros,
+    int priority,
+    Stamp stamp,
+    String type,
+    int typeVersion,
+    String namespace,
+    String queue,
+    @Nullable String name,
+    @Nullable String key,
+    Map<String, String> metadata,
+    long timeoutMicros,
+    long deadlineMicros,
+    byte[] payload) {
+
+  static final int NAMED = 1;
+  static final int KEYED = 2;
+  static final int METADATA = 4;
+  static final int TIMEOUT = 8;
+  static final int DEADLINE = 16;
+  static final int LANE = 32;
+
+  static final String DEFAULT = "default";
+
+  private static final byte[] NO_PAYLOAD = {};
+  private static final int STAMP_OFFSET = 18;
+
+  /** The body. */
+  public byte[] encode() {
+    ByteWriter out = new ByteWriter(64 + type.length() + payload.length);
+    out.u8(flags()).i64(dueMicros).i64(acceptedMicros).u8(priority);
+    if (name != null || key != null) {
+      out.i64(stamp.writer()).i64(stamp.sequence());
+    }
+    out.string(type).varint(typeVersion);
+    if (hasLane()) {
+      out.string(namespace).string(queue);
+    }
+    if (name != null) {
+      out.string(name);
+    }
+    if (key != null) {
+      out.string(key);
+    }
+    if (!metadata.isEmpty()) {
+      out.varint(metadata.size());
+      metadata.forEach((k, v) -> out.string(k).string(v));
+    }
+    if (timeoutMicros != 0) {
+      out.varint(timeoutMicros);
+    }
+    if (deadlineMicros != 0) {
+      out.i64(deadlineMicros);
+    }
+    return out.raw(payload).toBytes();
+  }
+
+  private boolean hasLane() {
+    return !namespace.equals(DEFAULT) || !queue.equals(DEFAULT);
+  }
+
+  private int flags() {
+    return (name != null ? NAMED : 0)
+        | (key != null ? KEYED : 0)
+        | (metadata.isEmpty() ? 0 : METADATA)
+        | (timeoutMicros != 0 ? TIMEOUT : 0)
+        | (deadlineMicros != 0 ? DEADLINE : 0)
+        | (hasLane() ? LANE : 0);
+  }
+
+  static JobSpec decode(byte[] body) {
+    return decode(body, true);
+  }
+
+  /** All but the payload, which is left empty. */
+  static JobSpec decodeHead(byte[] body) {
+    return decode(body, false);
+  }
+
+  private static JobSpec decode(byte[] body, boolean withPayload) {
+    ByteReader in = new ByteReader(body, 0, body.length);
+    int flags = in.u8();
+    long due = in.i64();
+    long accepted = in.i64();
+    int priority = in.i8();
+    Stamp stamp = (flags & (NAMED | KEYED)) != 0 ? new Stamp(in.i64(), in.i64()) : Stamp.ABSENT;
+    String type = in.string();
+    int typeVersion = (int) in.varint();
+    boolean lane = (flags & LANE) != 0;
+    String namespace = lane ? in.string() : DEFAULT;
+    String queue = lane ? in.string() : DEFAULT;
+    String name = (flags & NAMED) != 0 ? in.string() : null;
+    String key = (flags & KEYED) != 0 ? in.string() : null;
+    Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();
+    long timeout = (flags & TIMEOUT) != 0 ? in.varint() : 0;
+    long deadline = (flags & DEADLINE) != 0 ? in.i64() : 0;
+    return new JobSpec(
+        due,
+        accepted,
+        priority,
+        stamp,
+        type,
+        typeVersion,
+        namespace,
+        queue,
+        name,
+        key,
+        metadata,
+        timeout,
+        deadline,
+        withPayload ? in.rest() : NO_PAYLOAD);
+  }
+
+  private static Map<String, String> readMetadata(ByteReader in) {
+    int size = (int) in.varint();
+    Map<String, String> metadata = new LinkedHashMap<>();
+    for (int i = 0; i < size; i++) {
+      metadata.put(in.string(), in.string());
+    }
+    return metadata;
+  }
+
+  static int flags(byte[] body) {
+    return body[0];
+  }
+
+  /** Writes into an encoded body the version that its name's record will have. */
+  static void setStamp(byte[] body, Stamp stamp) {
+    Frame.LONG.set(body, STAMP_OFFSET, stamp.writer());
+    Frame.LONG.set(body, STAMP_OFFSET + 8, stamp.sequence());
+  }
+}

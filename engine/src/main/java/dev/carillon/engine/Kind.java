@@ -1,0 +1,59 @@
+package dev.carillon.engine;
+
+/** The kinds of operations. Codes are persisted; 0 is reserved and none is ever used again. */
+enum Kind {
+  /** A job enters the shard: {@link JobSpec}. */
+  ADD(1),
+  /** An attempt is about to start; written only where a crash must be noticed. */
+  START(2),
+  /** A handler keeps its resume position. */
+  SAVE(3),
+  /** An attempt failed and there will be another. */
+  RETRY(4),
+  /** The job's input and times are exchanged; its attempts start anew. */
+  REPLACE(5),
+  /** A running job is asked to stop. */
+  CANCEL(6),
+  /** The job has ended. */
+  END(7),
+  /** The job's start markers no longer count: its attempt outlived its time alone. */
+  CLEAR(8),
+  /** The whole state of a job, as a compaction found it. */
+  STATE(9);
+
+  private static final Kind[] BY_CODE = new Kind[10];
+
+  static {
+    for (Kind kind : values()) {
+      BY_CODE[kind.code] = kind;
+    }
+  }
+
+  private final int code;
+
+  Kind(int code) {
+    this.code = code;
+  }
+
+  int code() {
+    return code;
+  }
+
+  /** The version that this code writes, and the newest it reads. */
+  int version() {
+    return 1;
+  }
+
+  static Kind of(int code, int version) {
+    Kind kind = code < BY_CODE.length ? BY_CODE[code] : null;
+    if (kind == null || version < 1 || version > kind.version()) {
+      throw new UnknownFormatException(
+          "operation: kind "
+              + code
+              + " version "
+              + version
+              + " (expected: one this version reads)");
+    }
+    return kind;
+  }
+}

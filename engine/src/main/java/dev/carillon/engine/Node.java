@@ -1,0 +1,758 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.BlockReason;
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobListener;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.ShardId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node: all state of the engine, owned by one thread, the loop. Whoever runs it calls its
+ * methods from that thread only, hands it what happened, and calls {@link #turn()} after each round
+ * of events and at the time the last turn named. Nothing here blocks.
+ */
+public final class Node {
+  private static final int FIRST_SLOTS = 64;
+  private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
+  private static final int LOOKS_A_HORIZON = 4;
+  private static final int DUE_A_TURN = 4096;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Timers timers = new Timers();
+  private final DueQueue due = new DueQueue();
+  private final Committer committer;
+  private final Shards shards;
+  private final Names names;
+  private final Adds adds;
+  private final Dispatcher dispatcher;
+  private final Attempts attempts;
+  private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
+  private boolean stopping;
+
+  /** A node that has not started. */
+  public Node(NodeEnvironment env, NodeOptions options) {
+    this.env = env;
+    this.options = options;
+    this.committer = new Committer(env, new CommitHost());
+    this.shards = new Shards(env, options, committer, new ShardHost());
+    this.names = new Names(env, options.incarnation(), timers);
+    this.adds = new Adds(env, options, shards, committer, names, new AddHost());
+    this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
+    this.dispatcher = new Dispatcher(options.slots(), attempts);
+  }
+
+  // ---- the loop's own
+
+  /** Begins to look for its shards and to dispatch. */
+  public void start() {
+    if (!options.slowStart().isZero() && options.slots() > FIRST_SLOTS) {
+      dispatcher.node().limit(FIRST_SLOTS);
+      doubleSlots();
+    }
+    lookAgain();
+  }
+
+  private void doubleSlots() {
+    timers.at(
+        env.monotonicNanos() + options.slowStart().toNanos(),
+        () -> {
+          Gate gate = dispatcher.node();
+          gate.limit((int) Math.min(2L * gate.limit(), options.slots()));
+          if (gate.limit() < options.slots()) {
+            doubleSlots();
+          }
+        });
+  }
+
+  private void lookAgain() {
+    if (stopping) {
+      return;
+    }
+    shards.look();
+    timers.at(
+        env.monotonicNanos() + options.loadHorizon().toNanos() / LOOKS_A_HORIZON, this::lookAgain);
+  }
+
+  /**
+   * Does what can be done now.
+   *
+   * @return how many nanoseconds may pass before the next turn; 0 where there is more to do
+   */
+  public long turn() {
+    timers.run(env.monotonicNanos());
+    boolean moreDue = takeDue();
+    boolean moreToStart = dispatcher.turn();
+    names.turn();
+    committer.turn();
+    return moreDue || moreToStart ? 0 : nanosToNext();
+  }
+
+  private boolean takeDue() {
+    long now = env.wallMicros();
+    long overdueBefore = now - Micros.ceil(options.overdueAfter());
+    for (int i = 0; i < DUE_A_TURN; i++) {
+      ShardJob job = due.poll(now);
+      if (job == null) {
+        return false;
+      }
+      dispatcher.ready(job, job.dueMicros < overdueBefore);
+    }
+    return true;
+  }
+
+  private long nanosToNext() {
+    long nanos = Math.min(LONGEST_SLEEP_NANOS, timers.nanosToNext(env.monotonicNanos()));
+    long next = due.nextMicros();
+    if (next != Long.MAX_VALUE) {
+      long micros = next - env.wallMicros();
+      nanos = Math.min(nanos, micros <= 0 ? 0 : micros < 2_000_000 ? micros * 1000 : nanos);
+    }
+    return nanos;
+  }
+
+  // ---- what users ask
+
+  /** Adds a job. */
+  public void add(AddRequest request) {
+    adds.add(request);
+  }
+
+  /** Adds all of them or none. */
+  public void addAll(List<AddRequest> requests) {
+    adds.addAll(requests);
+  }
+
+  /** The caller of {@code request} no longer waits: it is told what became of it. */
+  public void abandon(AddRequest request, String waited) {
+    adds.abandon(request, waited);
+  }
+
+  /** A handler for {@code type} is here; at most {@code limit} of its attempts run at once. */
+  public void register(String type, int limit) {
+    dispatcher.handler(type).gate.limit(limit);
+    for (ShardJob job : dispatcher.register(type)) {
+      schedule(job);
+    }
+  }
+
+  /** At most {@code limit} attempts of the queue run at once on this node. */
+  public void limitQueue(String queue, int limit) {
+    dispatcher.queue(queue).limit(limit);
+  }
+
+  /** At most {@code limit} attempts of the namespace run at once on this node. */
+  public void limitNamespace(String namespace, int limit) {
+    dispatcher.namespace(namespace).limit(limit);
+  }
+
+  /** The job as it is, or empty where there is none. */
+  public void get(JobRef ref, Consumer<Outcome<Optional<JobView>>> answer) {
+    ShardJob job = liveJob(ref);
+    if (job != null) {
+      answer.accept(Outcome.ok(Optional.of(new JobView(info(job), null))));
+    } else {
+      find(ref, outcome -> answer.accept(outcome.map(found -> found.map(JobReader.Story::view))));
+    }
+  }
+
+  private @Nullable ShardJob liveJob(JobRef ref) {
+    Shard shard = shards.known(ref.shard());
+    return shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
+  }
+
+  private void find(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+    env.submit(NodeEnvironment.Channel.READ, store -> new JobReader(store).find(ref), answer);
+  }
+
+  /** How the live jobs of a shard stand that do not simply wait for their time. */
+  public Map<Long, JobInfo> standing(ShardId id) {
+    Map<Long, JobInfo> standing = new HashMap<>();
+    Shard shard = shards.known(id);
+    if (shard != null && shard.fold != null) {
+      shard
+          .fold
+          .live()
+          .forEach(
+              job -> {
+                if (job.phase != ShardJob.Phase.SCHEDULED) {
+                  standing.put(job.number, info(job));
+                }
+              });
+    }
+    return standing;
+  }
+
+  /** Tells {@code watcher} of every change of the job from now on, until it ends. */
+  public void watch(JobRef ref, Consumer<JobView> watcher) {
+    watchers.computeIfAbsent(ref, r -> new ArrayList<>(1)).add(watcher);
+  }
+
+  /** Takes a watcher back. */
+  public void unwatch(JobRef ref, Consumer<JobView> watcher) {
+    List<Consumer<JobView>> all = watchers.get(ref);
+    if (all != null) {
+      all.remove(watcher);
+      if (all.isEmpty()) {
+        watchers.remove(ref);
+      }
+    }
+  }
+
+  /** Cancels a job, loaded or not, running or not. */
+  public void cancel(JobRef ref, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
+    shards.withLoaded(
+        ref.shard(),
+        shard -> {
+          ShardJob job = liveJob(ref);
+          if (shard == null || job == null) {
+            answerEnded(ref, answer);
+          } else if (job.phase == ShardJob.Phase.RUNNING) {
+            cancelRunning(shard, job, reason, answer);
+          } else {
+            cancelWaiting(shard, job, reason, answer);
+          }
+        });
+  }
+
+  private void answerEnded(JobRef ref, BiConsumer<@Nullable CancelResult, String> answer) {
+    find(
+        ref,
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
+            answer.accept(null, outcome.toString());
+            return;
+          }
+          JobState state = found.map(story -> story.view().info().state()).orElse(null);
+          if (state == null) {
+            answer.accept(new CancelResult.NotFound(), "");
+          } else if (state.ended()) {
+            answer.accept(new CancelResult.Ended(state), "");
+          } else {
+            answer.accept(null, "the job's shard is changing hands");
+          }
+        });
+  }
+
+  private void cancelWaiting(
+      Shard shard, ShardJob job, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
+    boolean wasBusy = job.busy;
+    job.busy = true;
+    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.END, job.number, end.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                if (applied == ShardFold.Answer.APPLIED) {
+                  answer.accept(new CancelResult.Cancelled(), "");
+                } else {
+                  answerEnded(shard.ref(job.number), answer);
+                }
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy = wasBusy;
+                answer.accept(null, why);
+              }
+            }));
+  }
+
+  private void cancelRunning(
+      Shard shard, ShardJob job, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
+    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.CANCEL, job.number, cancel.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                if (applied != ShardFold.Answer.APPLIED) {
+                  answerEnded(shard.ref(job.number), answer);
+                  return;
+                }
+                answer.accept(new CancelResult.Stopping(), "");
+                Attempt attempt = job.attempt;
+                if (attempt != null) {
+                  attempts.cancel(attempt);
+                } else {
+                  endRequested(shard, job);
+                }
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                answer.accept(null, why);
+              }
+            }));
+  }
+
+  /** Ends a job that was asked to stop and of which nothing runs. */
+  private void endRequested(Shard shard, ShardJob job) {
+    if (job.rare == null || job.rare.cancelReason == null || job.busy) {
+      return;
+    }
+    end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
+  }
+
+  /** Ends a job of which nothing runs. */
+  private void end(Shard shard, ShardJob job, JobState state, String reason) {
+    job.busy = true;
+    Body.End end = Body.End.without(state, env.wallMicros(), reason);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.END, job.number, end.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy = false;
+              }
+            }));
+  }
+
+  /**
+   * Keeps a handler's resume position; {@code answer} hears null once it is durable, or why not.
+   */
+  public void save(Attempt attempt, byte[] state, Consumer<@Nullable String> answer) {
+    ShardJob job = attempt.job();
+    Shard shard = Attempts.shardOf(job);
+    if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
+      answer.accept("the attempt is no longer current");
+      return;
+    }
+    Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.SAVE, job.number, save.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                boolean kept = applied == ShardFold.Answer.APPLIED;
+                answer.accept(kept ? null : "the attempt is no longer current");
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                answer.accept(why);
+              }
+            }));
+  }
+
+  /** The runner says how an attempt went; false where it no longer counts. */
+  public boolean finished(Attempt attempt, AttemptOutcome outcome) {
+    return attempts.finished(attempt, outcome);
+  }
+
+  // ---- stopping
+
+  /** No attempt starts any more; running handlers are asked to save and return. */
+  public void beginStop() {
+    stopping = true;
+    dispatcher.stop();
+    attempts.stop();
+  }
+
+  /** Interrupts what still runs. */
+  public void interruptRunning() {
+    attempts.interruptAll();
+  }
+
+  /** Whether nothing runs and everything that was asked for is written. */
+  public boolean quiet() {
+    return attempts.running() == 0 && committer.idle() && names.idle();
+  }
+
+  /** Gives the shards back; {@code done} runs when those that can be are. */
+  public void release(Runnable done) {
+    shards.stop(done);
+  }
+
+  // ---- what operators ask
+
+  /** A look at the node. */
+  public Stats stats() {
+    int loaded = 0;
+    int live = 0;
+    for (Shard shard : shards.all()) {
+      if (shard.fold != null) {
+        loaded++;
+        live += shard.fold.live().size();
+      }
+    }
+    return new Stats(
+        shards.size(),
+        loaded,
+        live,
+        attempts.running(),
+        dispatcher.ready(),
+        committer.queued(),
+        committer.isStuck(),
+        shards.refused().size());
+  }
+
+  /**
+   * A look at a node.
+   *
+   * @param shards that it owns
+   * @param loadedShards whose jobs are in memory
+   * @param loadedJobs how many those are
+   * @param running attempts under way
+   * @param ready jobs that wait for a slot
+   * @param queued operations that wait for the store
+   * @param committing whether a commit is under way
+   * @param refusedShards that could not be read
+   */
+  public record Stats(
+      int shards,
+      int loadedShards,
+      int loadedJobs,
+      int running,
+      long ready,
+      long queued,
+      boolean committing,
+      int refusedShards) {}
+
+  // ---- jobs as they come and go
+
+  private void schedule(ShardJob job) {
+    job.phase = ShardJob.Phase.SCHEDULED;
+    due.add(job);
+    changed(job);
+  }
+
+  private void arrived(Shard shard, ShardJob job) {
+    job.shard = shard;
+    job.lane = dispatcher.lane(job.namespace, job.queue);
+    job.handler = dispatcher.handler(job.type);
+    job.phase = ShardJob.Phase.SCHEDULED;
+    due.add(job);
+  }
+
+  private void loaded(Shard shard, ShardLoad.Folded load) {
+    load.fold().listener((job, end) -> ended(shard, job, end));
+    long now = env.wallMicros();
+    for (int i = 0; i < load.endedWithName().size(); i++) {
+      releaseName(shard, load.endedWithName().get(i), load.ends().get(i));
+    }
+    load.fold()
+        .live()
+        .forEach(
+            job -> {
+              arrived(shard, job);
+              ShardJob.Rare rare = job.rare;
+              boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
+              if (Poison.convicted(job) && !ownMarker) {
+                env.metrics().count("jobs.poison", 1);
+                end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
+              } else if (job.cancelRequested()) {
+                endRequested(shard, job);
+              } else {
+                job.marked =
+                    (shard.suspect && job.dueMicros <= now) || (rare != null && rare.markers > 0);
+              }
+            });
+  }
+
+  private void ended(Shard shard, ShardJob job, Body.End end) {
+    if (job.phase == ShardJob.Phase.SCHEDULED) {
+      due.noteStale();
+    }
+    job.phase = ShardJob.Phase.GONE;
+    env.metrics().count("jobs.ended", 1);
+    if (job.hasName()) {
+      releaseName(shard, job, end);
+    }
+    JobRef ref = shard.ref(job.number);
+    List<Consumer<JobView>> told = watchers.remove(ref);
+    JobListener listener = env.listener();
+    if (told != null || listener != null) {
+      JobView view = JobReader.ended(ref, job, end);
+      if (told != null) {
+        told.forEach(watcher -> watcher.accept(view));
+      }
+      if (listener != null) {
+        listener.ended(view.info());
+      }
+    }
+  }
+
+  /** Frees the name of a job that has ended, or stamps its key with the outcome. */
+  private void releaseName(Shard shard, ShardJob job, Body.End end) {
+    JobSpec spec = JobSpec.decodeHead(job.body);
+    byte[] value = null;
+    String key = spec.key();
+    if (key != null) {
+      long until = end.at() + Micros.ceil(options.keyRetention());
+      value = new Names.Value(shard.ref(job.number), key, end.state(), until).encode();
+    }
+    shard.holds++;
+    changeName(shard, Names.recordKey(spec), spec.stamp(), value);
+  }
+
+  private void changeName(Shard shard, String recordKey, Stamp version, byte @Nullable [] value) {
+    names.change(
+        recordKey,
+        version,
+        value,
+        inEffect -> {
+          if (inEffect) {
+            nameSettled(shard);
+          } else {
+            names.get(
+                recordKey,
+                found -> {
+                  if (found.isPresent() && found.get().version().equals(version)) {
+                    changeName(shard, recordKey, version, value);
+                  } else {
+                    nameSettled(shard);
+                  }
+                });
+          }
+        });
+  }
+
+  private void nameSettled(Shard shard) {
+    shard.holds--;
+    shards.settle(shard);
+  }
+
+  private void replace(AddRequest request, Shard shard, ShardJob job) {
+    JobSpec old = JobSpec.decodeHead(job.body);
+    JobSpec spec = request.spec;
+    if (!old.type().equals(spec.type())) {
+      request.refused(
+          new dev.carillon.api.InvalidJobException(
+              "type: " + spec.type() + " (expected: " + old.type() + ", as the job it replaces)"));
+      return;
+    }
+    JobSpec.setStamp(request.body, old.stamp());
+    Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
+    boolean wasBusy = job.busy;
+    job.busy = true;
+    shards.ensureAwakeBy(
+        shard,
+        spec.dueMicros(),
+        () ->
+            committer.add(
+                shard,
+                new Operation(
+                    Frame.of(Kind.REPLACE, job.number, body.encode()),
+                    new Operation.Listener() {
+                      @Override
+                      public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                        if (answer != ShardFold.Answer.APPLIED) {
+                          adds.add(request);
+                          return;
+                        }
+                        job.busy = false;
+                        replaced(job);
+                        request.added(shard.ref(job.number), false);
+                      }
+
+                      @Override
+                      public void lost(Operation.Loss loss, String why) {
+                        job.busy = wasBusy;
+                        request.refused(
+                            loss == Operation.Loss.UNKNOWN
+                                ? new dev.carillon.api.OutcomeUnknownException(why)
+                                : new dev.carillon.api.StoreUnavailableException(why));
+                      }
+                    })));
+  }
+
+  private void replaced(ShardJob job) {
+    job.lane = dispatcher.lane(job.namespace, job.queue);
+    if (job.phase == ShardJob.Phase.SCHEDULED) {
+      due.noteStale();
+    }
+    if (job.phase != ShardJob.Phase.RUNNING) {
+      schedule(job);
+    }
+  }
+
+  private void changed(ShardJob job) {
+    if (watchers.isEmpty()) {
+      return;
+    }
+    List<Consumer<JobView>> told = watchers.get(Attempts.shardOf(job).ref(job.number));
+    if (told != null) {
+      JobView view = new JobView(info(job), null);
+      List.copyOf(told).forEach(watcher -> watcher.accept(view));
+    }
+  }
+
+  private JobInfo info(ShardJob job) {
+    JobState state =
+        switch (job.phase) {
+          case SCHEDULED -> JobState.SCHEDULED;
+          case READY -> JobState.READY;
+          case RUNNING -> JobState.RUNNING;
+          case NO_HANDLER, UNDECODABLE, LIMITED -> JobState.BLOCKED;
+          case GONE -> throw new IllegalStateException("job " + job.number + ": has ended");
+        };
+    BlockReason reason =
+        switch (job.phase) {
+          case NO_HANDLER -> BlockReason.NO_HANDLER;
+          case UNDECODABLE -> BlockReason.UNDECODABLE;
+          case LIMITED -> BlockReason.LIMIT;
+          default -> null;
+        };
+    JobRef ref = Attempts.shardOf(job).ref(job.number);
+    return JobReader.info(ref, job, new JobReader.Now(state, reason, 0, null, null));
+  }
+
+  /** The id of the node, for those who ask. */
+  public String id() {
+    return options.nodeId();
+  }
+
+  /** The job that {@code id} names, or null where it is no id of ours. */
+  public static @Nullable JobRef ref(JobId id) {
+    return JobRef.parse(id);
+  }
+
+  // ---- what its parts ask of it
+
+  private final class CommitHost implements Committer.Host {
+    @Override
+    public void fenced(Shard shard, long epoch) {
+      env.metrics().count("shards.fenced", 1);
+      shards.lost(shard);
+    }
+
+    @Override
+    public void at(long nanos, Runnable action) {
+      timers.at(nanos, action);
+    }
+
+    @Override
+    public void changed(Shard shard) {
+      shards.settle(shard);
+    }
+  }
+
+  private final class ShardHost implements Shards.Host {
+    @Override
+    public void at(long nanos, Runnable action) {
+      timers.at(nanos, action);
+    }
+
+    @Override
+    public void loaded(Shard shard, ShardLoad.Folded load) {
+      Node.this.loaded(shard, load);
+    }
+
+    @Override
+    public void unloaded(Shard shard, boolean lost) {
+      ShardFold fold = shard.fold;
+      if (fold == null) {
+        return;
+      }
+      fold.live()
+          .forEach(
+              job -> {
+                if (job.phase == ShardJob.Phase.SCHEDULED) {
+                  due.noteStale();
+                }
+                attempts.disown(job);
+                job.phase = ShardJob.Phase.GONE;
+              });
+    }
+  }
+
+  private final class AddHost implements Adds.Host {
+    @Override
+    public void arrived(Shard shard, ShardJob job) {
+      Node.this.arrived(shard, job);
+      JobListener listener = env.listener();
+      if (listener != null) {
+        listener.scheduled(info(job));
+      }
+    }
+
+    @Override
+    public void replace(AddRequest request, Shard shard, ShardJob job) {
+      Node.this.replace(request, shard, job);
+    }
+
+    @Override
+    public void endOf(JobRef job, Consumer<Body.@Nullable End> done) {
+      env.submit(
+          NodeEnvironment.Channel.READ,
+          store -> new JobReader(store).end(job),
+          outcome -> {
+            if (outcome instanceof Outcome.Ok<Optional<Body.End>>(Optional<Body.End> end)) {
+              done.accept(end.orElse(null));
+            } else {
+              timers.at(env.monotonicNanos() + 50_000_000, () -> endOf(job, done));
+            }
+          });
+    }
+  }
+
+  private final class AttemptHost implements Attempts.Host {
+    @Override
+    public void schedule(ShardJob job) {
+      Node.this.schedule(job);
+    }
+
+    @Override
+    public void left(Attempt attempt) {
+      ShardJob job = attempt.job();
+      dispatcher.left(attempt.lane(), dispatcher.handler(job.type));
+    }
+
+    @Override
+    public void endExclusive() {
+      dispatcher.endExclusive();
+    }
+
+    @Override
+    public void started(ShardJob job) {
+      changed(job);
+      JobListener listener = env.listener();
+      if (listener != null) {
+        listener.started(info(job));
+      }
+    }
+
+    @Override
+    public void blocked(ShardJob job) {
+      dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
+      changed(job);
+      JobListener listener = env.listener();
+      if (listener != null) {
+        listener.blocked(info(job));
+      }
+    }
+
+    @Override
+    public void retrying(ShardJob job) {
+      JobListener listener = env.listener();
+      if (listener != null) {
+        listener.retrying(info(job));
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobListener;
+import dev.carillon.api.Metrics;
+import dev.carillon.store.Store;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything the engine needs of the world: clocks, randomness, the store and handlers come in
+ * through here and nowhere else, so that a whole node runs inside a deterministic simulation.
+ */
+public interface NodeEnvironment {
+
+  /** The wall clock, microseconds since 1970; may jump either way. */
+  long wallMicros();
+
+  /** A clock that only moves forward, from an arbitrary origin. */
+  long monotonicNanos();
+
+  /** A random number. */
+  long random();
+
+  /**
+   * Runs {@code work} beside the loop and gives its result back to the loop. Work of one channel
+   * runs in order, one at a time. {@code work} does not throw.
+   */
+  <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done);
+
+  /** What kinds of store calls do not wait for each other. */
+  enum Channel {
+    /** Group commits. */
+    COMMIT,
+    /** Creates, claims, seals, releases, drops, resolutions. */
+    CONTROL,
+    /** Names. */
+    RECORDS,
+    /** Listings and loads. */
+    READ
+  }
+
+  /** Where handlers run. */
+  AttemptRunner runner();
+
+  /** Where figures go. */
+  Metrics metrics();
+
+  /** Told of jobs as they go, or null where nobody listens; must return at once. */
+  @Nullable JobListener listener();
+
+  /** Something went wrong that nobody is waiting to hear; said once per cause. */
+  void report(String problem, @Nullable Throwable cause);
+}

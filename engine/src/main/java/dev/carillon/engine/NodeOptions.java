@@ -1,0 +1,57 @@
+package dev.carillon.engine;
+
+import java.time.Duration;
+
+/**
+ * The engine's settings. Nothing needs tuning to be correct.
+ *
+ * @param nodeId stable across restarts of the same node
+ * @param incarnation random per start, not zero
+ * @param slots attempts that may run at once on this node
+ * @param slowStart how long the slots take to double after a start, from 64; zero for all at once
+ * @param loadHorizon how far ahead shards are loaded
+ * @param overdueAfter how late a job is before it counts as backlog
+ * @param aloneTime how long a job suspected of killing its node runs alone
+ * @param successRetention how long jobs that ended well stay readable
+ * @param failureRetention how long failed ones do; dead letters stay until discarded
+ * @param keyRetention how long an idempotency key is remembered after its job ended
+ * @param maxQueued operations that may wait for the store before new jobs are refused
+ * @param maxShardJobs jobs after which a shard is followed by a narrower one
+ * @param maxShardBytes the same, by size
+ * @param maxAttempts after which a failing job is dead
+ */
+public record NodeOptions(
+    String nodeId,
+    long incarnation,
+    int slots,
+    Duration slowStart,
+    Duration loadHorizon,
+    Duration overdueAfter,
+    Duration aloneTime,
+    Duration successRetention,
+    Duration failureRetention,
+    Duration keyRetention,
+    int maxQueued,
+    int maxShardJobs,
+    long maxShardBytes,
+    int maxAttempts) {
+
+  /** The defaults. */
+  public static NodeOptions of(String nodeId, long incarnation) {
+    return new NodeOptions(
+        nodeId,
+        incarnation,
+        1024,
+        Duration.ofSeconds(1),
+        Duration.ofMinutes(1),
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(10),
+        Duration.ofDays(7),
+        Duration.ofDays(30),
+        Duration.ofDays(1),
+        200_000,
+        50_000,
+        32 << 20,
+        5);
+  }
+}

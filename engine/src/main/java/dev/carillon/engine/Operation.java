@@ -1,0 +1,63 @@
+package dev.carillon.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation on its way to a journal. Written first, then applied in journal order; whoever
+ * caused it is answered from the fold, once.
+ */
+final class Operation {
+  final Frame frame;
+  final Listener listener;
+
+  /** The spec of an add, which saves decoding it again. */
+  final @Nullable JobSpec spec;
+
+  Stage stage = Stage.QUEUED;
+
+  /** The adds that must be committed together with this one, if any. */
+  @Nullable AtomicAdds together;
+
+  Operation(Frame frame, Listener listener) {
+    this(frame, null, listener);
+  }
+
+  Operation(Frame frame, @Nullable JobSpec spec, Listener listener) {
+    this.frame = frame;
+    this.spec = spec;
+    this.listener = listener;
+  }
+
+  /** Where it is. */
+  enum Stage {
+    /** Not sent: may still be taken back. */
+    QUEUED,
+    /** Sent, and its fate not settled. */
+    SENT,
+    /** Applied or lost. */
+    SETTLED
+  }
+
+  /** Who waits for an operation. Exactly one of the two is called, on the loop. */
+  interface Listener {
+    /** It is durable; the fold answered {@code answer}, {@code job} is what it met, if anything. */
+    void applied(ShardFold.Answer answer, @Nullable ShardJob job);
+
+    /** It is not, or nobody can say. */
+    void lost(Loss loss, String why);
+  }
+
+  /** Why an operation was not applied. */
+  enum Loss {
+    /** Definitely not written. */
+    NOT_WRITTEN,
+    /** Definitely not written: the store has no room. */
+    FULL,
+    /** The shard went to another owner before its fate was known. */
+    UNKNOWN
+  }
+
+  boolean isAdd() {
+    return frame.kind() == Kind.ADD;
+  }
+}

@@ -1,0 +1,14 @@
+package dev.carillon.engine;
+
+/** The rule that finds a job which kills its node, and convicts no other. */
+final class Poison {
+  /** Starts cut off by a crash after which the job is next started alone. */
+  static final int MARKERS_BEFORE_ALONE = 2;
+
+  private Poison() {}
+
+  /** Whether the node died while the job ran alone: only that convicts. */
+  static boolean convicted(ShardJob job) {
+    return job.rare != null && job.rare.alone;
+  }
+}

@@ -1,0 +1,157 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shard that this node made or claimed: what it needs to write to it, and its fold while it is
+ * loaded. Owned by the loop.
+ */
+final class Shard {
+  final ShardId id;
+  final Bucket bucket;
+
+  Ownership ownership;
+  long epoch;
+  int generation = 1;
+  long tail;
+  long wakeMicros;
+  boolean suspect;
+  boolean sealed;
+
+  /** Null while not loaded. */
+  @Nullable ShardFold fold;
+
+  /** Operations committed while its journal is being read; null when no load is under way. */
+  @Nullable List<Frame> arrivedWhileLoading;
+
+  /** Jobs ever added, and their bytes; what makes it full. */
+  long added;
+
+  long addedBytes;
+
+  /** Numbers given out whose add is not queued yet, name changes owed: it stays as it is. */
+  int holds;
+
+  final ArrayDeque<Operation> pending = new ArrayDeque<>();
+  boolean inCommitQueue;
+
+  /** The batch whose fate is open; null when none. */
+  @Nullable List<Operation> inFlight;
+
+  /** Its fate is being resolved. */
+  boolean unresolved;
+
+  /** When a refused append may be tried again. */
+  long retryAtNanos = Long.MIN_VALUE;
+
+  int failures;
+
+  /** An append that raises the wake time goes with the next batch. */
+  long raiseWakeTo = Long.MIN_VALUE;
+
+  private long counter;
+  private final List<Runnable> whenOwned = new ArrayList<>();
+  private final List<Runnable> whenLoaded = new ArrayList<>();
+
+  /** How this node stands to the shard. */
+  enum Ownership {
+    /** Being made or claimed. */
+    ACQUIRING,
+    OWNED,
+    /** Being given back or dropped. */
+    LEAVING,
+    /** Somebody else's, or gone. */
+    LOST
+  }
+
+  Shard(ShardId id, Bucket bucket) {
+    this.id = id;
+    this.bucket = bucket;
+    this.ownership = Ownership.ACQUIRING;
+  }
+
+  void acquired(Head head, long newTail) {
+    ownership = Ownership.OWNED;
+    epoch = head.epoch();
+    generation = head.generation();
+    tail = newTail;
+    wakeMicros = head.wakeMicros();
+    suspect = head.suspect();
+    sealed = head.status() == Head.Status.SEALED;
+    counter = 0;
+    failures = 0;
+  }
+
+  boolean owned() {
+    return ownership == Ownership.OWNED;
+  }
+
+  boolean loaded() {
+    return fold != null;
+  }
+
+  boolean loading() {
+    return arrivedWhileLoading != null;
+  }
+
+  /** A number for a new job, never given again. */
+  long nextNumber() {
+    return JobRef.number(epoch, ++counter);
+  }
+
+  /** Whether nothing of it is queued, in flight, unresolved or owed. */
+  boolean quiet() {
+    return owned()
+        && pending.isEmpty()
+        && inFlight == null
+        && !unresolved
+        && !loading()
+        && holds == 0
+        && raiseWakeTo == Long.MIN_VALUE;
+  }
+
+  /** Runs {@code action} as soon as the shard is owned, or lost: the action looks. */
+  void whenOwned(Runnable action) {
+    if (ownership == Ownership.ACQUIRING) {
+      whenOwned.add(action);
+    } else {
+      action.run();
+    }
+  }
+
+  /** Runs {@code action} as soon as the shard is loaded, or lost: the action looks. */
+  void whenLoaded(Runnable action) {
+    if (loaded() || ownership == Ownership.LOST) {
+      action.run();
+    } else {
+      whenLoaded.add(action);
+    }
+  }
+
+  void fireOwned() {
+    drain(whenOwned);
+  }
+
+  void fireLoaded() {
+    drain(whenLoaded);
+  }
+
+  boolean awaited() {
+    return !whenLoaded.isEmpty();
+  }
+
+  private static void drain(List<Runnable> actions) {
+    List<Runnable> now = List.copyOf(actions);
+    actions.clear();
+    now.forEach(Runnable::run);
+  }
+
+  JobRef ref(long number) {
+    return new JobRef(id, number);
+  }
+}

@@ -1,0 +1,108 @@
+package dev.carillon.engine;
+
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that has not ended, in a loaded shard. The fields of the first group are the fold of its
+ * operations; those of the second are what this node is doing with it and are not in any journal.
+ *
+ * <p>Owned by the loop, or by whoever folds before handing it to the loop. A million of these are
+ * held at once: mind every field.
+ */
+final class ShardJob {
+  final long number;
+  final String type;
+  final String namespace;
+  String queue;
+  byte[] body;
+  long dueMicros;
+  byte priority;
+  int revision;
+  int attempts;
+  @Nullable Rare rare;
+
+  Phase phase = Phase.SCHEDULED;
+
+  /** Set while an operation on it is on its way to the journal: it is not dispatched then. */
+  boolean busy;
+
+  /** Starts with a durable marker until an attempt of it has ended. */
+  boolean marked;
+
+  @Nullable Shard shard;
+  @Nullable Lane lane;
+  @Nullable HandlerSlot handler;
+  @Nullable Attempt attempt;
+
+  ShardJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
+    this.number = number;
+    this.type = intern.apply(spec.type());
+    this.namespace = intern.apply(spec.namespace());
+    this.queue = intern.apply(spec.queue());
+    this.body = body;
+    this.dueMicros = spec.dueMicros();
+    this.priority = (byte) spec.priority();
+  }
+
+  /** What the node is doing with a job. */
+  enum Phase {
+    /** Waiting for its time. */
+    SCHEDULED,
+    /** Its time has come; in a lane. */
+    READY,
+    /** An attempt is under way or its outcome is not durable yet. */
+    RUNNING,
+    /** Due, but its handler is not registered. */
+    NO_HANDLER,
+    /** Due, but its payload does not decode. */
+    UNDECODABLE,
+    /** Due, but its handler runs as often as it may. */
+    LIMITED,
+    /** No longer in the fold. */
+    GONE
+  }
+
+  /** What most jobs never have. */
+  static final class Rare {
+    byte @Nullable [] saved;
+    @Nullable String cancelReason;
+    @Nullable String lastErrorType;
+    @Nullable String lastErrorMessage;
+
+    /** Starts that no end followed. */
+    int markers;
+
+    boolean alone;
+    long markerIncarnation;
+
+    boolean isEmpty() {
+      return saved == null && cancelReason == null && lastErrorType == null && markers == 0;
+    }
+  }
+
+  Rare rare() {
+    Rare found = rare;
+    if (found == null) {
+      found = new Rare();
+      rare = found;
+    }
+    return found;
+  }
+
+  boolean cancelRequested() {
+    return rare != null && rare.cancelReason != null;
+  }
+
+  boolean hasName() {
+    return (JobSpec.flags(body) & (JobSpec.NAMED | JobSpec.KEYED)) != 0;
+  }
+
+  boolean has(int flag) {
+    return (JobSpec.flags(body) & flag) != 0;
+  }
+
+  JobSpec spec() {
+    return JobSpec.decode(body);
+  }
+}

@@ -1,0 +1,74 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.ReadPage;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads a shard's journal up to a number and folds it; runs beside the loop. */
+sealed interface ShardLoad {
+
+  /** The fold, and the ended jobs whose names may still be held. */
+  record Folded(ShardFold fold, List<ShardJob> endedWithName, List<Body.End> ends)
+      implements ShardLoad {}
+
+  /** The store did not answer; worth trying again. */
+  record Failed(String why) implements ShardLoad {}
+
+  /** The shard is gone. */
+  record Gone() implements ShardLoad {}
+
+  /** It cannot be read by this code, or by nobody. */
+  record Refused(String why) implements ShardLoad {}
+
+  /** Bytes asked for at a time. */
+  int PAGE_BYTES = 4 << 20;
+
+  static ShardLoad read(Store store, ShardId shard, int generation, long upTo) {
+    List<ShardJob> named = new ArrayList<>();
+    List<Body.End> ends = new ArrayList<>();
+    ShardFold fold =
+        new ShardFold(
+            (job, end) -> {
+              if (job.hasName()) {
+                named.add(job);
+                ends.add(end);
+              }
+            });
+    long next = 1;
+    while (next <= upTo) {
+      switch (store.journals().read(shard, generation, next, PAGE_BYTES)) {
+        case Outcome.Ok<ReadPage>(ReadPage page) -> {
+          if (page.entries().isEmpty()) {
+            return new Refused("shard " + shard + ": entry " + next + " is missing");
+          }
+          for (Entry entry : page.entries()) {
+            if (entry.number() > upTo) {
+              break;
+            }
+            try {
+              Frame.decode(entry.data()).forEach(fold::apply);
+            } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
+              return new Refused(
+                  "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());
+            }
+          }
+          next = page.entries().getLast().number() + 1;
+        }
+        case Outcome.Fenced<ReadPage> gone -> {
+          return new Gone();
+        }
+        case Outcome.Damaged<ReadPage>(String where) -> {
+          return new Refused(where);
+        }
+        case Outcome<ReadPage> other -> {
+          return new Failed(other.toString());
+        }
+      }
+    }
+    return new Folded(fold, named, ends);
+  }
+}

@@ -1,0 +1,615 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals.Claim;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The shards of this node: which one takes a new job, which are loaded, and what becomes of them.
+ *
+ * <p><b>Invariant</b>: a job in a shard's journal is due no earlier than the shard's wake time, at
+ * any crash. Shards are found by wake time, so none is forgotten. An unloaded shard costs its entry
+ * here and nothing else.
+ *
+ * <p>Crash table: a create, claim, seal, release or drop whose answer is lost is found by the next
+ * listing as it is; each is idempotent and repeated until answered while this node lives.
+ */
+final class Shards {
+  private static final int LIST_PAGE = 256;
+
+  /** The wake time of a shard that may hold overdue jobs: any node that looks finds it. */
+  private static final long ALWAYS_AWAKE = 0;
+
+  private static final long RETRY_NANOS = 50_000_000;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Committer committer;
+  private final Host host;
+
+  private final Map<ShardId, Shard> known = new LinkedHashMap<>();
+  private final Map<Bucket, OpenBucket> open = new HashMap<>();
+  private final Set<Bucket> full = new HashSet<>();
+  private final Map<ShardId, String> refused = new LinkedHashMap<>();
+  private int sequence;
+  private boolean stopping;
+
+  /** The node, as far as its shards need it. */
+  interface Host {
+    void at(long nanos, Runnable action);
+
+    /** The shard's jobs are here and may be dispatched. */
+    void loaded(Shard shard, ShardLoad.Folded load);
+
+    /** The shard's jobs are no longer this node's. */
+    void unloaded(Shard shard, boolean lost);
+  }
+
+  /** A bucket that takes new jobs, or will once its shard is there. */
+  private static final class OpenBucket {
+    @Nullable Shard shard;
+    final List<Runnable> waiting = new ArrayList<>();
+  }
+
+  Shards(NodeEnvironment env, NodeOptions options, Committer committer, Host host) {
+    this.env = env;
+    this.options = options;
+    this.committer = committer;
+    this.host = host;
+  }
+
+  private long horizonMicros() {
+    return Micros.ceil(options.loadHorizon());
+  }
+
+  @Nullable Shard known(ShardId id) {
+    return known.get(id);
+  }
+
+  Iterable<Shard> all() {
+    return known.values();
+  }
+
+  int size() {
+    return known.size();
+  }
+
+  /** Shards that could not be read, with the reason. */
+  Map<ShardId, String> refused() {
+    return refused;
+  }
+
+  // ---- where a new job goes
+
+  /**
+   * The owned, open shard for a job due at {@code dueMicros}, or null: then {@code later} runs once
+   * there may be one.
+   */
+  @Nullable Shard forDue(long dueMicros, Runnable later) {
+    long now = env.wallMicros();
+    long due = Math.max(dueMicros, now);
+    int level = Bucket.level(due - now);
+    Bucket bucket = Bucket.at(due, level);
+    while (true) {
+      if (full.contains(bucket) && level < Bucket.narrowestLevel()) {
+        bucket = Bucket.at(due, ++level);
+        continue;
+      }
+      OpenBucket place = open.computeIfAbsent(bucket, b -> new OpenBucket());
+      Shard shard = place.shard;
+      if (shard == null || !shard.owned()) {
+        boolean first = place.waiting.isEmpty();
+        place.waiting.add(later);
+        if (first && shard == null) {
+          find(bucket, place);
+        }
+        return null;
+      }
+      if (!isFull(shard)) {
+        return shard;
+      }
+      full.add(bucket);
+      open.remove(bucket);
+      seal(shard);
+    }
+  }
+
+  private boolean isFull(Shard shard) {
+    return shard.added >= options.maxShardJobs() || shard.addedBytes >= options.maxShardBytes();
+  }
+
+  /** Looks for an open shard that an earlier start of this node left for the bucket. */
+  private void find(Bucket bucket, OpenBucket place) {
+    control(
+        NodeEnvironment.Channel.READ,
+        store -> firstOpen(store, bucket),
+        found -> {
+          if (found.isEmpty()) {
+            create(bucket, place);
+          } else {
+            Shard shard = claim(found.getFirst());
+            place.shard = shard;
+            shard.whenOwned(() -> opened(bucket, place, shard));
+          }
+        });
+  }
+
+  private Outcome<List<Head>> firstOpen(Store store, Bucket bucket) {
+    ShardId after = new ShardId(Math.max(0, bucket.startSeconds() - 1), -1L, (1 << 25) - 1);
+    while (true) {
+      Outcome<List<Head>> page = store.journals().listById(after, LIST_PAGE);
+      if (!(page instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
+        return page;
+      }
+      for (Head head : heads) {
+        if (head.shard().startSeconds() != bucket.startSeconds()) {
+          return Outcome.ok(List.of());
+        }
+        if (mayReopen(head, bucket)) {
+          return Outcome.ok(List.of(head));
+        }
+      }
+      if (heads.size() < LIST_PAGE) {
+        return Outcome.ok(List.of());
+      }
+      after = heads.getLast().shard();
+    }
+  }
+
+  private boolean mayReopen(Head head, Bucket bucket) {
+    return head.status() == Head.Status.OPEN
+        && head.owner() != options.incarnation()
+        && head.home().equals(options.nodeId())
+        && Summary.decode(head.summary()).widthSeconds() == bucket.widthSeconds();
+  }
+
+  /**
+   * Runs {@code then} once the shard's wake time is at or before {@code dueMicros}, or the shard is
+   * lost: it looks.
+   */
+  void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
+    if (!shard.owned() || shard.wakeMicros <= dueMicros) {
+      then.run();
+      return;
+    }
+    shard.holds++;
+    control(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().lowerWake(shard.id, shard.epoch, ALWAYS_AWAKE),
+        head -> {
+          shard.holds--;
+          shard.wakeMicros = head.wakeMicros();
+          then.run();
+        },
+        shard,
+        then);
+  }
+
+  private void create(Bucket bucket, OpenBucket place) {
+    Shard shard =
+        new Shard(new ShardId(bucket.startSeconds(), options.incarnation(), ++sequence), bucket);
+    known.put(shard.id, shard);
+    place.shard = shard;
+    byte[] summary = Summary.fresh(bucket).encode();
+    boolean near = bucket.startMicros() <= env.wallMicros() + horizonMicros();
+    long wake = near ? ALWAYS_AWAKE : bucket.startMicros();
+    control(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().create(shard.id, options.nodeId(), wake, summary),
+        head -> {
+          shard.acquired(head, 0);
+          if (near) {
+            shard.fold = new ShardFold((job, end) -> {});
+            host.loaded(shard, new ShardLoad.Folded(shard.fold, List.of(), List.of()));
+          }
+          shard.fireOwned();
+          opened(bucket, place, shard);
+        });
+  }
+
+  private void opened(Bucket bucket, OpenBucket place, Shard shard) {
+    if (!shard.owned() || shard.sealed) {
+      open.remove(bucket, place);
+    }
+    List<Runnable> waiting = List.copyOf(place.waiting);
+    place.waiting.clear();
+    waiting.forEach(Runnable::run);
+  }
+
+  // ---- claiming and loading
+
+  /** Claims a shard that nobody alive owns, and loads it unless it is clean and far. */
+  Shard claim(Head head) {
+    Summary summary = Summary.decode(head.summary());
+    Shard shard =
+        new Shard(head.shard(), new Bucket(head.shard().startSeconds(), summary.widthSeconds()));
+    shard.added = summary.added();
+    shard.addedBytes = summary.addedBytes();
+    known.put(shard.id, shard);
+    claim(shard, head.epoch(), summary);
+    return shard;
+  }
+
+  private void claim(Shard shard, long expectedEpoch, Summary summary) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().claim(shard.id, expectedEpoch, options.incarnation()),
+        outcome -> claimed(shard, expectedEpoch, summary, outcome));
+  }
+
+  private void claimed(Shard shard, long expectedEpoch, Summary summary, Outcome<Claim> outcome) {
+    switch (outcome) {
+      case Outcome.Ok<Claim>(Claim claim) -> {
+        shard.acquired(claim.head(), claim.tail());
+        env.metrics().count("claims", 1);
+        boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
+        if (summary.drained() && !shard.suspect) {
+          retire(shard, summary);
+        } else if (shard.suspect || !far || shard.awaited()) {
+          load(shard);
+        } else {
+          shard.fireOwned();
+        }
+      }
+      case Outcome.Fenced<Claim> fenced -> lost(shard);
+      case Outcome.Conflict<Claim> conflict -> lost(shard);
+      default ->
+          host.at(env.monotonicNanos() + RETRY_NANOS, () -> claim(shard, expectedEpoch, summary));
+    }
+  }
+
+  /** Reads the shard unless it is loaded or on its way. */
+  void load(Shard shard) {
+    if (shard.loaded() || shard.loading() || !shard.owned()) {
+      return;
+    }
+    shard.arrivedWhileLoading = new ArrayList<>();
+    read(shard, shard.generation, shard.tail);
+  }
+
+  private void read(Shard shard, int generation, long upTo) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> ShardLoad.read(store, shard.id, generation, upTo),
+        load -> wasRead(shard, generation, upTo, load));
+  }
+
+  private void wasRead(Shard shard, int generation, long upTo, ShardLoad load) {
+    List<Frame> arrived = shard.arrivedWhileLoading;
+    if (shard.ownership == Shard.Ownership.LOST || arrived == null) {
+      return;
+    }
+    switch (load) {
+      case ShardLoad.Folded folded -> {
+        env.metrics().count("shards.loaded", 1);
+        arrived.forEach(folded.fold()::apply);
+        shard.arrivedWhileLoading = null;
+        shard.fold = folded.fold();
+        shard.added = Math.max(shard.added, folded.fold().added());
+        shard.addedBytes = Math.max(shard.addedBytes, folded.fold().addedBytes());
+        host.loaded(shard, folded);
+        shard.fireOwned();
+        shard.fireLoaded();
+        settle(shard);
+      }
+      case ShardLoad.Failed failed ->
+          host.at(env.monotonicNanos() + RETRY_NANOS, () -> read(shard, generation, upTo));
+      case ShardLoad.Gone gone -> lost(shard);
+      case ShardLoad.Refused(String why) -> {
+        refused.put(shard.id, why);
+        env.report("a shard is refused and left alone: " + why, null);
+        env.metrics().count("shards.refused", 1);
+        lost(shard);
+      }
+    }
+  }
+
+  /**
+   * Gives {@code use} the shard, claimed and loaded, or null where there is none, or none that can
+   * be read.
+   */
+  void withLoaded(ShardId id, Consumer<@Nullable Shard> use) {
+    Shard shard = known.get(id);
+    if (shard != null) {
+      load(shard);
+      shard.whenLoaded(() -> use.accept(shard.loaded() ? shard : null));
+      return;
+    }
+    if (refused.containsKey(id)) {
+      use.accept(null);
+      return;
+    }
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> store.journals().head(id),
+        outcome -> {
+          switch (outcome) {
+            case Outcome.Ok<Head>(Head head) -> {
+              Shard found = known.get(id);
+              Shard claimed = found != null ? found : claim(head);
+              load(claimed);
+              claimed.whenLoaded(() -> use.accept(claimed.loaded() ? claimed : null));
+            }
+            case Outcome.Fenced<Head> gone -> use.accept(null);
+            default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withLoaded(id, use));
+          }
+        });
+  }
+
+  // ---- once per load horizon
+
+  /** Claims and loads what wakes within the horizon, and lets go of what does not. */
+  void look() {
+    if (stopping) {
+      return;
+    }
+    long now = env.wallMicros();
+    full.removeIf(bucket -> bucket.endMicros() <= now);
+    for (Shard shard : List.copyOf(known.values())) {
+      if (shard.owned()) {
+        lookAt(shard, now);
+      }
+    }
+    listWaking(now + horizonMicros(), null);
+  }
+
+  private void lookAt(Shard shard, long now) {
+    if (!shard.sealed && shard.bucket.endMicros() <= now) {
+      closeBucket(shard);
+    }
+    if (!shard.loaded() && shard.wakeMicros <= now + horizonMicros()) {
+      load(shard);
+    }
+    settle(shard);
+  }
+
+  private void closeBucket(Shard shard) {
+    OpenBucket place = open.get(shard.bucket);
+    if (place != null && place.shard == shard) {
+      open.remove(shard.bucket);
+    }
+    seal(shard);
+  }
+
+  private void listWaking(long before, @Nullable Head after) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> store.journals().listByWake(before, after, LIST_PAGE),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
+            host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
+            return;
+          }
+          heads.forEach(this::claimIfIdle);
+          if (heads.size() == LIST_PAGE) {
+            listWaking(before, heads.getLast());
+          }
+        });
+  }
+
+  private void claimIfIdle(Head head) {
+    if (!known.containsKey(head.shard()) && !refused.containsKey(head.shard()) && !stopping) {
+      claim(head);
+    }
+  }
+
+  // ---- what becomes of a shard
+
+  /** Moves a shard on where it has nothing left to do. */
+  void settle(Shard shard) {
+    if (!shard.quiet() || shard.fold == null || stopping) {
+      return;
+    }
+    if (shard.fold.live().size() == 0 && shard.sealed) {
+      if (shard.added == 0) {
+        drop(shard);
+      } else {
+        drained(shard);
+      }
+    }
+  }
+
+  private Summary summary(Shard shard) {
+    ShardFold fold = shard.fold;
+    boolean drained = fold != null && fold.live().size() == 0 && shard.sealed;
+    return new Summary(
+        shard.bucket.widthSeconds(),
+        shard.added,
+        shard.addedBytes,
+        drained,
+        fold != null ? fold.deadOrFailed() : 0,
+        fold != null ? fold.lastEndMicros() : 0);
+  }
+
+  private void drained(Shard shard) {
+    long keepUntil = keepUntil(summary(shard));
+    if (shard.wakeMicros < keepUntil) {
+      shard.raiseWakeTo = keepUntil;
+      committer.touch(shard);
+    } else {
+      release(shard, () -> {});
+    }
+  }
+
+  /** When a drained shard may go: never while it holds a dead letter. */
+  private long keepUntil(Summary summary) {
+    return summary.deadOrFailed() > 0
+        ? Long.MAX_VALUE
+        : summary.lastEndMicros() + Micros.ceil(options.successRetention());
+  }
+
+  /** A drained shard was claimed again: its time is over, or it was only looked at. */
+  private void retire(Shard shard, Summary summary) {
+    shard.sealed = true;
+    if (shard.awaited()) {
+      load(shard);
+    } else if (keepUntil(summary) <= env.wallMicros()) {
+      drop(shard);
+    } else {
+      releaseAs(shard, summary, () -> {});
+    }
+  }
+
+  private void seal(Shard shard) {
+    if (shard.sealed) {
+      return;
+    }
+    shard.sealed = true;
+    shard.holds++;
+    byte[] summary = summary(shard).encode();
+    control(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().seal(shard.id, shard.epoch, summary),
+        head -> {
+          shard.holds--;
+          settle(shard);
+        },
+        shard);
+  }
+
+  private void drop(Shard shard) {
+    shard.ownership = Shard.Ownership.LEAVING;
+    control(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().drop(shard.id, shard.epoch),
+        done -> {
+          env.metrics().count("shards.dropped", 1);
+          forget(shard);
+        },
+        shard);
+  }
+
+  private void release(Shard shard, Runnable done) {
+    releaseAs(shard, summary(shard), done);
+  }
+
+  private void releaseAs(Shard shard, Summary summary, Runnable done) {
+    shard.ownership = Shard.Ownership.LEAVING;
+    byte[] encoded = summary.encode();
+    control(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().release(shard.id, shard.epoch, shard.tail, encoded),
+        head -> {
+          forget(shard);
+          done.run();
+        },
+        shard);
+  }
+
+  /** The shard is out of this node's hands, in order. */
+  private void forget(Shard shard) {
+    shard.ownership = Shard.Ownership.LOST;
+    known.remove(shard.id, shard);
+    if (shard.fold != null) {
+      host.unloaded(shard, false);
+    }
+    shard.fold = null;
+    shard.fireOwned();
+    shard.fireLoaded();
+  }
+
+  /** The shard is somebody else's, or cannot be used: everything of it is let go at once. */
+  void lost(Shard shard) {
+    if (shard.ownership == Shard.Ownership.LOST) {
+      return;
+    }
+    env.metrics().count("shards.lost", 1);
+    shard.ownership = Shard.Ownership.LOST;
+    shard.arrivedWhileLoading = null;
+    known.remove(shard.id, shard);
+    OpenBucket place = open.get(shard.bucket);
+    if (place != null && place.shard == shard) {
+      open.remove(shard.bucket);
+      List.copyOf(place.waiting).forEach(Runnable::run);
+    }
+    host.unloaded(shard, true);
+    shard.fold = null;
+    committer.lost(shard);
+    shard.fireOwned();
+    shard.fireLoaded();
+  }
+
+  /** Gives everything back, as far as nothing of it is open; {@code done} runs at the end. */
+  void stop(Runnable done) {
+    stopping = true;
+    List<Shard> quiet = new ArrayList<>();
+    for (Shard shard : known.values()) {
+      if (shard.quiet()) {
+        quiet.add(shard);
+      }
+    }
+    int[] left = {quiet.size()};
+    if (quiet.isEmpty()) {
+      done.run();
+    }
+    for (Shard shard : quiet) {
+      release(
+          shard,
+          () -> {
+            if (--left[0] == 0) {
+              done.run();
+            }
+          });
+    }
+  }
+
+  // ---- calls that are repeated until they are answered
+
+  private <T> void control(
+      NodeEnvironment.Channel channel, Function<Store, Outcome<T>> call, Consumer<T> done) {
+    control(channel, call, done, null, () -> {});
+  }
+
+  private <T> void control(
+      NodeEnvironment.Channel channel,
+      Function<Store, Outcome<T>> call,
+      Consumer<T> done,
+      Shard shard) {
+    control(channel, call, done, shard, () -> {});
+  }
+
+  /** Exactly one of {@code done} and {@code ifLost} runs, unless the node ends before. */
+  private <T> void control(
+      NodeEnvironment.Channel channel,
+      Function<Store, Outcome<T>> call,
+      Consumer<T> done,
+      @Nullable Shard shard,
+      Runnable ifLost) {
+    env.submit(
+        channel,
+        call,
+        outcome -> {
+          if (shard != null && shard.ownership == Shard.Ownership.LOST) {
+            ifLost.run();
+            return;
+          }
+          switch (outcome) {
+            case Outcome.Ok<T>(T value) -> done.accept(value);
+            case Outcome.Fenced<T> fenced when shard != null -> {
+              lost(shard);
+              ifLost.run();
+            }
+            case Outcome.Conflict<T> conflict when shard != null -> {
+              lost(shard);
+              ifLost.run();
+            }
+            default ->
+                host.at(
+                    env.monotonicNanos() + RETRY_NANOS,
+                    () -> control(channel, call, done, shard, ifLost));
+          }
+        });
+  }
+}
