@@ -118,7 +118,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
       attempt.returned = true;
-      end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed before it started"));
+      end(attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
     }
     watchTime(attempt, now);
@@ -310,14 +310,16 @@ final class Attempts implements Dispatcher.Starter {
     }
   }
 
-  /** Exponential, with a jitter of a fifth upwards. */
+  /** Exponential, with a jitter of a fifth upwards; the deadline ends the waiting. */
   private long nextAttempt(Attempt attempt, long now) {
     long wait = FIRST_RETRY_MICROS;
     for (int i = 1; i < attempt.number() && wait < LONGEST_RETRY_MICROS; i++) {
       wait *= RETRY_FACTOR;
     }
     wait = Math.min(wait, LONGEST_RETRY_MICROS);
-    return now + wait + Math.floorMod(env.random(), wait / 5);
+    long next = now + wait + Math.floorMod(env.random(), wait / 5);
+    ShardJob job = attempt.job();
+    return job.has(JobSpec.DEADLINE) ? Math.min(next, job.spec().deadlineMicros()) : next;
   }
 
   private void undecodable(Attempt attempt, JobError error) {

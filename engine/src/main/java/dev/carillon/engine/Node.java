@@ -109,8 +109,35 @@ public final class Node {
         return false;
       }
       dispatcher.ready(job, job.dueMicros < overdueBefore);
+      if (job.has(JobSpec.DEADLINE)) {
+        expireAt(job, job.revision, job.spec().deadlineMicros());
+      }
     }
     return true;
+  }
+
+  /** Ends the job at its deadline if it still waits then. */
+  private void expireAt(ShardJob job, int revision, long deadlineMicros) {
+    long micros = Math.max(0, deadlineMicros - env.wallMicros());
+    long nanos = Math.min(micros, LONGEST_SLEEP_NANOS * 3600 / 1000) * 1000;
+    timers.at(
+        env.monotonicNanos() + nanos,
+        () -> {
+          Shard shard = job.shard;
+          boolean waits =
+              switch (job.phase) {
+                case READY, NO_HANDLER, UNDECODABLE, LIMITED -> true;
+                case SCHEDULED, RUNNING, GONE -> false;
+              };
+          if (!waits || job.revision != revision || shard == null || !shard.owned()) {
+            return;
+          }
+          if (env.wallMicros() < deadlineMicros || job.busy) {
+            expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
+          } else {
+            end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
+          }
+        });
   }
 
   private long nanosToNext() {
@@ -664,11 +691,7 @@ public final class Node {
     }
 
     @Override
-    public void unloaded(Shard shard, boolean lost) {
-      ShardFold fold = shard.fold;
-      if (fold == null) {
-        return;
-      }
+    public void unloaded(ShardFold fold) {
       fold.live()
           .forEach(
               job -> {

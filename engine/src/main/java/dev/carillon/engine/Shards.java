@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -53,8 +54,8 @@ final class Shards {
     /** The shard's jobs are here and may be dispatched. */
     void loaded(Shard shard, ShardLoad.Folded load);
 
-    /** The shard's jobs are no longer this node's. */
-    void unloaded(Shard shard, boolean lost);
+    /** The shard's jobs leave this node's memory. */
+    void unloaded(ShardFold fold);
   }
 
   /** A bucket that takes new jobs, or will once its shard is there. */
@@ -172,7 +173,9 @@ final class Shards {
     return head.status() == Head.Status.OPEN
         && head.owner() != options.incarnation()
         && head.home().equals(options.nodeId())
-        && Summary.decode(head.summary()).widthSeconds() == bucket.widthSeconds();
+        && Summary.read(head)
+            .filter(summary -> summary.widthSeconds() == bucket.widthSeconds())
+            .isPresent();
   }
 
   /**
@@ -223,6 +226,10 @@ final class Shards {
     if (!shard.owned() || shard.sealed) {
       open.remove(bucket, place);
     }
+    goOn(place);
+  }
+
+  private static void goOn(OpenBucket place) {
     List<Runnable> waiting = List.copyOf(place.waiting);
     place.waiting.clear();
     waiting.forEach(Runnable::run);
@@ -232,9 +239,14 @@ final class Shards {
 
   /** Claims a shard that nobody alive owns, and loads it unless it is clean and far. */
   Shard claim(Head head) {
-    Summary summary = Summary.decode(head.summary());
+    Optional<Summary> read = Summary.read(head);
+    Summary summary = read.orElse(Summary.UNREADABLE);
     Shard shard =
         new Shard(head.shard(), new Bucket(head.shard().startSeconds(), summary.widthSeconds()));
+    if (read.isEmpty()) {
+      refuse(shard, "shard " + shard.id + ": its summary is of a later version");
+      return shard;
+    }
     shard.added = summary.added();
     shard.addedBytes = summary.addedBytes();
     known.put(shard.id, shard);
@@ -307,13 +319,15 @@ final class Shards {
       case ShardLoad.Failed failed ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> read(shard, generation, upTo));
       case ShardLoad.Gone gone -> lost(shard);
-      case ShardLoad.Refused(String why) -> {
-        refused.put(shard.id, why);
-        env.report("a shard is refused and left alone: " + why, null);
-        env.metrics().count("shards.refused", 1);
-        lost(shard);
-      }
+      case ShardLoad.Refused(String why) -> refuse(shard, why);
     }
+  }
+
+  private void refuse(Shard shard, String why) {
+    refused.put(shard.id, why);
+    env.report("a shard is refused and left alone: " + why, null);
+    env.metrics().count("shards.refused", 1);
+    lost(shard);
   }
 
   /**
@@ -373,6 +387,7 @@ final class Shards {
       load(shard);
     }
     settle(shard);
+    sleepUntilNext(shard, now);
   }
 
   private void closeBucket(Shard shard) {
@@ -400,7 +415,16 @@ final class Shards {
   }
 
   private void claimIfIdle(Head head) {
-    if (!known.containsKey(head.shard()) && !refused.containsKey(head.shard()) && !stopping) {
+    if (known.containsKey(head.shard()) || refused.containsKey(head.shard()) || stopping) {
+      return;
+    }
+    Optional<Summary> summary = Summary.read(head);
+    boolean keptLonger =
+        head.released()
+            && summary.isPresent()
+            && summary.get().drained()
+            && keepUntil(summary.get()) > env.wallMicros();
+    if (!keptLonger) {
       claim(head);
     }
   }
@@ -418,6 +442,27 @@ final class Shards {
       } else {
         drained(shard);
       }
+    } else if (shard.wakeMicros > env.wallMicros() + horizonMicros()) {
+      unload(shard);
+    }
+  }
+
+  /** Lets a sealed shard sleep until its next job, if that is far. */
+  private void sleepUntilNext(Shard shard, long now) {
+    ShardFold fold = shard.fold;
+    if (fold == null || !shard.sealed || fold.live().size() == 0 || !shard.quiet()) {
+      return;
+    }
+    long[] next = {Long.MAX_VALUE};
+    fold.live()
+        .forEach(
+            job -> {
+              boolean waits = job.phase == ShardJob.Phase.SCHEDULED && !job.busy;
+              next[0] = Math.min(next[0], waits ? job.dueMicros : Long.MIN_VALUE);
+            });
+    if (next[0] > now + 2 * horizonMicros()) {
+      shard.raiseWakeTo = next[0];
+      committer.touch(shard);
     }
   }
 
@@ -508,14 +553,20 @@ final class Shards {
         shard);
   }
 
+  private void unload(Shard shard) {
+    ShardFold fold = shard.fold;
+    if (fold != null) {
+      shard.fold = null;
+      host.unloaded(fold);
+    }
+  }
+
   /** The shard is out of this node's hands, in order. */
   private void forget(Shard shard) {
     shard.ownership = Shard.Ownership.LOST;
     known.remove(shard.id, shard);
-    if (shard.fold != null) {
-      host.unloaded(shard, false);
-    }
-    shard.fold = null;
+    unload(shard);
+    committer.lost(shard);
     shard.fireOwned();
     shard.fireLoaded();
   }
@@ -532,10 +583,9 @@ final class Shards {
     OpenBucket place = open.get(shard.bucket);
     if (place != null && place.shard == shard) {
       open.remove(shard.bucket);
-      List.copyOf(place.waiting).forEach(Runnable::run);
+      goOn(place);
     }
-    host.unloaded(shard, true);
-    shard.fold = null;
+    unload(shard);
     committer.lost(shard);
     shard.fireOwned();
     shard.fireLoaded();

@@ -1,5 +1,8 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Head;
+import java.util.Optional;
+
 /**
  * What an owner leaves in a shard's head for the next one: enough to go on adding to it without
  * reading it, and to know when a drained one may go.
@@ -20,6 +23,9 @@ record Summary(
     long lastEndMicros) {
   private static final int VERSION = 1;
 
+  /** Stands for one that this code cannot read. */
+  static final Summary UNREADABLE = new Summary(1, 0, 0, false, 0, 0);
+
   static Summary fresh(Bucket bucket) {
     return new Summary(bucket.widthSeconds(), 0, 0, false, 0, 0);
   }
@@ -36,13 +42,23 @@ record Summary(
         .toBytes();
   }
 
-  static Summary decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("summary: version " + version + " (expected: 1)");
+  /** The summary in a head, or empty where this code cannot read it. */
+  static Optional<Summary> read(Head head) {
+    try {
+      ByteReader in = new ByteReader(head.summary(), 0, head.summary().length);
+      if (in.u8() != VERSION) {
+        return Optional.empty();
+      }
+      return Optional.of(
+          new Summary(
+              (int) in.varint(),
+              in.varint(),
+              in.varint(),
+              in.u8() == 1,
+              (int) in.varint(),
+              in.i64()));
+    } catch (DamagedException e) {
+      return Optional.empty();
     }
-    return new Summary(
-        (int) in.varint(), in.varint(), in.varint(), in.u8() == 1, (int) in.varint(), in.i64());
   }
 }
