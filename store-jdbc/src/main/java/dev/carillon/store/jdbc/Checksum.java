@@ -1,0 +1,77 @@
+package dev.carillon.store.jdbc;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/**
+ * CRC32C of rows: of what a row says, not of how the database keeps it, so that a row that turns up
+ * in another's place is found too. Used by one thread at a time.
+ */
+final class Checksum {
+
+  private static final int FIELD_BYTES = 128;
+
+  private final CRC32C crc = new CRC32C();
+  private final ByteBuffer fields = ByteBuffer.allocate(FIELD_BYTES);
+
+  long entry(ShardId shard, int generation, long number, long epoch, long batch, byte[] data) {
+    shard(shard).putInt(generation).putLong(number).putLong(epoch).putLong(batch);
+    return of(data);
+  }
+
+  long head(HeadRow row, byte[] home) {
+    Head head = row.head();
+    shard(head.shard())
+        .putLong(row.key())
+        .putLong(row.segment())
+        .putLong(head.epoch())
+        .putLong(head.owner())
+        .put((byte) (head.suspect() ? 1 : 0))
+        .putInt(head.status().code())
+        .putInt(head.generation())
+        .putInt(head.oldestGeneration())
+        .putLong(head.wakeMicros())
+        .putInt(home.length);
+    return of(home, head.summary());
+  }
+
+  long segment(Segment segment) {
+    fields
+        .clear()
+        .putLong(segment.key())
+        .putLong(segment.shard())
+        .putInt(segment.generation())
+        .putLong(segment.snapshot())
+        .putInt(segment.state().code());
+    return of();
+  }
+
+  long record(byte[] key, long writer, long sequence, byte[] value) {
+    fields.clear().putInt(key.length).putLong(writer).putLong(sequence);
+    return of(key, value);
+  }
+
+  long writer(long writer, int created, long resolved) {
+    fields.clear().putLong(writer).putInt(created).putLong(resolved);
+    return of();
+  }
+
+  private ByteBuffer shard(ShardId shard) {
+    return fields
+        .clear()
+        .putLong(shard.startSeconds())
+        .putLong(shard.incarnation())
+        .putInt(shard.sequence());
+  }
+
+  private long of(byte[]... parts) {
+    crc.reset();
+    crc.update(fields.array(), 0, fields.position());
+    for (byte[] part : parts) {
+      crc.update(part, 0, part.length);
+    }
+    return crc.getValue();
+  }
+}

@@ -1,0 +1,159 @@
+package dev.carillon.store.jdbc;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.jdbc.Database.Urgency;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread that keeps a database small: it copies the write-ahead log to the file, removes the
+ * entries of what was dropped, returns free pages to the disk and takes the reserve again. Removing
+ * and returning go in small transactions, with four times their length of rest in between; what was
+ * not finished goes on after a restart.
+ */
+final class MaintenanceLoop implements Runnable {
+
+  static final int MAX_ENTRIES = 256;
+  static final long MAX_BYTES = 4 << 20;
+  static final int MAX_PAGES = 256;
+
+  private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int REST = 4;
+
+  /** Free pages are kept for use while they are few, or at most this part of the file. */
+  private static final int MAX_FREE_PART = 4;
+
+  private static final long MAX_FREE_BYTES = 32 << 20;
+
+  private final Database database;
+  private final Thread thread;
+  private volatile boolean stopped;
+  private long writtenAtLastTick = -1;
+
+  MaintenanceLoop(Database database, String name) {
+    this.database = database;
+    this.thread = new Thread(this, name);
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    database.wal().onEnough(this::wake);
+    thread.start();
+  }
+
+  /** Looks at once whether there is something to do. */
+  void wake() {
+    LockSupport.unpark(thread);
+  }
+
+  /** Ends the thread and waits for it: what it has begun is short. */
+  void stop() {
+    stopped = true;
+    wake();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void run() {
+    long nextTick = System.nanoTime();
+    long nextCleaning = nextTick;
+    while (!stopped) {
+      long now = System.nanoTime();
+      if (now - nextTick >= 0) {
+        tick();
+        nextTick = now + TICK_NANOS;
+      }
+      copy();
+      if (now - nextCleaning >= 0) {
+        boolean more = clean();
+        long end = System.nanoTime();
+        nextCleaning = end + (more ? REST * (end - now) : TICK_NANOS);
+      }
+      if (!database.wal().enoughToCopy()) {
+        LockSupport.parkNanos(
+            this, Math.max(1, Math.min(nextTick, nextCleaning) - System.nanoTime()));
+      }
+    }
+  }
+
+  /** Copies the rest of a log that nobody writes to, and looks after the reserve. */
+  private void tick() {
+    long written = database.wal().written();
+    if (written == writtenAtLastTick && database.wal().anythingToCopy()) {
+      database.copyLog();
+    }
+    writtenAtLastTick = written;
+    database.retakeReserve();
+  }
+
+  private void copy() {
+    if (database.wal().enoughToCopy()) {
+      database.copyLog();
+    }
+    if (database.wal().timeToEmpty()) {
+      database.emptyLog();
+    }
+  }
+
+  /**
+   * Does one step of cleaning.
+   *
+   * @return whether there is more to do
+   */
+  private boolean clean() {
+    Outcome<Boolean> found =
+        database.read(tables -> Outcome.ok(tables.garbage() != null || tooManyFreePages(tables)));
+    if (!(found instanceof Outcome.Ok<Boolean> ok) || !ok.value()) {
+      return false;
+    }
+    return database.write(Urgency.URGENT, this::clean) instanceof Outcome.Ok<Boolean> more
+        && more.value();
+  }
+
+  private Outcome<Boolean> clean(Tables tables) throws SQLException {
+    Segment garbage = tables.garbage();
+    if (garbage == null) {
+      if (tooManyFreePages(tables)) {
+        returnPages(tables);
+      }
+      return Outcome.ok(true);
+    }
+    int removed = tables.removeEntries(garbage.key(), MAX_ENTRIES, MAX_BYTES);
+    if (removed == 0) {
+      tables.removeSegment(garbage);
+    }
+    database.counters().freedEntries.add(removed);
+    return Outcome.ok(true);
+  }
+
+  private boolean tooManyFreePages(Tables tables) throws SQLException {
+    long free = tables.session().number("pragma freelist_count");
+    if (free == 0 || database.full()) {
+      return free > 0;
+    }
+    long pages = tables.session().number("pragma page_count");
+    long pageBytes = tables.session().number("pragma page_size");
+    return free * pageBytes > MAX_FREE_BYTES && free > pages / MAX_FREE_PART;
+  }
+
+  private static void returnPages(Tables tables) throws SQLException {
+    try (ResultSet rows =
+        tables.session().statement("pragma incremental_vacuum(" + MAX_PAGES + ")").executeQuery()) {
+      while (rows.next()) {
+        // A row for each page.
+      }
+    }
+  }
+}

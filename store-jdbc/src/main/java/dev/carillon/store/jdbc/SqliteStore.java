@@ -1,0 +1,288 @@
+package dev.carillon.store.jdbc;
+
+import dev.carillon.api.StoreCorruptedException;
+import dev.carillon.api.StoreLockedException;
+import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.StoreVersionException;
+import dev.carillon.store.Journals;
+import dev.carillon.store.Records;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
+import dev.carillon.store.StoreInfo.Capability;
+import dev.carillon.store.StoreInfo.Durability;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store in one SQLite file: the default, for one process. What it has acknowledged survives the
+ * loss of power.
+ *
+ * <p>The file makes its own tables. Beside it lie the write-ahead log and its index ({@code -wal},
+ * {@code -shm}), which belong to it, a lock file ({@code -lock}) and some space kept back for a
+ * full disk ({@code -reserve}), which do not. One process has it open for writing at a time; any
+ * number may read it meanwhile.
+ *
+ * <p>May be used by any number of threads; their writes follow one another. An interrupted caller
+ * loses nothing and keeps its interrupt.
+ */
+public final class SqliteStore implements Store {
+
+  private static final StoreInfo INFO =
+      new StoreInfo(
+          "sqlite",
+          Durability.HOST,
+          Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.SINGLE_PROCESS),
+          8 << 20,
+          64 << 20,
+          64 << 10,
+          3 << 10);
+
+  private static final String URL_PREFIX = "jdbc:sqlite:";
+
+  private final Path file;
+  private final String incarnation;
+  private final Database database;
+  private final @Nullable MaintenanceLoop maintenance;
+  private final @Nullable ProcessLock lock;
+  private final Journals journals;
+  private final Records records;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private SqliteStore(
+      Path file,
+      String incarnation,
+      Database database,
+      @Nullable MaintenanceLoop maintenance,
+      @Nullable ProcessLock lock) {
+    this.file = file;
+    this.incarnation = incarnation;
+    this.database = database;
+    this.maintenance = maintenance;
+    this.lock = lock;
+    this.journals = new SqliteJournals(database, INFO);
+    this.records = new SqliteRecords(database, INFO);
+  }
+
+  /** Opens the store in {@code file} with the default options, making it where there is none. */
+  public static SqliteStore open(Path file) {
+    return open(file, SqliteOptions.DEFAULT);
+  }
+
+  /**
+   * Opens the store in {@code file}, making it where there is none.
+   *
+   * @throws StoreLockedException if another process, or this one, has it open
+   * @throws StoreVersionException if a newer version wrote it
+   * @throws StoreCorruptedException if it is damaged, or not a store
+   * @throws StoreUnavailableException if it cannot be read or written
+   */
+  public static SqliteStore open(Path file, SqliteOptions options) {
+    Path database = realPath(file);
+    ProcessLock lock = ProcessLock.acquire(database);
+    boolean opened = false;
+    try {
+      SqliteStore store = open(database, options, lock);
+      opened = true;
+      return store;
+    } catch (SQLException e) {
+      throw notOpened(database, e);
+    } finally {
+      if (!opened) {
+        lock.close();
+      }
+    }
+  }
+
+  private static SqliteStore open(Path file, SqliteOptions options, ProcessLock lock)
+      throws SQLException {
+    Session session = Session.open(file, options);
+    boolean opened = false;
+    try {
+      Schema schema = new Schema(file, options);
+      if (schema.isEmpty(session)) {
+        schema.install(session);
+      }
+      schema.check(session);
+      schema.useWal(session);
+      Schema.prove(session);
+      String incarnation = Schema.incarnation(session);
+      Database database = Database.of(file, options, new Counters(), session);
+      opened = true;
+      MaintenanceLoop maintenance =
+          new MaintenanceLoop(database, "carillon-sqlite-" + file.getFileName());
+      maintenance.start();
+      return new SqliteStore(file, incarnation, database, maintenance, lock);
+    } finally {
+      if (!opened) {
+        session.close();
+      }
+    }
+  }
+
+  /**
+   * Opens an existing store for reading only, also while a process writes to it: takes no lock and
+   * changes nothing. Every write answers unavailable.
+   *
+   * @throws StoreVersionException if a newer version wrote it
+   * @throws StoreCorruptedException if it is damaged, or not a store
+   * @throws StoreUnavailableException if it cannot be read
+   */
+  public static SqliteStore openReadOnly(Path file) {
+    Path database = realPath(file);
+    if (!Files.isRegularFile(database)) {
+      throw new StoreUnavailableException("store: " + database + " (expected: an existing file)");
+    }
+    SqliteOptions options = SqliteOptions.DEFAULT;
+    try {
+      Session session = Session.openReader(database, options);
+      boolean opened = false;
+      try {
+        new Schema(database, options).check(session);
+        String incarnation = Schema.incarnation(session);
+        Database reader = Database.ofReader(database, options, new Counters(), session);
+        opened = true;
+        return new SqliteStore(database, incarnation, reader, null, null);
+      } finally {
+        if (!opened) {
+          session.close();
+        }
+      }
+    } catch (SQLException e) {
+      throw notOpened(database, e);
+    }
+  }
+
+  /**
+   * Gives the store in {@code file} a new {@linkplain #incarnation() incarnation}: to be called
+   * once after it was restored from a copy, while no process has it open.
+   *
+   * @return the new incarnation
+   */
+  public static String renewIncarnation(Path file) {
+    Path database = realPath(file);
+    if (!Files.isRegularFile(database)) {
+      throw new StoreUnavailableException("store: " + database + " (expected: an existing file)");
+    }
+    SqliteOptions options = SqliteOptions.DEFAULT;
+    ProcessLock lock = ProcessLock.acquire(database);
+    try (Session session = Session.open(database, options)) {
+      new Schema(database, options).check(session);
+      return Schema.renewIncarnation(session);
+    } catch (SQLException e) {
+      throw notOpened(database, e);
+    } finally {
+      lock.close();
+    }
+  }
+
+  /**
+   * The file that a JDBC URL names.
+   *
+   * @param url such as {@code jdbc:sqlite:jobs.db}
+   * @throws IllegalArgumentException if it is not the URL of an SQLite file, or has parameters
+   */
+  public static Path fileOf(String url) {
+    if (!url.toLowerCase(Locale.ROOT).startsWith(URL_PREFIX)) {
+      throw badUrl(url, "jdbc:sqlite:FILE");
+    }
+    String name = url.substring(URL_PREFIX.length());
+    if (name.isBlank() || name.contains(":memory:") || name.contains("mode=memory")) {
+      throw badUrl(url, "a file, as in jdbc:sqlite:jobs.db; for a store in memory use MemoryStore");
+    }
+    if (name.startsWith("file:") || name.startsWith(":resource:") || name.contains("?")) {
+      throw badUrl(url, "a plain file name without parameters; see SqliteOptions");
+    }
+    return Path.of(name);
+  }
+
+  private static IllegalArgumentException badUrl(String url, String expected) {
+    return new IllegalArgumentException("url: " + url + " (expected: " + expected + ")");
+  }
+
+  /** One name for one file, whatever links lead to it. */
+  private static Path realPath(Path file) {
+    try {
+      if (Files.exists(file)) {
+        return file.toRealPath();
+      }
+      Path absolute = file.toAbsolutePath();
+      Path folder = absolute.getParent();
+      if (folder == null || absolute.getFileName() == null) {
+        throw new StoreUnavailableException("store: " + file + " (expected: a file)");
+      }
+      return folder.toRealPath().resolve(absolute.getFileName());
+    } catch (IOException e) {
+      throw new StoreUnavailableException(
+          "store: " + file + " (expected: a file in an existing folder): " + e.getMessage(), e);
+    }
+  }
+
+  private static RuntimeException notOpened(Path file, SQLException error) {
+    String problem = String.valueOf(error.getMessage());
+    return switch (Failure.of(error)) {
+      case CORRUPT -> new StoreCorruptedException(file.toString(), problem, error);
+      case READ_ONLY ->
+          new StoreUnavailableException(
+              "store: cannot write "
+                  + file
+                  + " (expected: a writable file in a writable folder): "
+                  + problem,
+              error);
+      case FULL ->
+          new StoreUnavailableException("store: no space left for " + file + ": " + problem, error);
+      case BUSY, CONSTRAINT, IO ->
+          new StoreUnavailableException("store: cannot open " + file + ": " + problem, error);
+    };
+  }
+
+  @Override
+  public StoreInfo info() {
+    return INFO;
+  }
+
+  @Override
+  public String incarnation() {
+    return incarnation;
+  }
+
+  @Override
+  public Journals journals() {
+    return journals;
+  }
+
+  @Override
+  public Records records() {
+    return records;
+  }
+
+  /** What it has done since it was opened. */
+  public SqliteCounters counters() {
+    return database.counters().read();
+  }
+
+  /** The database file. */
+  public Path file() {
+    return file;
+  }
+
+  /** Waits for the calls under way; later ones answer unavailable. */
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    if (maintenance != null) {
+      maintenance.stop();
+    }
+    database.close();
+    if (lock != null) {
+      lock.close();
+    }
+  }
+}
