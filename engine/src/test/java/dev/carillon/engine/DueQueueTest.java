@@ -1,0 +1,81 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+class DueQueueTest {
+  private final DueQueue queue = new DueQueue();
+  private long numbers;
+
+  private ShardJob job(long due) {
+    JobSpec spec = new RandomOperations(1).spec();
+    ShardJob job = new ShardJob(++numbers, spec, spec.encode(), UnaryOperator.identity());
+    job.dueMicros = due;
+    return job;
+  }
+
+  private List<Long> drain(long now) {
+    List<Long> dues = new ArrayList<>();
+    for (ShardJob job = queue.poll(now); job != null; job = queue.poll(now)) {
+      job.phase = ShardJob.Phase.READY;
+      dues.add(job.dueMicros);
+    }
+    return dues;
+  }
+
+  @Test
+  void jobsComeInDueOrderAndNeverBeforeTheirTime() {
+    SplittableRandom random = new SplittableRandom(3);
+    List<Long> expected = new ArrayList<>();
+    for (int i = 0; i < 30_000; i++) {
+      long due = random.nextInt(100_000);
+      queue.add(job(due));
+      expected.add(due);
+    }
+    expected.sort(null);
+    List<Long> seen = new ArrayList<>();
+    for (long now = 0; now <= 100_000; now += 5_000) {
+      List<Long> drained = drain(now);
+      long limit = now;
+      assertThat(drained).allMatch(due -> due <= limit);
+      seen.addAll(drained);
+    }
+    assertThat(seen).isEqualTo(expected);
+    assertThat(queue.nextMicros()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void aMovedJobComesOnlyAtItsNewTime() {
+    ShardJob job = job(10);
+    queue.add(job);
+    job.dueMicros = 50;
+    queue.noteStale();
+    queue.add(job);
+    assertThat(queue.nextMicros()).isEqualTo(50);
+    assertThat(queue.poll(49)).isNull();
+    assertThat(queue.poll(50)).isSameAs(job);
+    job.phase = ShardJob.Phase.READY;
+    assertThat(queue.poll(1000)).isNull();
+  }
+
+  @Test
+  void entriesOfGoneJobsAreSweptOut() {
+    List<ShardJob> jobs = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      ShardJob job = job(i);
+      jobs.add(job);
+      queue.add(job);
+    }
+    for (int i = 0; i < 900; i++) {
+      jobs.get(i).phase = ShardJob.Phase.GONE;
+      queue.noteStale();
+    }
+    assertThat(queue.size()).isLessThan(500);
+    assertThat(drain(2000)).hasSize(100).startsWith(900L);
+  }
+}

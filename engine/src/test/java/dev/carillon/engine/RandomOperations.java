@@ -1,0 +1,107 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Records.Stamp;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** Makes sequences of operations, fitting and not fitting ones, from a seed. */
+final class RandomOperations {
+  private static final JobState[] ENDS = {
+    JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.EXPIRED, JobState.DEAD
+  };
+
+  private final SplittableRandom random;
+  private long clock = 1_000_000;
+
+  RandomOperations(long seed) {
+    random = new SplittableRandom(seed);
+  }
+
+  List<Frame> take(int count) {
+    List<Frame> frames = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      frames.add(next());
+    }
+    return frames;
+  }
+
+  private Frame next() {
+    clock += random.nextInt(1000);
+    long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
+    int attempt = 1 + random.nextInt(3);
+    int revision = random.nextInt(2);
+    return switch (random.nextInt(12)) {
+      case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
+      case 4 ->
+          frame(
+              Kind.START,
+              job,
+              new Body.Start(attempt, revision, clock, random.nextLong(), random.nextBoolean()));
+      case 5 -> frame(Kind.SAVE, job, new Body.Save(attempt, revision, clock, bytes()));
+      case 6, 7 ->
+          frame(
+              Kind.RETRY,
+              job,
+              new Body.Retry(attempt, revision, clock, clock - 5, clock + 50, error()));
+      case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
+      case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, "because " + clock));
+      case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock));
+      default ->
+          frame(
+              Kind.END,
+              job,
+              new Body.End(
+                  ENDS[random.nextInt(ENDS.length)],
+                  random.nextInt(4),
+                  revision,
+                  clock,
+                  clock - 7,
+                  random.nextBoolean() ? error() : null,
+                  random.nextBoolean() ? "reason" : null,
+                  bytes()));
+    };
+  }
+
+  private static Frame frame(Kind kind, long job, Body body) {
+    return Frame.of(kind, job, body.encode());
+  }
+
+  private JobError error() {
+    return new JobError("a.b.Error" + random.nextInt(3), "went wrong: \u0000 ü", "at a.b.c");
+  }
+
+  private byte[] bytes() {
+    byte[] bytes = new byte[random.nextInt(20)];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  JobSpec spec() {
+    boolean named = random.nextInt(3) == 0;
+    boolean keyed = random.nextInt(4) == 0;
+    Map<String, String> metadata = new LinkedHashMap<>();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      metadata.put("k" + i, "v ü " + random.nextInt());
+    }
+    return new JobSpec(
+        clock + random.nextInt(100_000),
+        clock,
+        random.nextInt(-100, 101),
+        named || keyed ? new Stamp(random.nextLong(), random.nextLong()) : Stamp.ABSENT,
+        "type-" + random.nextInt(4),
+        1 + random.nextInt(300),
+        random.nextBoolean() ? "default" : "tenant-" + random.nextInt(3),
+        random.nextBoolean() ? "default" : "queue-" + random.nextInt(3),
+        named ? "name " + random.nextInt(5) : null,
+        keyed ? "key-" + random.nextInt(5) : null,
+        metadata,
+        random.nextInt(3) == 0 ? 1 + random.nextInt(1_000_000) : 0,
+        random.nextInt(3) == 0 ? clock + random.nextInt(1_000_000) : 0,
+        bytes());
+  }
+}

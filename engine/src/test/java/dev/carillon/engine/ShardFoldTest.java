@@ -1,0 +1,137 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ShardFoldTest {
+  private static final JobError ERROR = new JobError("e", "m", "s");
+  private static final long JOB = JobRef.number(1, 1);
+
+  private final List<String> ended = new ArrayList<>();
+  private final ShardFold fold =
+      new ShardFold((job, end) -> ended.add(job.number + " " + end.state()));
+
+  private ShardFold.Answer apply(Kind kind, Body body) {
+    return fold.apply(Frame.of(kind, JOB, body.encode()));
+  }
+
+  private void add() {
+    JobSpec spec = new RandomOperations(1).spec();
+    assertThat(fold.apply(Frame.of(Kind.ADD, JOB, spec.encode())))
+        .isEqualTo(ShardFold.Answer.APPLIED);
+  }
+
+  private static Body.End end(int attempt, int revision) {
+    return new Body.End(JobState.SUCCEEDED, attempt, revision, 10, 5, null, null, new byte[] {1});
+  }
+
+  private static Body.Retry retry(int attempt, int revision) {
+    return new Body.Retry(attempt, revision, 10, 5, 99, ERROR);
+  }
+
+  @Test
+  void snapshotAndTailEqualTheFullJournalAtEveryCut() {
+    for (long seed = 0; seed < 300; seed++) {
+      List<Frame> all = new RandomOperations(seed).take(60);
+      FoldState whole = FoldState.of(FoldState.fold(all));
+      for (int cut = 0; cut <= all.size(); cut += 7) {
+        List<Frame> compacted =
+            new ArrayList<>(FoldState.snapshot(FoldState.fold(all.subList(0, cut))));
+        compacted.addAll(all.subList(cut, all.size()));
+        // A job that ended before the cut may be added again by the random tail in both.
+        assertThat(FoldState.of(FoldState.fold(compacted)))
+            .as("seed %d, cut %d", seed, cut)
+            .isEqualTo(whole);
+      }
+    }
+  }
+
+  @Test
+  void foldingDoesNotDependOnHowTheOperationsWereCutIntoEntries() {
+    for (long seed = 0; seed < 200; seed++) {
+      List<Frame> all = new RandomOperations(seed).take(50);
+      List<Frame> reread = new ArrayList<>();
+      for (int i = 0; i < all.size(); i += 3) {
+        byte[] entry = Frame.encode(all.subList(i, Math.min(all.size(), i + 3)));
+        reread.addAll(Frame.decode(entry));
+      }
+      assertThat(FoldState.of(FoldState.fold(reread)))
+          .as("seed %d", seed)
+          .isEqualTo(FoldState.of(FoldState.fold(all)));
+    }
+  }
+
+  @Test
+  void anOperationOnAJobThatNeverWasChangesNothing() {
+    assertThat(apply(Kind.CANCEL, new Body.Cancel(1, "why")))
+        .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+    assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+    assertThat(fold.live().size()).isZero();
+    assertThat(ended).isEmpty();
+  }
+
+  @Test
+  void aJobEndsOnce() {
+    add();
+    assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+    assertThat(ended).containsExactly(JOB + " SUCCEEDED");
+  }
+
+  @Test
+  void addingANumberTwiceKeepsTheFirst() {
+    add();
+    FoldState before = FoldState.of(fold);
+    assertThat(fold.apply(Frame.of(Kind.ADD, JOB, new RandomOperations(2).spec().encode())))
+        .isEqualTo(ShardFold.Answer.DUPLICATE);
+    assertThat(FoldState.of(fold)).isEqualTo(before);
+  }
+
+  @Test
+  void anOutcomeOfAnEarlierAttemptIsStale() {
+    add();
+    assertThat(apply(Kind.RETRY, retry(1, 0))).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.STALE);
+    assertThat(apply(Kind.RETRY, retry(1, 0))).isEqualTo(ShardFold.Answer.STALE);
+    assertThat(apply(Kind.SAVE, new Body.Save(1, 0, 1, new byte[0])))
+        .isEqualTo(ShardFold.Answer.STALE);
+    assertThat(apply(Kind.END, end(2, 0))).isEqualTo(ShardFold.Answer.APPLIED);
+  }
+
+  @Test
+  void anOutcomeFromBeforeAReplaceIsStale() {
+    add();
+    Body.Replace replace = new Body.Replace(5, new RandomOperations(3).spec().encode());
+    assertThat(apply(Kind.REPLACE, replace)).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.STALE);
+    assertThat(apply(Kind.END, end(1, 1))).isEqualTo(ShardFold.Answer.APPLIED);
+  }
+
+  @Test
+  void startsThatNoEndFollowedAreCountedAndAnEndedAttemptClearsThem() {
+    add();
+    apply(Kind.START, new Body.Start(1, 0, 1, 7, false));
+    apply(Kind.START, new Body.Start(1, 0, 2, 8, true));
+    ShardJob job = fold.job(JOB);
+    assertThat(job).isNotNull();
+    assertThat(job.rare().markers).isEqualTo(2);
+    assertThat(job.rare().alone).isTrue();
+    apply(Kind.RETRY, retry(1, 0));
+    assertThat(job.rare().markers).isZero();
+    assertThat(job.rare().alone).isFalse();
+  }
+
+  @Test
+  void countsEveryJobEverAdded() {
+    add();
+    apply(Kind.END, end(1, 0));
+    assertThat(fold.added()).isEqualTo(1);
+    assertThat(fold.addedBytes()).isPositive();
+    assertThat(fold.lastEndMicros()).isEqualTo(10);
+  }
+}
