@@ -38,6 +38,7 @@ public final class Attempt {
   /** Why the loop asked the handler to stop, if it did. */
   @Nullable StopCause stopCause;
 
+  private @Nullable Object attachment;
   private volatile boolean cancellationRequested;
   private volatile boolean pauseRequested;
 
@@ -135,5 +136,15 @@ public final class Attempt {
   /** Whether the handler should save and return because its node stops. */
   public boolean pauseRequested() {
     return pauseRequested;
+  }
+
+  /** Keeps what the runner needs to find again, such as the thread; the loop's, like this. */
+  public void attach(Object kept) {
+    attachment = kept;
+  }
+
+  /** What the runner attached, or null. */
+  public @Nullable Object attachment() {
+    return attachment;
   }
 }

@@ -122,6 +122,14 @@ final class Committer {
 
   /** One entry of a group. */
   private record Batch(Shard shard, List<Operation> operations, long number, long id, long wake) {
+    long bytes() {
+      long bytes = 0;
+      for (Operation operation : operations) {
+        bytes += operation.frame.frameBytes();
+      }
+      return bytes;
+    }
+
     Append append(byte[] data) {
       boolean urgent = operations.stream().noneMatch(Operation::isAdd);
       return new Append(shard.id, shard.epoch, shard.generation, number, id, data, wake, urgent);
@@ -132,6 +140,7 @@ final class Committer {
     return shard.owned()
         && shard.inFlight == null
         && !shard.unresolved
+        && !shard.rewriting
         && shard.retryAtNanos <= now;
   }
 
@@ -270,6 +279,7 @@ final class Committer {
     shard.tail = batch.number();
     shard.failures = 0;
     shard.inFlight = null;
+    shard.journalBytes += batch.bytes();
     if (batch.wake() != Append.KEEP_WAKE) {
       shard.wakeMicros = batch.wake();
       if (shard.raiseWakeTo == batch.wake()) {

@@ -126,6 +126,9 @@ public final class JobReader {
       if (frame.kind() == Kind.STATE && ended.containsKey(frame.job())) {
         return;
       }
+      if (frame.kind() == Kind.ADD && ended.remove(frame.job()) != null) {
+        events.remove(frame.job()); // a newer generation tells the whole story again
+      }
       ShardJob before = fold.job(frame.job());
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
         return;

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * of events and at the time the last turn named. Nothing here blocks.
  */
 public final class Node {
+  /** What {@link #save} answers an attempt that was replaced or is over. */
+  public static final String NOT_CURRENT = "the attempt is no longer current";
+
   private static final int FIRST_SLOTS = 64;
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final int LOOKS_A_HORIZON = 4;
@@ -47,8 +50,8 @@ public final class Node {
     this.env = env;
     this.options = options;
     this.committer = new Committer(env, new CommitHost());
-    this.shards = new Shards(env, options, committer, new ShardHost());
     this.names = new Names(env, options.incarnation(), timers);
+    this.shards = new Shards(env, options, committer, names, new ShardHost());
     this.adds = new Adds(env, options, shards, committer, names, new AddHost());
     this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts);
@@ -364,7 +367,7 @@ public final class Node {
     ShardJob job = attempt.job();
     Shard shard = Attempts.shardOf(job);
     if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
-      answer.accept("the attempt is no longer current");
+      answer.accept(NOT_CURRENT);
       return;
     }
     Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
@@ -376,7 +379,7 @@ public final class Node {
               @Override
               public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
                 boolean kept = applied == ShardFold.Answer.APPLIED;
-                answer.accept(kept ? null : "the attempt is no longer current");
+                answer.accept(kept ? null : NOT_CURRENT);
               }
 
               @Override
@@ -408,6 +411,21 @@ public final class Node {
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
     return attempts.running() == 0 && committer.idle() && names.idle();
+  }
+
+  /** How many attempts are under way or wait for their outcome to be durable. */
+  public int running() {
+    return attempts.running();
+  }
+
+  /** When the next job in memory is due; {@link Long#MAX_VALUE} where none is. */
+  public long nextDueMicros() {
+    return due.nextMicros();
+  }
+
+  /** How long until the next timer of the engine's own; {@link Long#MAX_VALUE} without any. */
+  public long nanosToNextTimer() {
+    return timers.nanosToNext(env.monotonicNanos());
   }
 
   /** Gives the shards back; {@code done} runs when those that can be are. */

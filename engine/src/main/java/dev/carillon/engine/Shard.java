@@ -46,6 +46,18 @@ final class Shard {
   /** Its fate is being resolved. */
   boolean unresolved;
 
+  /** A compaction is under way: appends wait. */
+  boolean rewriting;
+
+  /** Bytes of its current generation, as far as this node knows. */
+  long journalBytes;
+
+  /** Whether only dead and failed jobs are left in it. */
+  boolean evidence;
+
+  /** When its replaced generations go; 0 where it has none. */
+  long dropOldAtMicros;
+
   /** When a refused append may be tried again. */
   long retryAtNanos = Long.MIN_VALUE;
 
@@ -111,6 +123,7 @@ final class Shard {
         && inFlight == null
         && !unresolved
         && !loading()
+        && !rewriting
         && holds == 0
         && raiseWakeTo == Long.MIN_VALUE;
   }

@@ -19,7 +19,10 @@ final class ShardFold {
   private long added;
   private long addedBytes;
   private long lastEndMicros;
-  private int deadOrFailed;
+  private long liveBytes;
+  private int dead;
+  private int failed;
+  private int keyed;
 
   /** Told of jobs as they leave the fold. */
   interface Listener {
@@ -64,9 +67,24 @@ final class ShardFold {
     return lastEndMicros;
   }
 
-  /** How many of its jobs ended without success and without anybody's wish. */
-  int deadOrFailed() {
-    return deadOrFailed;
+  /** How many of its jobs ended as {@link JobState#DEAD}. */
+  int dead() {
+    return dead;
+  }
+
+  /** How many of its jobs ended as {@link JobState#FAILED}. */
+  int failed() {
+    return failed;
+  }
+
+  /** How many of its ended jobs had an idempotency key. */
+  int keyed() {
+    return keyed;
+  }
+
+  /** About what a compaction would keep of its live jobs. */
+  long liveBytes() {
+    return liveBytes;
   }
 
   /** From now on {@code next} is told. */
@@ -104,6 +122,7 @@ final class ShardFold {
 
   private void put(ShardJob job) {
     live.put(job.number, job);
+    liveBytes += job.bytes();
     added++;
     addedBytes += job.body.length + Frame.HEADER_BYTES;
   }
@@ -137,11 +156,13 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer save(ShardJob job, Body.Save save) {
+  private Answer save(ShardJob job, Body.Save save) {
     if (!current(job, save.attempt(), save.revision())) {
       return Answer.STALE;
     }
+    liveBytes -= job.bytes();
     job.rare().saved = save.state();
+    liveBytes += job.bytes();
     return Answer.APPLIED;
   }
 
@@ -164,6 +185,7 @@ final class ShardFold {
 
   private Answer replace(ShardJob job, Body.Replace replace) {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
+    liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
     job.body = replace.spec();
     job.dueMicros = spec.dueMicros();
@@ -171,6 +193,7 @@ final class ShardFold {
     job.revision++;
     job.attempts = 0;
     job.rare = null;
+    liveBytes += job.bytes();
     return Answer.APPLIED;
   }
 
@@ -207,9 +230,10 @@ final class ShardFold {
       job.attempts = end.attempt();
     }
     lastEndMicros = Math.max(lastEndMicros, end.at());
-    if (end.state() == JobState.DEAD || end.state() == JobState.FAILED) {
-      deadOrFailed++;
-    }
+    liveBytes -= job.bytes();
+    dead += end.state() == JobState.DEAD ? 1 : 0;
+    failed += end.state() == JobState.FAILED ? 1 : 0;
+    keyed += job.has(JobSpec.KEYED) ? 1 : 0;
     listener.ended(job, end);
     return Answer.APPLIED;
   }

@@ -90,6 +90,12 @@ final class ShardJob {
     return found;
   }
 
+  /** What it takes in a journal, about. */
+  int bytes() {
+    byte[] saved = rare != null ? rare.saved : null;
+    return Frame.HEADER_BYTES + body.length + (saved != null ? saved.length : 0);
+  }
+
   boolean cancelRequested() {
     return rare != null && rare.cancelReason != null;
   }

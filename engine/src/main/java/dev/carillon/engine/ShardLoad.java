@@ -12,7 +12,7 @@ import java.util.List;
 sealed interface ShardLoad {
 
   /** The fold, and the ended jobs whose names may still be held. */
-  record Folded(ShardFold fold, List<ShardJob> endedWithName, List<Body.End> ends)
+  record Folded(ShardFold fold, long bytes, List<ShardJob> endedWithName, List<Body.End> ends)
       implements ShardLoad {}
 
   /** The store did not answer; worth trying again. */
@@ -39,6 +39,7 @@ sealed interface ShardLoad {
               }
             });
     long next = 1;
+    long bytes = 0;
     while (next <= upTo) {
       switch (store.journals().read(shard, generation, next, PAGE_BYTES)) {
         case Outcome.Ok<ReadPage>(ReadPage page) -> {
@@ -49,6 +50,7 @@ sealed interface ShardLoad {
             if (entry.number() > upTo) {
               break;
             }
+            bytes += entry.data().length;
             try {
               Frame.decode(entry.data()).forEach(fold::apply);
             } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
@@ -69,6 +71,6 @@ sealed interface ShardLoad {
         }
       }
     }
-    return new Folded(fold, named, ends);
+    return new Folded(fold, bytes, named, ends);
   }
 }

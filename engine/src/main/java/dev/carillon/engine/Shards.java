@@ -39,6 +39,7 @@ final class Shards {
   private final NodeOptions options;
   private final Committer committer;
   private final Host host;
+  private final Retention retention;
 
   private final Map<ShardId, Shard> known = new LinkedHashMap<>();
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
@@ -64,11 +65,16 @@ final class Shards {
     final List<Runnable> waiting = new ArrayList<>();
   }
 
-  Shards(NodeEnvironment env, NodeOptions options, Committer committer, Host host) {
+  Shards(NodeEnvironment env, NodeOptions options, Committer committer, Names names, Host host) {
     this.env = env;
     this.options = options;
     this.committer = committer;
     this.host = host;
+    this.retention = new Retention(env, options, this, committer, names);
+  }
+
+  void at(long nanos, Runnable action) {
+    host.at(nanos, action);
   }
 
   private long horizonMicros() {
@@ -215,7 +221,7 @@ final class Shards {
           shard.acquired(head, 0);
           if (near) {
             shard.fold = new ShardFold((job, end) -> {});
-            host.loaded(shard, new ShardLoad.Folded(shard.fold, List.of(), List.of()));
+            host.loaded(shard, new ShardLoad.Folded(shard.fold, 0, List.of(), List.of()));
           }
           shard.fireOwned();
           opened(bucket, place, shard);
@@ -307,6 +313,7 @@ final class Shards {
       case ShardLoad.Folded folded -> {
         env.metrics().count("shards.loaded", 1);
         arrived.forEach(folded.fold()::apply);
+        shard.journalBytes = folded.bytes();
         shard.arrivedWhileLoading = null;
         shard.fold = folded.fold();
         shard.added = Math.max(shard.added, folded.fold().added());
@@ -323,7 +330,7 @@ final class Shards {
     }
   }
 
-  private void refuse(Shard shard, String why) {
+  void refuse(Shard shard, String why) {
     refused.put(shard.id, why);
     env.report("a shard is refused and left alone: " + why, null);
     env.metrics().count("shards.refused", 1);
@@ -388,6 +395,8 @@ final class Shards {
     }
     settle(shard);
     sleepUntilNext(shard, now);
+    retention.dropOldIfTime(shard);
+    retention.compactIfWorthwhile(shard);
   }
 
   private void closeBucket(Shard shard) {
@@ -423,7 +432,7 @@ final class Shards {
         head.released()
             && summary.isPresent()
             && summary.get().drained()
-            && keepUntil(summary.get()) > env.wallMicros();
+            && retention.keepUntil(summary.get()) > env.wallMicros();
     if (!keptLonger) {
       claim(head);
     }
@@ -466,20 +475,27 @@ final class Shards {
     }
   }
 
-  private Summary summary(Shard shard) {
+  Summary summary(Shard shard) {
     ShardFold fold = shard.fold;
-    boolean drained = fold != null && fold.live().size() == 0 && shard.sealed;
+    if (fold == null) {
+      return new Summary(
+          shard.bucket.widthSeconds(), shard.added, shard.addedBytes, false, false, 0, 0, 0, 0);
+    }
+    boolean drained = fold.live().size() == 0 && shard.sealed;
     return new Summary(
         shard.bucket.widthSeconds(),
         shard.added,
         shard.addedBytes,
         drained,
-        fold != null ? fold.deadOrFailed() : 0,
-        fold != null ? fold.lastEndMicros() : 0);
+        drained && shard.evidence,
+        fold.dead(),
+        fold.failed(),
+        shard.evidence ? 0 : fold.keyed(),
+        fold.lastEndMicros());
   }
 
   private void drained(Shard shard) {
-    long keepUntil = keepUntil(summary(shard));
+    long keepUntil = retention.keepUntil(summary(shard));
     if (shard.wakeMicros < keepUntil) {
       shard.raiseWakeTo = keepUntil;
       committer.touch(shard);
@@ -488,20 +504,14 @@ final class Shards {
     }
   }
 
-  /** When a drained shard may go: never while it holds a dead letter. */
-  private long keepUntil(Summary summary) {
-    return summary.deadOrFailed() > 0
-        ? Long.MAX_VALUE
-        : summary.lastEndMicros() + Micros.ceil(options.successRetention());
-  }
-
   /** A drained shard was claimed again: its time is over, or it was only looked at. */
   private void retire(Shard shard, Summary summary) {
     shard.sealed = true;
+    shard.evidence = summary.evidence();
     if (shard.awaited()) {
       load(shard);
-    } else if (keepUntil(summary) <= env.wallMicros()) {
-      drop(shard);
+    } else if (retention.keepUntil(summary) <= env.wallMicros()) {
+      retention.retire(shard, summary);
     } else {
       releaseAs(shard, summary, () -> {});
     }
@@ -524,7 +534,7 @@ final class Shards {
         shard);
   }
 
-  private void drop(Shard shard) {
+  void drop(Shard shard) {
     shard.ownership = Shard.Ownership.LEAVING;
     control(
         NodeEnvironment.Channel.CONTROL,
@@ -540,7 +550,7 @@ final class Shards {
     releaseAs(shard, summary(shard), done);
   }
 
-  private void releaseAs(Shard shard, Summary summary, Runnable done) {
+  void releaseAs(Shard shard, Summary summary, Runnable done) {
     shard.ownership = Shard.Ownership.LEAVING;
     byte[] encoded = summary.encode();
     control(

@@ -11,7 +11,10 @@ import java.util.Optional;
  * @param added jobs ever added
  * @param addedBytes their size
  * @param drained whether all of them have ended
- * @param deadOrFailed how many ended as evidence that is kept longer
+ * @param evidence whether only dead and failed jobs are left
+ * @param dead jobs kept until they are discarded
+ * @param failed jobs kept for the retention of failures
+ * @param keyed ended jobs whose idempotency key may still be recorded
  * @param lastEndMicros when the last one ended
  */
 record Summary(
@@ -19,25 +22,32 @@ record Summary(
     long added,
     long addedBytes,
     boolean drained,
-    int deadOrFailed,
+    boolean evidence,
+    int dead,
+    int failed,
+    int keyed,
     long lastEndMicros) {
   private static final int VERSION = 1;
+  private static final int DRAINED = 1;
+  private static final int EVIDENCE = 2;
 
   /** Stands for one that this code cannot read. */
-  static final Summary UNREADABLE = new Summary(1, 0, 0, false, 0, 0);
+  static final Summary UNREADABLE = new Summary(1, 0, 0, false, false, 0, 0, 0, 0);
 
   static Summary fresh(Bucket bucket) {
-    return new Summary(bucket.widthSeconds(), 0, 0, false, 0, 0);
+    return new Summary(bucket.widthSeconds(), 0, 0, false, false, 0, 0, 0, 0);
   }
 
   byte[] encode() {
-    return new ByteWriter(32)
+    return new ByteWriter(40)
         .u8(VERSION)
+        .u8((drained ? DRAINED : 0) | (evidence ? EVIDENCE : 0))
         .varint(widthSeconds)
         .varint(added)
         .varint(addedBytes)
-        .u8(drained ? 1 : 0)
-        .varint(deadOrFailed)
+        .varint(dead)
+        .varint(failed)
+        .varint(keyed)
         .i64(lastEndMicros)
         .toBytes();
   }
@@ -49,16 +59,32 @@ record Summary(
       if (in.u8() != VERSION) {
         return Optional.empty();
       }
+      int flags = in.u8();
       return Optional.of(
           new Summary(
               (int) in.varint(),
               in.varint(),
               in.varint(),
-              in.u8() == 1,
+              (flags & DRAINED) != 0,
+              (flags & EVIDENCE) != 0,
+              (int) in.varint(),
+              (int) in.varint(),
               (int) in.varint(),
               in.i64()));
     } catch (DamagedException e) {
       return Optional.empty();
     }
+  }
+
+  /** The same shard with its idempotency keys forgotten. */
+  Summary withoutKeys() {
+    return new Summary(
+        widthSeconds, added, addedBytes, drained, evidence, dead, failed, 0, lastEndMicros);
+  }
+
+  /** The same shard after a compaction left only evidence. */
+  Summary asEvidence(int deadLeft, int failedLeft) {
+    return new Summary(
+        widthSeconds, added, addedBytes, true, true, deadLeft, failedLeft, 0, lastEndMicros);
   }
 }

@@ -1,0 +1,152 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobState;
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.ReadPage;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Writes what is worth keeping of a generation into the next: live jobs as their state, dead and
+ * failed ones with every operation, as evidence; jobs that ended otherwise stay behind in the old
+ * generation until its retention ends. Runs beside the loop, which holds appends back meanwhile.
+ *
+ * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
+ * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
+ * since can be left out.
+ */
+final class Compaction {
+  private static final int BLOCK_BYTES = 256 << 10;
+
+  private final Store store;
+  private final Source source;
+  private final long snapshot;
+  private final long failedSinceMicros;
+  private final List<Frame> block = new ArrayList<>();
+  private int blockBytes;
+  private long staged;
+  private long stagedBytes;
+
+  /** What is compacted. */
+  record Source(ShardId shard, long epoch, int generation, long tail) {}
+
+  /** What is ready to be published. */
+  record Staged(long count, long bytes, int live, int dead, int failed) {}
+
+  private Compaction(Store store, Source source, long snapshot, long failedSinceMicros) {
+    this.store = store;
+    this.source = source;
+    this.snapshot = snapshot;
+    this.failedSinceMicros = failedSinceMicros;
+  }
+
+  /**
+   * Stages the next generation as {@code snapshot}. Jobs that failed before {@code
+   * failedSinceMicros} are past their retention.
+   */
+  static Outcome<Staged> stage(Store store, Source source, long snapshot, long failedSinceMicros) {
+    return new Compaction(store, source, snapshot, failedSinceMicros).stage();
+  }
+
+  private Outcome<Staged> stage() {
+    Set<Long> evidence = new HashSet<>();
+    int[] deadAndFailed = new int[2];
+    ShardFold fold =
+        new ShardFold(
+            (job, end) -> {
+              if (end.state() == JobState.DEAD) {
+                deadAndFailed[0]++;
+                evidence.add(job.number);
+              } else if (end.state() == JobState.FAILED && end.at() >= failedSinceMicros) {
+                deadAndFailed[1]++;
+                evidence.add(job.number);
+              }
+            });
+    Outcome<Boolean> folded = read(fold::apply);
+    if (!folded.isOk()) {
+      return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
+    }
+    List<Outcome<Long>> failures = new ArrayList<>();
+    Outcome<Boolean> copied =
+        read(
+            frame -> {
+              if (evidence.contains(frame.job())) {
+                write(frame, failures);
+              }
+            });
+    if (!copied.isOk()) {
+      return copied.map(ok -> new Staged(0, 0, 0, 0, 0));
+    }
+    List<ShardJob> live = new ArrayList<>();
+    fold.live().forEach(live::add);
+    live.sort((a, b) -> Long.compare(a.number, b.number));
+    live.forEach(job -> write(ShardFold.stateOf(job), failures));
+    flush(failures);
+    return failures.isEmpty()
+        ? Outcome.ok(
+            new Staged(staged, stagedBytes, live.size(), deadAndFailed[0], deadAndFailed[1]))
+        : failures.getFirst().map(n -> new Staged(0, 0, 0, 0, 0));
+  }
+
+  private Outcome<Boolean> read(Consumer<Frame> use) {
+    long next = 1;
+    while (next <= source.tail()) {
+      Outcome<ReadPage> outcome =
+          store.journals().read(source.shard(), source.generation(), next, ShardLoad.PAGE_BYTES);
+      if (!(outcome instanceof Outcome.Ok<ReadPage>(ReadPage page)) || page.entries().isEmpty()) {
+        return outcome.map(p -> false);
+      }
+      for (Entry entry : page.entries()) {
+        if (entry.number() > source.tail()) {
+          break;
+        }
+        try {
+          Frame.decode(entry.data()).forEach(use);
+        } catch (DamagedException | UnknownFormatException e) {
+          return new Outcome.Damaged<>(
+              "shard " + source.shard() + ", entry " + entry.number() + ": " + e.getMessage());
+        }
+      }
+      next = page.entries().getLast().number() + 1;
+    }
+    return Outcome.ok(true);
+  }
+
+  private void write(Frame frame, List<Outcome<Long>> failures) {
+    block.add(frame);
+    blockBytes += frame.frameBytes();
+    if (blockBytes >= BLOCK_BYTES) {
+      flush(failures);
+    }
+  }
+
+  private void flush(List<Outcome<Long>> failures) {
+    if (block.isEmpty() || !failures.isEmpty()) {
+      return;
+    }
+    Outcome<Long> outcome =
+        store
+            .journals()
+            .stage(
+                source.shard(),
+                source.epoch(),
+                source.generation(),
+                snapshot,
+                staged + 1,
+                Frame.encode(block));
+    if (outcome.isOk()) {
+      staged++;
+      stagedBytes += blockBytes;
+    } else {
+      failures.add(outcome);
+    }
+    block.clear();
+    blockBytes = 0;
+  }
+}

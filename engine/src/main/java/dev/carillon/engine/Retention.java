@@ -1,0 +1,278 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals.Publication;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What becomes of a shard's history: how long a drained shard stays, what is kept of it then, and
+ * when a lingering one is compacted.
+ *
+ * <p>Success stays for its retention; dead and failed jobs are then compacted into a generation of
+ * their own. Failures go with their retention, dead letters stay until somebody discards them.
+ */
+final class Retention {
+  private static final long COMPACT_FROM_BYTES = 8 << 20;
+  private static final int COMPACT_RATIO = 4;
+  private static final long RETRY_NANOS = 50_000_000;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Shards shards;
+  private final Committer committer;
+  private final Names names;
+
+  Retention(
+      NodeEnvironment env, NodeOptions options, Shards shards, Committer committer, Names names) {
+    this.env = env;
+    this.options = options;
+    this.shards = shards;
+    this.committer = committer;
+    this.names = names;
+  }
+
+  /** When something is to be done about a drained shard. */
+  long keepUntil(Summary summary) {
+    if (!summary.evidence()) {
+      long keep = Micros.ceil(options.successRetention());
+      long keys = summary.keyed() > 0 ? Micros.ceil(options.keyRetention()) : 0;
+      return summary.lastEndMicros() + Math.max(keep, keys);
+    }
+    return summary.failed() > 0
+        ? summary.lastEndMicros() + Micros.ceil(options.failureRetention())
+        : Long.MAX_VALUE;
+  }
+
+  /** The time of a drained shard, owned and not loaded, is over. */
+  void retire(Shard shard, Summary summary) {
+    if (summary.keyed() > 0) {
+      forgetKeys(shard, summary);
+    } else if (summary.dead() + summary.failed() > 0) {
+      keepEvidence(shard, summary);
+    } else {
+      shards.drop(shard);
+    }
+  }
+
+  // ---- idempotency keys
+
+  /** Deletes the records that the shard's ended jobs left under their keys. */
+  private void forgetKeys(Shard shard, Summary summary) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> ShardLoad.read(store, shard.id, shard.generation, shard.tail),
+        load -> {
+          switch (load) {
+            case ShardLoad.Folded folded ->
+                forgetKeys(shard, summary, new ArrayDeque<>(folded.endedWithName()));
+            case ShardLoad.Failed failed -> later(() -> forgetKeys(shard, summary));
+            case ShardLoad.Gone gone -> shards.lost(shard);
+            case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
+          }
+        });
+  }
+
+  private void forgetKeys(Shard shard, Summary summary, ArrayDeque<ShardJob> jobs) {
+    if (!shard.owned()) {
+      return;
+    }
+    ShardJob job = jobs.poll();
+    if (job == null) {
+      retire(shard, summary.withoutKeys());
+      return;
+    }
+    String recordKey = Names.recordKey(JobSpec.decodeHead(job.body));
+    names.get(
+        recordKey,
+        found -> {
+          if (found.isPresent() && pointsAt(found.get(), shard.ref(job.number))) {
+            names.change(
+                recordKey,
+                found.get().version(),
+                null,
+                inEffect -> forgetKeys(shard, summary, jobs));
+          } else {
+            forgetKeys(shard, summary, jobs);
+          }
+        });
+  }
+
+  private static boolean pointsAt(Stored record, JobRef job) {
+    return Names.Value.decode(record.value()).job().equals(job);
+  }
+
+  private void later(Runnable action) {
+    shards.at(env.monotonicNanos() + RETRY_NANOS, action);
+  }
+
+  // ---- compaction
+
+  private void keepEvidence(Shard shard, Summary summary) {
+    compact(
+        shard,
+        staged -> {
+          Summary left = summary.asEvidence(staged.dead(), staged.failed());
+          return staged.count() == 0 ? null : left;
+        },
+        left -> shards.releaseAs(shard, left, () -> {}));
+  }
+
+  /** Compacts a loaded shard whose journal has grown far beyond what is live in it. */
+  void compactIfWorthwhile(Shard shard) {
+    ShardFold fold = shard.fold;
+    if (fold == null
+        || shard.journalBytes < COMPACT_FROM_BYTES
+        || shard.journalBytes < COMPACT_RATIO * fold.liveBytes()
+        || fold.live().size() == 0
+        || !shard.quiet()) {
+      return;
+    }
+    Summary summary = shards.summary(shard);
+    compact(shard, staged -> summary, done -> {});
+  }
+
+  /** What a compaction needs to know and to do at its end. */
+  private interface Summing {
+    /** The summary to publish, or null where nothing is left of the shard. */
+    @Nullable Summary of(Compaction.Staged staged);
+  }
+
+  private void compact(Shard shard, Summing summing, Consumer<Summary> published) {
+    shard.rewriting = true;
+    long snapshot = env.random() | 1;
+    long failedSince = env.wallMicros() - Micros.ceil(options.failureRetention());
+    Compaction.Source source =
+        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail);
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> Compaction.stage(store, source, snapshot, failedSince),
+        outcome -> {
+          if (!shard.owned()) {
+            return;
+          }
+          switch (outcome) {
+            case Outcome.Ok<Compaction.Staged>(Compaction.Staged staged) -> {
+              Summary summary = summing.of(staged);
+              if (summary == null) {
+                shard.rewriting = false;
+                shards.drop(shard);
+              } else {
+                publish(
+                    shard,
+                    publication(source, snapshot, staged, summary),
+                    staged,
+                    summary,
+                    published);
+              }
+            }
+            case Outcome.Fenced<Compaction.Staged> fenced -> shards.lost(shard);
+            case Outcome.Damaged<Compaction.Staged>(String where) -> shards.refuse(shard, where);
+            default -> {
+              shard.rewriting = false;
+              committer.touch(shard);
+              if (!shard.loaded()) {
+                later(() -> compact(shard, summing, published));
+              }
+            }
+          }
+        });
+  }
+
+  private Publication publication(
+      Compaction.Source source, long snapshot, Compaction.Staged staged, Summary summary) {
+    Shard shard = shards.known(source.shard());
+    long wake = summary.drained() || shard == null ? keepUntil(summary) : shard.wakeMicros;
+    return new Publication(
+        source.shard(),
+        source.epoch(),
+        source.generation(),
+        source.tail(),
+        snapshot,
+        staged.count(),
+        wake,
+        summary.encode());
+  }
+
+  /** Repeats the publish until it is answered: it is idempotent, and nothing is appended before. */
+  private void publish(
+      Shard shard,
+      Publication publication,
+      Compaction.Staged staged,
+      Summary summary,
+      Consumer<Summary> published) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().publish(publication),
+        outcome -> {
+          if (!shard.owned()) {
+            return;
+          }
+          switch (outcome) {
+            case Outcome.Ok<Head>(Head head) -> {
+              env.metrics().count("shards.compacted", 1);
+              shard.generation = head.generation();
+              shard.tail = staged.count();
+              shard.wakeMicros = head.wakeMicros();
+              shard.journalBytes = staged.bytes();
+              dropOld(shard, summary, published);
+            }
+            case Outcome.Fenced<Head> fenced -> shards.lost(shard);
+            case Outcome.Conflict<Head> conflict -> shards.lost(shard);
+            case Outcome.Damaged<Head>(String where) -> shards.refuse(shard, where);
+            default -> later(() -> publish(shard, publication, staged, summary, published));
+          }
+        });
+  }
+
+  /** Generations whose retention is over go at once; a lingering shard's stays for a while. */
+  private void dropOld(Shard shard, Summary summary, Consumer<Summary> published) {
+    if (!summary.drained()) {
+      shard.rewriting = false;
+      shard.dropOldAtMicros = env.wallMicros() + Micros.ceil(options.successRetention());
+      committer.touch(shard);
+      published.accept(summary);
+      return;
+    }
+    dropGenerations(
+        shard,
+        () -> {
+          shard.rewriting = false;
+          published.accept(summary);
+        });
+  }
+
+  /** Drops a lingering shard's replaced generations once their retention is over. */
+  void dropOldIfTime(Shard shard) {
+    if (shard.dropOldAtMicros != 0 && shard.dropOldAtMicros <= env.wallMicros() && shard.quiet()) {
+      shard.dropOldAtMicros = 0;
+      shard.holds++;
+      dropGenerations(
+          shard,
+          () -> {
+            shard.holds--;
+            shards.settle(shard);
+          });
+    }
+  }
+
+  private void dropGenerations(Shard shard, Runnable done) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().dropGenerations(shard.id, shard.epoch, shard.generation),
+        outcome -> {
+          if (!shard.owned()) {
+            return;
+          }
+          switch (outcome) {
+            case Outcome.Ok<Head> ok -> done.run();
+            case Outcome.Fenced<Head> fenced -> shards.lost(shard);
+            case Outcome.Conflict<Head> conflict -> shards.lost(shard);
+            default -> later(() -> dropGenerations(shard, done));
+          }
+        });
+  }
+}
