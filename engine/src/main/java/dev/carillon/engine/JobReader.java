@@ -49,6 +49,12 @@ public final class JobReader {
         .map(stories -> stories.stream().findFirst());
   }
 
+  /** The job, if it has not ended. */
+  Outcome<Optional<ShardJob>> live(JobRef ref) {
+    return tell(ref.shard(), number -> number == ref.number())
+        .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
+  }
+
   /** How the job ended, if it has. */
   Outcome<Optional<Body.End>> end(JobRef ref) {
     return find(ref).map(found -> found.flatMap(JobReader::endOf));
@@ -63,21 +69,25 @@ public final class JobReader {
 
   /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
+    return tell(shard, wanted).map(Telling::stories);
+  }
+
+  private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {
+    Telling telling = new Telling(shard, wanted);
     Outcome<Head> found = store.journals().head(shard);
     if (found instanceof Outcome.Fenced<Head>) {
-      return Outcome.ok(List.of());
+      return Outcome.ok(telling);
     }
     if (!(found instanceof Outcome.Ok<Head>(Head head))) {
-      return found.map(h -> List.of());
+      return found.map(h -> telling);
     }
-    Telling telling = new Telling(shard, wanted);
     for (int generation = head.oldestGeneration(); generation <= head.generation(); generation++) {
       Outcome<Boolean> read = read(shard, generation, telling);
       if (!read.isOk()) {
-        return read.map(ok -> List.of());
+        return read.map(ok -> telling);
       }
     }
-    return Outcome.ok(telling.stories());
+    return Outcome.ok(telling);
   }
 
   private Outcome<Boolean> read(ShardId shard, int generation, Telling telling) {

@@ -42,6 +42,7 @@ public final class Node {
   private final Adds adds;
   private final Dispatcher dispatcher;
   private final Attempts attempts;
+  private final Cancels cancels;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private boolean stopping;
 
@@ -55,6 +56,7 @@ public final class Node {
     this.adds = new Adds(env, options, shards, committer, names, new AddHost());
     this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts);
+    this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
   }
 
   // ---- the loop's own
@@ -138,7 +140,7 @@ public final class Node {
           if (env.wallMicros() < deadlineMicros || job.busy) {
             expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
           } else {
-            end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
+            cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
           }
         });
   }
@@ -241,123 +243,12 @@ public final class Node {
     }
   }
 
-  /** Cancels a job, loaded or not, running or not. */
+  /**
+   * Cancels a job, loaded or not, running or not. The answer is a result, or null and why there is
+   * none.
+   */
   public void cancel(JobRef ref, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
-    shards.withLoaded(
-        ref.shard(),
-        shard -> {
-          ShardJob job = liveJob(ref);
-          if (shard == null || job == null) {
-            answerEnded(ref, answer);
-          } else if (job.phase == ShardJob.Phase.RUNNING) {
-            cancelRunning(shard, job, reason, answer);
-          } else {
-            cancelWaiting(shard, job, reason, answer);
-          }
-        });
-  }
-
-  private void answerEnded(JobRef ref, BiConsumer<@Nullable CancelResult, String> answer) {
-    find(
-        ref,
-        outcome -> {
-          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
-            answer.accept(null, outcome.toString());
-            return;
-          }
-          JobState state = found.map(story -> story.view().info().state()).orElse(null);
-          if (state == null) {
-            answer.accept(new CancelResult.NotFound(), "");
-          } else if (state.ended()) {
-            answer.accept(new CancelResult.Ended(state), "");
-          } else {
-            answer.accept(null, "the job's shard is changing hands");
-          }
-        });
-  }
-
-  private void cancelWaiting(
-      Shard shard, ShardJob job, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
-    boolean wasBusy = job.busy;
-    job.busy = true;
-    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
-    committer.add(
-        shard,
-        new Operation(
-            Frame.of(Kind.END, job.number, end.encode()),
-            new Operation.Listener() {
-              @Override
-              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
-                if (applied == ShardFold.Answer.APPLIED) {
-                  answer.accept(new CancelResult.Cancelled(), "");
-                } else {
-                  answerEnded(shard.ref(job.number), answer);
-                }
-              }
-
-              @Override
-              public void lost(Operation.Loss loss, String why) {
-                job.busy = wasBusy;
-                answer.accept(null, why);
-              }
-            }));
-  }
-
-  private void cancelRunning(
-      Shard shard, ShardJob job, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
-    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
-    committer.add(
-        shard,
-        new Operation(
-            Frame.of(Kind.CANCEL, job.number, cancel.encode()),
-            new Operation.Listener() {
-              @Override
-              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
-                if (applied != ShardFold.Answer.APPLIED) {
-                  answerEnded(shard.ref(job.number), answer);
-                  return;
-                }
-                answer.accept(new CancelResult.Stopping(), "");
-                Attempt attempt = job.attempt;
-                if (attempt != null) {
-                  attempts.cancel(attempt);
-                } else {
-                  endRequested(shard, job);
-                }
-              }
-
-              @Override
-              public void lost(Operation.Loss loss, String why) {
-                answer.accept(null, why);
-              }
-            }));
-  }
-
-  /** Ends a job that was asked to stop and of which nothing runs. */
-  private void endRequested(Shard shard, ShardJob job) {
-    if (job.rare == null || job.rare.cancelReason == null || job.busy) {
-      return;
-    }
-    end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
-  }
-
-  /** Ends a job of which nothing runs. */
-  private void end(Shard shard, ShardJob job, JobState state, String reason) {
-    job.busy = true;
-    Body.End end = Body.End.without(state, env.wallMicros(), reason);
-    committer.add(
-        shard,
-        new Operation(
-            Frame.of(Kind.END, job.number, end.encode()),
-            new Operation.Listener() {
-              @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
-
-              @Override
-              public void lost(Operation.Loss loss, String why) {
-                job.busy = false;
-              }
-            }));
+    cancels.cancel(ref, reason, answer::accept);
   }
 
   /**
@@ -509,9 +400,9 @@ public final class Node {
               boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
               if (Poison.convicted(job) && !ownMarker) {
                 env.metrics().count("jobs.poison", 1);
-                end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
+                cancels.end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
               } else if (job.cancelRequested()) {
-                endRequested(shard, job);
+                cancels.endRequested(shard, job);
               } else {
                 job.marked =
                     (shard.suspect && job.dueMicros <= now) || (rare != null && rare.markers > 0);
@@ -520,7 +411,7 @@ public final class Node {
   }
 
   private void ended(Shard shard, ShardJob job, Body.End end) {
-    if (job.phase == ShardJob.Phase.SCHEDULED) {
+    if (job.phase == ShardJob.Phase.SCHEDULED && job.shard != null) {
       due.noteStale();
     }
     job.phase = ShardJob.Phase.GONE;

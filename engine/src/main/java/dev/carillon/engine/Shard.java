@@ -46,6 +46,11 @@ final class Shard {
   /** Its fate is being resolved. */
   boolean unresolved;
 
+  /** A job of it is being cancelled while it is not loaded; the others wait their turn. */
+  boolean visited;
+
+  final ArrayDeque<Runnable> visitors = new ArrayDeque<>();
+
   /** A compaction is under way: appends wait. */
   boolean rewriting;
 

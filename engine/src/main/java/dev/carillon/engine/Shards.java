@@ -342,10 +342,23 @@ final class Shards {
    * be read.
    */
   void withLoaded(ShardId id, Consumer<@Nullable Shard> use) {
+    withOwned(
+        id,
+        shard -> {
+          if (shard == null) {
+            use.accept(null);
+          } else {
+            load(shard);
+            shard.whenLoaded(() -> use.accept(shard.loaded() ? shard : null));
+          }
+        });
+  }
+
+  /** Gives {@code use} the shard, claimed, or null where there is none that can be read. */
+  void withOwned(ShardId id, Consumer<@Nullable Shard> use) {
     Shard shard = known.get(id);
     if (shard != null) {
-      load(shard);
-      shard.whenLoaded(() -> use.accept(shard.loaded() ? shard : null));
+      shard.whenOwned(() -> use.accept(shard.owned() ? shard : null));
       return;
     }
     if (refused.containsKey(id)) {
@@ -360,11 +373,10 @@ final class Shards {
             case Outcome.Ok<Head>(Head head) -> {
               Shard found = known.get(id);
               Shard claimed = found != null ? found : claim(head);
-              load(claimed);
-              claimed.whenLoaded(() -> use.accept(claimed.loaded() ? claimed : null));
+              claimed.whenOwned(() -> use.accept(claimed.owned() ? claimed : null));
             }
             case Outcome.Fenced<Head> gone -> use.accept(null);
-            default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withLoaded(id, use));
+            default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
   }

@@ -1,0 +1,232 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Outcome;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cancels any job at any time and answers truthfully: from the fold where the job's shard is
+ * loaded, from its journal where it is not.
+ *
+ * <p>A job of an unloaded shard is <em>visited</em>: its operations are read, its end is appended,
+ * the shard stays unloaded. Visits of a shard go one at a time, so that nothing but adds can come
+ * between the look and the end.
+ */
+final class Cancels {
+  private final NodeEnvironment env;
+  private final Shards shards;
+  private final Committer committer;
+  private final Attempts attempts;
+  private final Host host;
+
+  /** The node, as far as cancelling needs it. */
+  interface Host {
+    /** A job of an unloaded shard has ended. */
+    void endedUnloaded(Shard shard, ShardJob job, Body.End end);
+  }
+
+  /** Who asked: a result, or null and why there is none. */
+  interface Answer extends BiConsumer<@Nullable CancelResult, String> {}
+
+  Cancels(NodeEnvironment env, Shards shards, Committer committer, Attempts attempts, Host host) {
+    this.env = env;
+    this.shards = shards;
+    this.committer = committer;
+    this.attempts = attempts;
+    this.host = host;
+  }
+
+  void cancel(JobRef ref, String reason, Answer answer) {
+    shards.withOwned(
+        ref.shard(),
+        shard -> {
+          if (shard == null) {
+            answerEnded(ref, answer);
+          } else if (shard.loading()) {
+            shard.whenLoaded(() -> cancel(ref, reason, answer));
+          } else if (shard.fold != null) {
+            cancelLoaded(shard, shard.fold, ref, reason, answer);
+          } else {
+            visit(shard, ref, reason, answer);
+          }
+        });
+  }
+
+  private void cancelLoaded(Shard shard, ShardFold fold, JobRef ref, String reason, Answer answer) {
+    ShardJob job = fold.job(ref.number());
+    if (job == null) {
+      answerEnded(ref, answer);
+    } else if (job.phase == ShardJob.Phase.RUNNING) {
+      cancelRunning(shard, job, reason, answer);
+    } else {
+      cancelWaiting(shard, job, reason, answer);
+    }
+  }
+
+  /** The job is not live: it ended, or never was. */
+  private void answerEnded(JobRef ref, Answer answer) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(ref),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
+            answer.accept(null, outcome.toString());
+            return;
+          }
+          JobState state = found.map(story -> story.view().info().state()).orElse(null);
+          if (state == null) {
+            answer.accept(new CancelResult.NotFound(), "");
+          } else if (state.ended()) {
+            answer.accept(new CancelResult.Ended(state), "");
+          } else {
+            answer.accept(null, "the job's shard is changing hands");
+          }
+        });
+  }
+
+  private void cancelWaiting(Shard shard, ShardJob job, String reason, Answer answer) {
+    job.busy = true;
+    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
+    append(
+        shard,
+        Frame.of(Kind.END, job.number, end.encode()),
+        (applied, met) -> {
+          if (applied == ShardFold.Answer.APPLIED) {
+            answer.accept(new CancelResult.Cancelled(), "");
+          } else {
+            answerEnded(shard.ref(job.number), answer);
+          }
+        },
+        answer);
+  }
+
+  private void cancelRunning(Shard shard, ShardJob job, String reason, Answer answer) {
+    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
+    append(
+        shard,
+        Frame.of(Kind.CANCEL, job.number, cancel.encode()),
+        (applied, met) -> {
+          if (applied != ShardFold.Answer.APPLIED) {
+            answerEnded(shard.ref(job.number), answer);
+            return;
+          }
+          answer.accept(new CancelResult.Stopping(), "");
+          Attempt attempt = job.attempt;
+          if (attempt != null) {
+            attempts.cancel(attempt);
+          } else {
+            endRequested(shard, job);
+          }
+        },
+        answer);
+  }
+
+  private interface Applied {
+    void applied(ShardFold.Answer answer, @Nullable ShardJob met);
+  }
+
+  private void append(Shard shard, Frame frame, Applied then, Answer answer) {
+    committer.add(
+        shard,
+        new Operation(
+            frame,
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                then.applied(applied, met);
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                answer.accept(null, why);
+              }
+            }));
+  }
+
+  // ---- visits
+
+  private void visit(Shard shard, JobRef ref, String reason, Answer answer) {
+    if (shard.visited) {
+      shard.visitors.add(() -> cancel(ref, reason, answer));
+      return;
+    }
+    shard.visited = true;
+    shard.holds++;
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).live(ref),
+        outcome -> seen(shard, ref, reason, answer, outcome));
+  }
+
+  private void seen(
+      Shard shard, JobRef ref, String reason, Answer answer, Outcome<Optional<ShardJob>> outcome) {
+    if (!shard.owned() || shard.loaded() || shard.loading()) {
+      leave(shard);
+      cancel(ref, reason, answer);
+    } else if (!(outcome instanceof Outcome.Ok<Optional<ShardJob>>(Optional<ShardJob> found))) {
+      leave(shard);
+      answer.accept(null, outcome.toString());
+    } else if (found.isEmpty()) {
+      leave(shard);
+      answerEnded(ref, answer);
+    } else {
+      endVisited(shard, found.get(), reason, answer);
+    }
+  }
+
+  private void endVisited(Shard shard, ShardJob job, String reason, Answer answer) {
+    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
+    append(
+        shard,
+        Frame.of(Kind.END, job.number, end.encode()),
+        (applied, met) -> {
+          leave(shard);
+          if (applied != ShardFold.Answer.APPLIED) {
+            answerEnded(shard.ref(job.number), answer);
+            return;
+          }
+          if (met == null) {
+            host.endedUnloaded(shard, job, end);
+          }
+          answer.accept(new CancelResult.Cancelled(), "");
+        },
+        (result, why) -> {
+          leave(shard);
+          answer.accept(result, why);
+        });
+  }
+
+  private void leave(Shard shard) {
+    shard.visited = false;
+    shard.holds--;
+    Runnable next = shard.visitors.poll();
+    if (next != null) {
+      next.run();
+    } else {
+      shards.settle(shard);
+    }
+  }
+
+  // ---- without anybody waiting
+
+  /** Ends a job that was asked to stop and of which nothing runs. */
+  void endRequested(Shard shard, ShardJob job) {
+    if (job.rare != null && job.rare.cancelReason != null && !job.busy) {
+      end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
+    }
+  }
+
+  /** Ends a job of which nothing runs. */
+  void end(Shard shard, ShardJob job, JobState state, String reason) {
+    job.busy = true;
+    Body.End end = Body.End.without(state, env.wallMicros(), reason);
+    append(
+        shard,
+        Frame.of(Kind.END, job.number, end.encode()),
+        (applied, met) -> {},
+        (result, why) -> job.busy = false);
+  }
+}
