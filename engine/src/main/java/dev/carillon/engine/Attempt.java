@@ -32,6 +32,9 @@ public final class Attempt {
   /** Its outcome is durable, or there will be none. */
   boolean settled;
 
+  /** Where it stands in its {@link AttemptSet}; -1 where it does not. */
+  int place = -1;
+
   /** Nothing else runs on the node. */
   boolean alone;
 

@@ -2,9 +2,6 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +23,7 @@ final class Attempts implements Dispatcher.Starter {
   private final Committer committer;
   private final Timers timers;
   private final Host host;
-  private final Set<Attempt> running = new LinkedHashSet<>();
+  private final AttemptSet running = new AttemptSet();
   private boolean stopping;
 
   /** The node, as far as attempts need it. */
@@ -213,7 +210,7 @@ final class Attempts implements Dispatcher.Starter {
   /** Nothing starts any more. */
   void stop() {
     stopping = true;
-    for (Attempt attempt : running) {
+    for (Attempt attempt : running.all()) {
       if (attempt.stopCause == null) {
         attempt.requestStop(Attempt.StopCause.SHUTDOWN);
       }
@@ -221,7 +218,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   void interruptAll() {
-    for (Attempt attempt : List.copyOf(running)) {
+    for (Attempt attempt : running.all()) {
       env.runner().interrupt(attempt);
     }
   }

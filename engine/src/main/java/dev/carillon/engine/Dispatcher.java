@@ -26,6 +26,8 @@ final class Dispatcher {
   private final Gate node;
   private final Starter starter;
   private @Nullable ShardJob waitsAlone;
+  private @Nullable Lane lastLane;
+  private @Nullable HandlerSlot lastHandler;
   private boolean exclusive;
   private boolean stopped;
   private long ready;
@@ -51,7 +53,13 @@ final class Dispatcher {
   }
 
   HandlerSlot handler(String type) {
-    return handlers.computeIfAbsent(type, HandlerSlot::new);
+    HandlerSlot last = lastHandler;
+    if (last != null && last.type.equals(type)) {
+      return last;
+    }
+    HandlerSlot found = handlers.computeIfAbsent(type, HandlerSlot::new);
+    lastHandler = found;
+    return found;
   }
 
   Gate namespace(String namespace) {
@@ -62,9 +70,20 @@ final class Dispatcher {
     return queues.computeIfAbsent(queue, q -> new Gate(Gate.OPEN));
   }
 
+  /** The lane of a namespace and queue; most jobs have that of the job before. */
   Lane lane(String namespace, String queue) {
+    Lane last = lastLane;
+    if (last != null && last.namespace.equals(namespace) && last.queue.equals(queue)) {
+      return last;
+    }
+    Lane found = findLane(namespace, queue);
+    lastLane = found;
+    return found;
+  }
+
+  private Lane findLane(String namespace, String queue) {
     return lanes.computeIfAbsent(
-        new LaneKey(namespace, queue), key -> new Lane(namespace(namespace), queue(queue)));
+        new LaneKey(namespace, queue), key -> new Lane(namespace, queue, this));
   }
 
   void stop() {

@@ -10,11 +10,10 @@ import org.jspecify.annotations.Nullable;
  * backlog does not delay what has just become due.
  */
 final class Lane {
-  private static final Comparator<ShardJob> ORDER =
-      Comparator.<ShardJob>comparingInt(job -> -job.priority)
-          .thenComparingLong(job -> job.dueMicros)
-          .thenComparingLong(job -> job.number);
+  private static final Comparator<ShardJob> ORDER = Lane::compare;
 
+  final String namespace;
+  final String queue;
   final Gate namespaceGate;
   final Gate queueGate;
 
@@ -25,9 +24,20 @@ final class Lane {
   private final PriorityQueue<ShardJob> late = new PriorityQueue<>(ORDER);
   private boolean lateHadTurn;
 
-  Lane(Gate namespaceGate, Gate queueGate) {
-    this.namespaceGate = namespaceGate;
-    this.queueGate = queueGate;
+  Lane(String namespace, String queue, Dispatcher dispatcher) {
+    this.namespace = namespace;
+    this.queue = queue;
+    this.namespaceGate = dispatcher.namespace(namespace);
+    this.queueGate = dispatcher.queue(queue);
+  }
+
+  /** By priority, then due time; written out because every start pays for it. */
+  private static int compare(ShardJob a, ShardJob b) {
+    if (a.priority != b.priority) {
+      return a.priority > b.priority ? -1 : 1;
+    }
+    int byDue = Long.compare(a.dueMicros, b.dueMicros);
+    return byDue != 0 ? byDue : Long.compare(a.number, b.number);
   }
 
   void add(ShardJob job, boolean overdue) {

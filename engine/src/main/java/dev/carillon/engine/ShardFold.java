@@ -15,6 +15,7 @@ final class ShardFold {
 
   private final LongMap<ShardJob> live = new LongMap<>();
   private final Map<String, String> words = new HashMap<>();
+  private String lastWord = "";
   private Listener listener;
   private long added;
   private long addedBytes;
@@ -116,6 +117,14 @@ final class ShardFold {
   }
 
   private String intern(String word) {
+    if (word.equals(lastWord)) {
+      return lastWord;
+    }
+    lastWord = internNew(word);
+    return lastWord;
+  }
+
+  private String internNew(String word) {
     String known = words.putIfAbsent(word, word);
     return known != null ? known : word;
   }
