@@ -5,7 +5,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small versioned values under text keys, ordered by the UTF-8 bytes of their keys.
+ * Small versioned values under text keys, ordered by the UTF-8 bytes of their keys. A change of a
+ * key with an unpaired surrogate, which has no such bytes, is the caller's bug and throws {@link
+ * IllegalArgumentException}.
  *
  * <p>The version of a record is the {@link Stamp} of the change that wrote it: a writer's
  * incarnation and a sequence that only grows, so versions never repeat for a key, also after a

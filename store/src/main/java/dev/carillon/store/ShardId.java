@@ -40,6 +40,10 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
       throw new IllegalArgumentException(
           "shard id: " + text + " (expected: " + TEXT_LENGTH + " characters)");
     }
+    // 13 digits are one bit more than an incarnation has: its first digit is below 16.
+    if (digits(text, 8, 9) > 15) {
+      throw new IllegalArgumentException("shard id: " + text + " (expected: an id in range)");
+    }
     return new ShardId(
         digits(text, 0, 8), digits(text, 8, 21), (int) digits(text, 21, TEXT_LENGTH));
   }

@@ -5,17 +5,35 @@ final class Utf8 {
 
   private Utf8() {}
 
-  /** The number of bytes of {@code text}, which must be well formed. */
+  /**
+   * The number of bytes of {@code text}.
+   *
+   * @throws IllegalArgumentException if it has an unpaired surrogate, which has no bytes
+   */
   static int length(String text) {
     int bytes = text.length();
     for (int i = 0; i < text.length(); i++) {
       char unit = text.charAt(i);
-      if (unit >= 0x80) {
-        // Two units of a surrogate pair are four bytes, two for each.
-        bytes += unit < 0x800 || Character.isSurrogate(unit) ? 1 : 2;
+      if (unit < 0x80) {
+        continue;
+      }
+      if (!Character.isSurrogate(unit)) {
+        bytes += unit < 0x800 ? 1 : 2;
+      } else if (isPair(text, i)) {
+        bytes += 2;
+        i++;
+      } else {
+        throw new IllegalArgumentException(
+            "text: " + text + " (expected: no unpaired surrogate, as at " + i + ")");
       }
     }
     return bytes;
+  }
+
+  private static boolean isPair(String text, int index) {
+    return Character.isHighSurrogate(text.charAt(index))
+        && index + 1 < text.length()
+        && Character.isLowSurrogate(text.charAt(index + 1));
   }
 
   /** Compares as the bytes do, which is the order of code points and not that of chars. */

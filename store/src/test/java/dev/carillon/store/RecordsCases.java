@@ -2,6 +2,7 @@ package dev.carillon.store;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.store.FaultyStore.Fault;
 import dev.carillon.store.FaultyStore.Operation;
@@ -261,6 +262,18 @@ interface RecordsCases extends TckCases {
     assertThat(writer.write("k", Stamp.ABSENT, new byte[largest.length + 1]))
         .isEqualTo(new Outcome.TooLarge<>(info.maxValueBytes()));
     assertThat(listed("", 10)).containsExactlyInAnyOrder(longest, "empty");
+  }
+
+  @Case(id = "R09", title = "a key that has no UTF-8 is the caller's bug")
+  default void keysWithUnpairedSurrogatesAreRefused() {
+    RecordWriter writer = bench().recordWriter();
+    Records records = bench().bare().records();
+    for (String key : List.of("\ud83d", "a\udd14b", "\udd14\ud83d")) {
+      Change change = writer.change(key, Stamp.ABSENT, bytes("v"));
+      assertThatThrownBy(() -> records.apply(List.of(change)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThat(listed("", 10)).isEmpty();
   }
 
   @Case(id = "R10", title = "applied, then timed out: resolves to in effect")
