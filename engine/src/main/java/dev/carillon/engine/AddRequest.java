@@ -43,6 +43,11 @@ public final class AddRequest {
     this.answer = answer;
   }
 
+  /** Its size in a journal. */
+  public int bytes() {
+    return body.length + Frame.HEADER_BYTES;
+  }
+
   boolean named() {
     return spec.name() != null || spec.key() != null;
   }

@@ -300,11 +300,12 @@ final class Committer {
     Frame frame = operation.frame;
     if (fold == null) {
       if (shard.arrivedWhileLoading != null) {
-        shard.arrivedWhileLoading.add(frame);
+        shard.arrivedWhileLoading.add(new Shard.Arrived(frame, shard.tail));
       }
       operation.listener.applied(ShardFold.Answer.APPLIED, null);
       return;
     }
+    fold.at(shard.tail);
     ShardJob met = fold.job(frame.job());
     ShardFold.Answer answer =
         spec != null ? fold.add(frame.job(), spec, frame.body()) : fold.apply(frame);

@@ -43,6 +43,7 @@ public final class Node {
   private final Dispatcher dispatcher;
   private final Attempts attempts;
   private final Cancels cancels;
+  private final Bodies bodies;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private boolean stopping;
 
@@ -57,6 +58,7 @@ public final class Node {
     this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts);
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
+    this.bodies = new Bodies(env, options, timers, this::schedule);
   }
 
   // ---- the loop's own
@@ -112,6 +114,11 @@ public final class Node {
       ShardJob job = due.poll(now);
       if (job == null) {
         return false;
+      }
+      if (job.isStripped()) {
+        job.phase = ShardJob.Phase.READY;
+        bodies.await(Attempts.shardOf(job), job);
+        continue;
       }
       dispatcher.ready(job, job.dueMicros < overdueBefore);
       if (job.has(JobSpec.DEADLINE)) {
@@ -193,7 +200,7 @@ public final class Node {
   /** The job as it is, or empty where there is none. */
   public void get(JobRef ref, Consumer<Outcome<Optional<JobView>>> answer) {
     ShardJob job = liveJob(ref);
-    if (job != null) {
+    if (job != null && !job.isStripped()) {
       answer.accept(Outcome.ok(Optional.of(new JobView(info(job), null))));
     } else {
       find(ref, outcome -> answer.accept(outcome.map(found -> found.map(JobReader.Story::view))));
@@ -219,7 +226,7 @@ public final class Node {
           .live()
           .forEach(
               job -> {
-                if (job.phase != ShardJob.Phase.SCHEDULED) {
+                if (job.phase != ShardJob.Phase.SCHEDULED && !job.isStripped()) {
                   standing.put(job.number, info(job));
                 }
               });
@@ -379,6 +386,7 @@ public final class Node {
 
   private void arrived(Shard shard, ShardJob job) {
     job.shard = shard;
+    bodies.arrived(shard, job, env.wallMicros());
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
     job.phase = ShardJob.Phase.SCHEDULED;
@@ -414,22 +422,43 @@ public final class Node {
     if (job.phase == ShardJob.Phase.SCHEDULED && job.shard != null) {
       due.noteStale();
     }
+    if (job.shard != null) {
+      bodies.left(shard, job);
+    }
     job.phase = ShardJob.Phase.GONE;
     env.metrics().count("jobs.ended", 1);
     if (job.hasName()) {
       releaseName(shard, job, end);
     }
-    JobRef ref = shard.ref(job.number);
+    tellEnded(shard.ref(job.number), job, end);
+  }
+
+  private void tellEnded(JobRef ref, ShardJob job, Body.End end) {
     List<Consumer<JobView>> told = watchers.remove(ref);
+    if (told == null && env.listener() == null) {
+      return;
+    }
+    if (!job.isStripped()) {
+      tellEnded(told, JobReader.ended(ref, job, end));
+      return;
+    }
+    find(
+        ref,
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
+              && found.isPresent()) {
+            tellEnded(told, found.get().view());
+          }
+        });
+  }
+
+  private void tellEnded(@Nullable List<Consumer<JobView>> told, JobView view) {
+    if (told != null) {
+      told.forEach(watcher -> watcher.accept(view));
+    }
     JobListener listener = env.listener();
-    if (told != null || listener != null) {
-      JobView view = JobReader.ended(ref, job, end);
-      if (told != null) {
-        told.forEach(watcher -> watcher.accept(view));
-      }
-      if (listener != null) {
-        listener.ended(view.info());
-      }
+    if (listener != null) {
+      listener.ended(view.info());
     }
   }
 
@@ -484,6 +513,7 @@ public final class Node {
     }
     JobSpec.setStamp(request.body, old.stamp());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
+    int oldBytes = job.bodyBytes;
     boolean wasBusy = job.busy;
     job.busy = true;
     shards.ensureAwakeBy(
@@ -502,6 +532,7 @@ public final class Node {
                           return;
                         }
                         job.busy = false;
+                        bodies.resized(job.bodyBytes - oldBytes);
                         replaced(job);
                         request.added(shard.ref(job.number), false);
                       }
@@ -528,7 +559,7 @@ public final class Node {
   }
 
   private void changed(ShardJob job) {
-    if (watchers.isEmpty()) {
+    if (watchers.isEmpty() || job.isStripped()) {
       return;
     }
     List<Consumer<JobView>> told = watchers.get(Attempts.shardOf(job).ref(job.number));
@@ -600,10 +631,16 @@ public final class Node {
     }
 
     @Override
-    public void unloaded(ShardFold fold) {
+    public void looked(Shard shard, long nowMicros) {
+      bodies.fetchDueSoon(shard, nowMicros);
+    }
+
+    @Override
+    public void unloaded(Shard shard, ShardFold fold) {
       fold.live()
           .forEach(
               job -> {
+                bodies.left(shard, job);
                 if (job.phase == ShardJob.Phase.SCHEDULED) {
                   due.noteStale();
                 }
@@ -616,11 +653,12 @@ public final class Node {
   private final class AddHost implements Adds.Host {
     @Override
     public void arrived(Shard shard, ShardJob job) {
-      Node.this.arrived(shard, job);
+      job.shard = shard;
       JobListener listener = env.listener();
       if (listener != null) {
         listener.scheduled(info(job));
       }
+      Node.this.arrived(shard, job);
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.time.Duration;
  * @param maxQueued operations that may wait for the store before new jobs are refused
  * @param maxShardJobs jobs after which a shard is followed by a narrower one
  * @param maxShardBytes the same, by size
+ * @param bodyBudgetBytes of loaded jobs that are kept in memory though they are not due soon
  * @param maxAttempts after which a failing job is dead
  */
 public record NodeOptions(
@@ -34,6 +35,7 @@ public record NodeOptions(
     int maxQueued,
     int maxShardJobs,
     long maxShardBytes,
+    long bodyBudgetBytes,
     int maxAttempts) {
 
   /** The defaults. */
@@ -51,6 +53,7 @@ public record NodeOptions(
         Duration.ofDays(1),
         200_000,
         50_000,
+        32 << 20,
         32 << 20,
         5);
   }

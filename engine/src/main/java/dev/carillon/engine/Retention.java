@@ -128,6 +128,8 @@ final class Retention {
         || shard.journalBytes < COMPACT_FROM_BYTES
         || shard.journalBytes < COMPACT_RATIO * fold.liveBytes()
         || fold.live().size() == 0
+        || shard.stripped > 0
+        || shard.fetching
         || !shard.quiet()) {
       return;
     }

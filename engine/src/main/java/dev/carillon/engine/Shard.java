@@ -27,7 +27,7 @@ final class Shard {
   @Nullable ShardFold fold;
 
   /** Operations committed while its journal is being read; null when no load is under way. */
-  @Nullable List<Frame> arrivedWhileLoading;
+  @Nullable List<Arrived> arrivedWhileLoading;
 
   /** Jobs ever added, and their bytes; what makes it full. */
   long added;
@@ -50,6 +50,17 @@ final class Shard {
   boolean visited;
 
   final ArrayDeque<Runnable> visitors = new ArrayDeque<>();
+
+  /** Loaded jobs whose body is not in memory. */
+  int stripped;
+
+  /** Due jobs that wait for their body. */
+  final List<ShardJob> awaitBody = new ArrayList<>();
+
+  boolean fetching;
+
+  /** Up to which due time bodies were fetched. */
+  long bodiesUntilMicros;
 
   /** A compaction is under way: appends wait. */
   boolean rewriting;
@@ -74,6 +85,9 @@ final class Shard {
   private long counter;
   private final List<Runnable> whenOwned = new ArrayList<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
+
+  /** An operation committed as part of entry {@code number}. */
+  record Arrived(Frame frame, long number) {}
 
   /** How this node stands to the shard. */
   enum Ownership {

@@ -13,10 +13,13 @@ import org.jspecify.annotations.Nullable;
 final class ShardFold {
   private static final int REMEMBERED_MESSAGE_CHARS = 200;
 
+  private static final byte[] NOTHING = {};
+
   private final LongMap<ShardJob> live = new LongMap<>();
   private final Map<String, String> words = new HashMap<>();
   private String lastWord = "";
   private Listener listener;
+  private long position;
   private long added;
   private long addedBytes;
   private long lastEndMicros;
@@ -129,11 +132,32 @@ final class ShardFold {
     return known != null ? known : word;
   }
 
+  /** The entry that the next operations stand in. */
+  void at(long entryNumber) {
+    position = entryNumber;
+  }
+
+  /** The body of a job as {@code frame} brings it; empty where it brings none. */
+  static byte[] bodyIn(Frame frame) {
+    return switch (frame.kind()) {
+      case ADD -> frame.body();
+      case REPLACE -> Body.Replace.decode(frame.reader()).spec();
+      case STATE -> {
+        ShardFold one = new ShardFold((job, end) -> {});
+        one.apply(frame);
+        ShardJob job = one.job(frame.job());
+        yield job != null ? job.body : NOTHING;
+      }
+      case START, SAVE, RETRY, CANCEL, END, CLEAR -> NOTHING;
+    };
+  }
+
   private void put(ShardJob job) {
+    job.position = position;
     live.put(job.number, job);
     liveBytes += job.bytes();
     added++;
-    addedBytes += job.body.length + Frame.HEADER_BYTES;
+    addedBytes += job.bodyBytes + Frame.HEADER_BYTES;
   }
 
   private Answer change(ShardJob job, Frame frame) {
@@ -197,6 +221,8 @@ final class ShardFold {
     liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
     job.body = replace.spec();
+    job.bodyBytes = job.body.length;
+    job.position = position;
     job.dueMicros = spec.dueMicros();
     job.priority = (byte) spec.priority();
     job.revision++;

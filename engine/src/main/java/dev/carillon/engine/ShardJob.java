@@ -11,11 +11,24 @@ import org.jspecify.annotations.Nullable;
  * held at once: mind every field.
  */
 final class ShardJob {
+  private static final byte[][] FLAGS_ONLY = new byte[64][];
+
+  static {
+    for (int flags = 0; flags < FLAGS_ONLY.length; flags++) {
+      FLAGS_ONLY[flags] = new byte[] {(byte) flags};
+    }
+  }
+
   final long number;
   final String type;
   final String namespace;
   String queue;
   byte[] body;
+  int bodyBytes;
+
+  /** The entry that holds its body. */
+  long position;
+
   long dueMicros;
   byte priority;
   int revision;
@@ -41,6 +54,7 @@ final class ShardJob {
     this.namespace = intern.apply(spec.namespace());
     this.queue = intern.apply(spec.queue());
     this.body = body;
+    this.bodyBytes = body.length;
     this.dueMicros = spec.dueMicros();
     this.priority = (byte) spec.priority();
   }
@@ -90,10 +104,19 @@ final class ShardJob {
     return found;
   }
 
+  /** Lets go of its body but for the flags. */
+  void strip() {
+    body = FLAGS_ONLY[JobSpec.flags(body)];
+  }
+
+  boolean isStripped() {
+    return body.length == 1;
+  }
+
   /** What it takes in a journal, about. */
   int bytes() {
     byte[] saved = rare != null ? rare.saved : null;
-    return Frame.HEADER_BYTES + body.length + (saved != null ? saved.length : 0);
+    return Frame.HEADER_BYTES + bodyBytes + (saved != null ? saved.length : 0);
   }
 
   boolean cancelRequested() {

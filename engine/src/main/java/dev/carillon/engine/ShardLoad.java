@@ -51,6 +51,7 @@ sealed interface ShardLoad {
               break;
             }
             bytes += entry.data().length;
+            fold.at(entry.number());
             try {
               Frame.decode(entry.data()).forEach(fold::apply);
             } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {

@@ -56,7 +56,10 @@ final class Shards {
     void loaded(Shard shard, ShardLoad.Folded load);
 
     /** The shard's jobs leave this node's memory. */
-    void unloaded(ShardFold fold);
+    void unloaded(Shard shard, ShardFold fold);
+
+    /** A loaded shard's time to look after itself. */
+    void looked(Shard shard, long nowMicros);
   }
 
   /** A bucket that takes new jobs, or will once its shard is there. */
@@ -305,14 +308,17 @@ final class Shards {
   }
 
   private void wasRead(Shard shard, int generation, long upTo, ShardLoad load) {
-    List<Frame> arrived = shard.arrivedWhileLoading;
+    List<Shard.Arrived> arrived = shard.arrivedWhileLoading;
     if (shard.ownership == Shard.Ownership.LOST || arrived == null) {
       return;
     }
     switch (load) {
       case ShardLoad.Folded folded -> {
         env.metrics().count("shards.loaded", 1);
-        arrived.forEach(folded.fold()::apply);
+        for (Shard.Arrived late : arrived) {
+          folded.fold().at(late.number());
+          folded.fold().apply(late.frame());
+        }
         shard.journalBytes = folded.bytes();
         shard.arrivedWhileLoading = null;
         shard.fold = folded.fold();
@@ -409,6 +415,7 @@ final class Shards {
     sleepUntilNext(shard, now);
     retention.dropOldIfTime(shard);
     retention.compactIfWorthwhile(shard);
+    host.looked(shard, now);
   }
 
   private void closeBucket(Shard shard) {
@@ -579,7 +586,7 @@ final class Shards {
     ShardFold fold = shard.fold;
     if (fold != null) {
       shard.fold = null;
-      host.unloaded(fold);
+      host.unloaded(shard, fold);
     }
   }
 
