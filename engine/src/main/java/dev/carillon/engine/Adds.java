@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Adds {
   private static final int MAX_ROUNDS = 32;
+  private static final long MAX_QUEUED_BYTES = 256 << 20;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -92,7 +93,7 @@ final class Adds {
   }
 
   private boolean overloaded(AddRequest request) {
-    if (committer.queued() < options.maxQueued()) {
+    if (committer.queued() < options.maxQueued() && committer.queuedBytes() < MAX_QUEUED_BYTES) {
       return false;
     }
     refuse(
@@ -100,9 +101,13 @@ final class Adds {
         new OverloadedException(
             "operations waiting for the store: "
                 + committer.queued()
-                + " (expected: below "
+                + " of "
+                + committer.queuedBytes()
+                + " bytes (expected: below "
                 + options.maxQueued()
-                + "); the job was not scheduled"));
+                + " and "
+                + MAX_QUEUED_BYTES
+                + " bytes); the job was not scheduled"));
     return true;
   }
 

@@ -3,6 +3,8 @@ package dev.carillon.engine;
 import dev.carillon.api.AttemptToken;
 import dev.carillon.api.JobId;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,9 @@ public final class Attempt {
 
   /** Where it stands in its {@link AttemptSet}; -1 where it does not. */
   int place = -1;
+
+  /** Its timeout, its deadline and its time alone, while it runs. */
+  final List<Timers.Timer> timers = new ArrayList<>(0);
 
   /** Nothing else runs on the node. */
   boolean alone;

@@ -132,7 +132,9 @@ final class Attempts implements Dispatcher.Starter {
   private void watchTime(Attempt attempt, long nowMicros) {
     ShardJob job = attempt.job();
     if (attempt.alone) {
-      timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> outlivedAlone(attempt));
+      attempt.timers.add(
+          timers.at(
+              env.monotonicNanos() + options.aloneTime().toNanos(), () -> outlivedAlone(attempt)));
     }
     if (job.has(JobSpec.TIMEOUT) || job.has(JobSpec.DEADLINE)) {
       JobSpec spec = job.spec();
@@ -147,7 +149,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void stopAfter(Attempt attempt, long micros, Attempt.StopCause cause) {
     long nanos = Math.multiplyExact(Math.min(micros, Long.MAX_VALUE / 2000), 1000);
-    timers.at(env.monotonicNanos() + nanos, () -> ranOut(attempt, cause));
+    attempt.timers.add(timers.at(env.monotonicNanos() + nanos, () -> ranOut(attempt, cause)));
   }
 
   private void outlivedAlone(Attempt attempt) {
@@ -407,6 +409,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void leave(Attempt attempt) {
     if (running.remove(attempt)) {
+      attempt.timers.forEach(timers::cancel);
       endAlone(attempt);
       host.left(attempt);
     }

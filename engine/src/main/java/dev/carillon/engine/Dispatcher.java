@@ -223,6 +223,10 @@ final class Dispatcher {
   List<ShardJob> register(String type) {
     HandlerSlot handler = handler(type);
     handler.registered = true;
-    return handler.takeBlocked();
+    List<ShardJob> released = handler.takeBlocked();
+    for (ShardJob job = handler.takeLimited(); job != null; job = handler.takeLimited()) {
+      released.add(job);
+    }
+    return released;
   }
 }

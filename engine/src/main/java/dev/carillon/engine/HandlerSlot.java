@@ -7,9 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /** What the node knows of one job type: whether its handler is here, its limit, and who waits. */
 final class HandlerSlot {
+  private static final int FIRST_SWEEP = 1024;
+
   final String type;
   final Gate gate = new Gate(Gate.OPEN);
   boolean registered;
+  private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */
   private final List<ShardJob> blocked = new ArrayList<>();
@@ -24,6 +27,14 @@ final class HandlerSlot {
   void block(ShardJob job, ShardJob.Phase why) {
     job.phase = why;
     blocked.add(job);
+    if (blocked.size() >= sweepAt) {
+      blocked.removeIf(each -> !isBlocked(each));
+      sweepAt = Math.max(FIRST_SWEEP, 2 * blocked.size());
+    }
+  }
+
+  private static boolean isBlocked(ShardJob job) {
+    return job.phase == ShardJob.Phase.NO_HANDLER || job.phase == ShardJob.Phase.UNDECODABLE;
   }
 
   void limit(ShardJob job) {
@@ -35,7 +46,7 @@ final class HandlerSlot {
   List<ShardJob> takeBlocked() {
     List<ShardJob> taken = new ArrayList<>();
     for (ShardJob job : blocked) {
-      if (job.phase == ShardJob.Phase.NO_HANDLER || job.phase == ShardJob.Phase.UNDECODABLE) {
+      if (isBlocked(job)) {
         taken.add(job);
       }
     }

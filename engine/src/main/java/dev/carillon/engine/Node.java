@@ -132,24 +132,26 @@ public final class Node {
   private void expireAt(ShardJob job, int revision, long deadlineMicros) {
     long micros = Math.max(0, deadlineMicros - env.wallMicros());
     long nanos = Math.min(micros, LONGEST_SLEEP_NANOS * 3600 / 1000) * 1000;
-    timers.at(
-        env.monotonicNanos() + nanos,
-        () -> {
-          Shard shard = job.shard;
-          boolean waits =
-              switch (job.phase) {
-                case READY, NO_HANDLER, UNDECODABLE, LIMITED -> true;
-                case SCHEDULED, RUNNING, GONE -> false;
-              };
-          if (!waits || job.revision != revision || shard == null || !shard.owned()) {
-            return;
-          }
-          if (env.wallMicros() < deadlineMicros || job.busy) {
-            expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
-          } else {
-            cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
-          }
-        });
+    timers.cancel(job.expiry);
+    job.expiry =
+        timers.at(
+            env.monotonicNanos() + nanos,
+            () -> {
+              Shard shard = job.shard;
+              boolean waits =
+                  switch (job.phase) {
+                    case READY, NO_HANDLER, UNDECODABLE, LIMITED -> true;
+                    case SCHEDULED, RUNNING, GONE -> false;
+                  };
+              if (!waits || job.revision != revision || shard == null || !shard.owned()) {
+                return;
+              }
+              if (env.wallMicros() < deadlineMicros || job.busy) {
+                expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
+              } else {
+                cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
+              }
+            });
   }
 
   private long nanosToNext() {
@@ -182,9 +184,7 @@ public final class Node {
   /** A handler for {@code type} is here; at most {@code limit} of its attempts run at once. */
   public void register(String type, int limit) {
     dispatcher.handler(type).gate.limit(limit);
-    for (ShardJob job : dispatcher.register(type)) {
-      schedule(job);
-    }
+    dispatcher.register(type).forEach(this::schedule);
   }
 
   /** At most {@code limit} attempts of the queue run at once on this node. */
@@ -425,6 +425,7 @@ public final class Node {
     if (job.shard != null) {
       bodies.left(shard, job);
     }
+    timers.cancel(job.expiry);
     job.phase = ShardJob.Phase.GONE;
     env.metrics().count("jobs.ended", 1);
     if (job.hasName()) {
@@ -641,6 +642,7 @@ public final class Node {
           .forEach(
               job -> {
                 bodies.left(shard, job);
+                timers.cancel(job.expiry);
                 if (job.phase == ShardJob.Phase.SCHEDULED) {
                   due.noteStale();
                 }
@@ -700,6 +702,7 @@ public final class Node {
 
     @Override
     public void started(ShardJob job) {
+      timers.cancel(job.expiry);
       changed(job);
       JobListener listener = env.listener();
       if (listener != null) {

@@ -48,6 +48,9 @@ final class ShardJob {
   @Nullable HandlerSlot handler;
   @Nullable Attempt attempt;
 
+  /** Ends it at its deadline while it waits for a slot or a handler. */
+  Timers.@Nullable Timer expiry;
+
   ShardJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
     this.number = number;
     this.type = intern.apply(spec.type());

@@ -46,6 +46,7 @@ final class Shards {
   private final Set<Bucket> full = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
   private int sequence;
+  private boolean listing;
   private boolean stopping;
 
   /** The node, as far as its shards need it. */
@@ -401,7 +402,10 @@ final class Shards {
         lookAt(shard, now);
       }
     }
-    listWaking(now + horizonMicros(), null);
+    if (!listing) {
+      listing = true;
+      listWaking(now + horizonMicros(), null);
+    }
   }
 
   private void lookAt(Shard shard, long now) {
@@ -432,12 +436,15 @@ final class Shards {
         store -> store.journals().listByWake(before, after, LIST_PAGE),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
+            listing = false;
             host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
             return;
           }
           heads.forEach(this::claimIfIdle);
           if (heads.size() == LIST_PAGE) {
             listWaking(before, heads.getLast());
+          } else {
+            listing = false;
           }
         });
   }

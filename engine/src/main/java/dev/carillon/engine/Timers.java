@@ -1,13 +1,31 @@
 package dev.carillon.engine;
 
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 
-/** Actions by time of the monotonic clock, in order of time, then of being asked for. */
+/**
+ * Actions by time of the monotonic clock, in order of time, then of being asked for. A cancelled
+ * one lets go of its action at once and is swept out once such are the larger part.
+ */
 final class Timers {
+  private static final int SWEEP_FROM = 64;
+
   private final PriorityQueue<Timer> queue = new PriorityQueue<>();
   private long asked;
+  private int cancelled;
 
-  private record Timer(long nanos, long order, Runnable action) implements Comparable<Timer> {
+  /** An action to come. */
+  static final class Timer implements Comparable<Timer> {
+    private final long nanos;
+    private final long order;
+    private @Nullable Runnable action;
+
+    private Timer(long nanos, long order, Runnable action) {
+      this.nanos = nanos;
+      this.order = order;
+      this.action = action;
+    }
+
     @Override
     public int compareTo(Timer other) {
       int byTime = Long.compare(nanos - other.nanos, 0);
@@ -15,24 +33,39 @@ final class Timers {
     }
   }
 
-  void at(long nanos, Runnable action) {
-    queue.add(new Timer(nanos, asked++, action));
+  Timer at(long nanos, Runnable action) {
+    Timer timer = new Timer(nanos, asked++, action);
+    queue.add(timer);
+    return timer;
   }
 
-  boolean isEmpty() {
-    return queue.isEmpty();
+  void cancel(@Nullable Timer timer) {
+    if (timer == null || timer.action == null) {
+      return;
+    }
+    timer.action = null;
+    if (++cancelled > SWEEP_FROM && cancelled > queue.size() / 2) {
+      queue.removeIf(each -> each.action == null);
+      cancelled = 0;
+    }
   }
 
   /** How long until the next one; not negative. */
   long nanosToNext(long now) {
     Timer next = queue.peek();
-    return next == null ? Long.MAX_VALUE : Math.max(0, next.nanos() - now);
+    return next == null ? Long.MAX_VALUE : Math.max(0, next.nanos - now);
   }
 
   void run(long now) {
-    for (Timer next = queue.peek(); next != null && next.nanos() - now <= 0; next = queue.peek()) {
+    for (Timer next = queue.peek(); next != null && next.nanos - now <= 0; next = queue.peek()) {
       queue.remove();
-      next.action().run();
+      Runnable action = next.action;
+      next.action = null;
+      if (action == null) {
+        cancelled--;
+      } else {
+        action.run();
+      }
     }
   }
 }
