@@ -26,13 +26,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class AppendGroup {
 
-  /** What an entry costs in the write-ahead log beyond its data, roughly. */
-  private static final int ENTRY_OVERHEAD_BYTES = 128;
-
   private final Database database;
   private final StoreInfo info;
   private final List<Append> group;
   private final boolean allOrNothing;
+  private final long groupBytes;
   private final @Nullable Outcome<Long>[] outcomes;
 
   private final List<Fit> fitting = new ArrayList<>();
@@ -52,14 +50,15 @@ final class AppendGroup {
     this.group = group;
     this.allOrNothing = allOrNothing;
     this.outcomes = new Outcome[group.size()];
-  }
-
-  List<Outcome<Long>> run() {
     long sum = 0;
     for (Append append : group) {
       sum += append.data().length;
     }
-    if (sum > info.maxGroupBytes()) {
+    this.groupBytes = sum;
+  }
+
+  List<Outcome<Long>> run() {
+    if (groupBytes > info.maxGroupBytes()) {
       Arrays.fill(outcomes, new Outcome.TooLarge<Long>(info.maxGroupBytes()));
     } else if (!group.isEmpty()) {
       Outcome<Boolean> outcome = write(false);
@@ -81,13 +80,13 @@ final class AppendGroup {
     Outcome<Boolean> outcome =
         database.write(
             urgentOnly ? Urgency.URGENT : Urgency.ORDINARY,
+            groupBytes,
             tables -> {
               insert(tables, urgentOnly);
               return Outcome.ok(true);
             });
     if (outcome.isOk()) {
       database.counters().appendedBytes.add(bytes);
-      database.wal().grew(bytes + (long) fitting.size() * ENTRY_OVERHEAD_BYTES);
     } else {
       fail(outcome.map(ok -> 0L));
     }

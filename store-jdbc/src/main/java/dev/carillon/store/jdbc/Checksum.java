@@ -3,6 +3,7 @@ package dev.carillon.store.jdbc;
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 
 /**
@@ -56,6 +57,12 @@ final class Checksum {
   long writer(long writer, int created, long resolved) {
     fields.clear().putLong(writer).putInt(created).putLong(resolved);
     return of();
+  }
+
+  static String text(String text) {
+    CRC32C crc = new CRC32C();
+    crc.update(text.getBytes(StandardCharsets.UTF_8));
+    return Long.toHexString(crc.getValue());
   }
 
   private ByteBuffer shard(ShardId shard) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Database implements AutoCloseable {
 
   private static final long RECHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-  private static final int SMALL_WRITE_PAGES = 6;
+  private static final long SPARE_BYTES = 1 << 20;
   private static final String CLOSED = "the store is closed";
 
   private final Path file;
@@ -31,6 +31,7 @@ final class Database implements AutoCloseable {
   private final HeadCache cache = new HeadCache();
   private final Reserve reserve;
   private final WalGauge wal;
+  private final int pageBytes;
   private final boolean readOnly;
 
   private final ReentrantLock writing = new ReentrantLock();
@@ -40,8 +41,10 @@ final class Database implements AutoCloseable {
   // Guarded by writing.
   private @Nullable Tables writer;
   private @Nullable String broken;
+  private FileIdentity identity;
   private long recheckedAt;
   private boolean full;
+  private volatile boolean shortOfSpace;
   private long roomMadeAt;
 
   // Guarded by reading.
@@ -58,8 +61,10 @@ final class Database implements AutoCloseable {
     this.options = options;
     this.counters = counters;
     this.readOnly = readOnly;
+    this.pageBytes = pageBytes;
     this.reserve = new Reserve(Sidecar.RESERVE.of(file), options.reserveBytes());
     this.wal = new WalGauge(options, pageBytes);
+    this.identity = FileIdentity.of(file);
     this.recheckedAt = System.nanoTime() - RECHECK_NANOS;
     this.roomMadeAt = recheckedAt;
   }
@@ -71,7 +76,6 @@ final class Database implements AutoCloseable {
     Database database = new Database(file, options, counters, pageBytes, false);
     database.writer = new Tables(session, counters);
     database.full = !database.reserve.take();
-    database.wal.grew(1);
     return database;
   }
 
@@ -102,34 +106,44 @@ final class Database implements AutoCloseable {
     Outcome<T> run(Tables tables) throws SQLException;
   }
 
-  /** Whether a write may use the reserve. */
+  /** What a write may use when the disk is full. */
   enum Urgency {
+    /** Nothing, and it leaves enough for the log to be copied. */
     ORDINARY,
-    URGENT
+    /** Half of the reserve. */
+    URGENT,
+    /** All of the reserve. */
+    CLEANING
   }
 
-  /** Runs a step in a transaction of its own. */
+  /** Runs a step that writes little in a transaction of its own. */
   <T> Outcome<T> write(Urgency urgency, Step<T> step) {
+    return write(urgency, 0, step);
+  }
+
+  /** Runs a step that writes about {@code bytes} in a transaction of its own. */
+  <T> Outcome<T> write(Urgency urgency, long bytes, Step<T> step) {
     writing.lock();
     try {
-      Outcome<T> refusal = refusal(urgency);
+      Outcome<T> refusal = refusal(urgency, bytes);
       if (refusal != null) {
         return refusal;
       }
       if (wal.overHardCap()) {
-        emptyLog();
+        emptyLog(false);
       }
       Outcome<T> outcome = attempt(step);
       if (outcome instanceof Outcome.Full && makeRoom(urgency)) {
         outcome = attempt(step);
       }
+      shortOfSpace |= outcome instanceof Outcome.Full;
       return outcome;
     } finally {
       writing.unlock();
     }
   }
 
-  private <T> @Nullable Outcome<T> refusal(Urgency urgency) {
+  private <T> @Nullable Outcome<T> refusal(Urgency urgency, long bytes) {
     if (closed) {
       return new Outcome.Unavailable<>(CLOSED);
     }
@@ -139,10 +153,25 @@ final class Database implements AutoCloseable {
     if ((broken != null || writer == null) && !recheck()) {
       return new Outcome.Unavailable<>("not writable since " + broken);
     }
-    if (full && urgency == Urgency.ORDINARY) {
-      return new Outcome.Full<>("no space left for " + file + "; the reserve is in use");
+    Path changed = identity.changed();
+    if (changed != null) {
+      return new Outcome.Unavailable<>(changed + " was deleted, moved or replaced");
+    }
+    if (urgency == Urgency.ORDINARY && !hasRoom(bytes)) {
+      shortOfSpace = true;
+      return new Outcome.Full<>("no space left for " + file);
     }
     return null;
+  }
+
+  /** Whether there is space for a write and for all that the log holds to be copied. */
+  private boolean hasRoom(long bytes) {
+    if (full) {
+      return false;
+    }
+    long needed = 2 * bytes + SPARE_BYTES;
+    return reserve.usableBytes() >= wal.uncopiedBytes() + needed
+        || (makeRoom(Urgency.ORDINARY) && reserve.usableBytes() >= wal.uncopiedBytes() + needed);
   }
 
   private <T> Outcome<T> attempt(Step<T> step) {
@@ -159,7 +188,7 @@ final class Database implements AutoCloseable {
         committing = true;
         tables.session().commit();
         counters.commits.increment();
-        wal.grewPages(SMALL_WRITE_PAGES);
+        gauge(tables.session(), true);
       } else {
         tables.session().rollback();
       }
@@ -177,6 +206,17 @@ final class Database implements AutoCloseable {
         // An error of the virtual machine: whatever was under way must not be committed later.
         abandon(tables);
       }
+    }
+  }
+
+  private void gauge(Session session, boolean committed) {
+    try (ResultSet rows = session.statement("pragma wal_checkpoint(noop)").executeQuery()) {
+      if (rows.next()) {
+        wal.set(rows.getLong(2), rows.getLong(3), committed);
+      }
+    } catch (SQLException e) {
+      // What was done stands; the next commit tells how full the log is.
+      session.forgetStatements();
     }
   }
 
@@ -212,6 +252,10 @@ final class Database implements AutoCloseable {
       return false;
     }
     recheckedAt = now;
+    if (!identity.isSameFile()) {
+      broken = file + " was deleted, moved or replaced";
+      return false;
+    }
     closeSessions();
     cache.clear();
     try {
@@ -222,7 +266,7 @@ final class Database implements AutoCloseable {
         return false;
       }
       Schema.prove(session);
-      wal.emptied();
+      identity = FileIdentity.of(file);
       broken = null;
       return true;
     } catch (SQLException e) {
@@ -241,28 +285,34 @@ final class Database implements AutoCloseable {
     long now = System.nanoTime();
     if (now - roomMadeAt >= RECHECK_NANOS) {
       roomMadeAt = now;
-      if (emptyLog()) {
+      if (emptyLog(true)) {
         return true;
       }
     }
-    if (urgency == Urgency.URGENT && reserve.giveUp()) {
+    if (reserve.giveTo(urgency)) {
       full = true;
+      shortOfSpace = true;
       return true;
     }
     return false;
   }
 
-  /** Whether the reserve is in use. */
-  boolean full() {
-    return full;
+  /** Whether something found the disk full, and nobody has looked again since. */
+  boolean shortOfSpace() {
+    return shortOfSpace;
   }
 
-  /** Takes the reserve again if there is space, and with it ordinary writes. */
-  void retakeReserve() {
+  /** Looks whether there is space again, and takes the reserve, and with it ordinary writes. */
+  void lookForSpace() {
     writing.lock();
     try {
-      if (!closed && !reserve.held() && reserve.take()) {
+      if (closed || readOnly || !(shortOfSpace || full)) {
+        return;
+      }
+      emptyLog(true);
+      if (reserve.take()) {
         full = false;
+        shortOfSpace = reserve.usableBytes() < options.reserveBytes() + SPARE_BYTES;
       }
     } finally {
       writing.unlock();
@@ -321,38 +371,50 @@ final class Database implements AutoCloseable {
   }
 
   /** Copies what the log holds to the file, beside writers and readers. */
-  boolean copyLog() {
+  Copy copyLog() {
     return copyLog("pragma wal_checkpoint(passive)");
+  }
+
+  /** Whether the log takes more space on the disk than it should. */
+  boolean logOverCap() {
+    return Sidecar.WAL.of(file).toFile().length() > options.walCapBytes();
+  }
+
+  /** How far a copy got. */
+  enum Copy {
+    ALL,
+    SOME,
+    FAILED
   }
 
   /**
    * Copies all of the log while nobody writes or reads, so that the next write starts it anew.
    *
+   * @param giveBack whether its space goes back to the disk
    * @return whether it is empty
    */
-  boolean emptyLog() {
+  boolean emptyLog(boolean giveBack) {
     writing.lock();
     reading.lock();
     try {
       counters.stalledCheckpoints.increment();
-      boolean emptied = copyLog("pragma wal_checkpoint(truncate)");
-      if (emptied) {
-        wal.emptied();
-      } else {
+      Copy copy =
+          copyLog(giveBack ? "pragma wal_checkpoint(truncate)" : "pragma wal_checkpoint(restart)");
+      if (copy != Copy.ALL) {
         wal.emptyingFailed();
       }
-      return emptied;
+      return copy == Copy.ALL;
     } finally {
       reading.unlock();
       writing.unlock();
     }
   }
 
-  private boolean copyLog(String pragma) {
+  private Copy copyLog(String pragma) {
     copying.lock();
     try {
       if (closed) {
-        return false;
+        return Copy.FAILED;
       }
       Session session = copier;
       if (session == null) {
@@ -361,18 +423,29 @@ final class Database implements AutoCloseable {
         session.run("pragma busy_timeout = 100");
         copier = session;
       }
-      long before = wal.written();
-      try (ResultSet rows = session.statement(pragma).executeQuery()) {
-        counters.checkpoints.increment();
-        boolean copied = rows.next() && rows.getInt(1) == 0;
-        wal.copied(before, rows.getLong(2), rows.getLong(3));
-        return copied && rows.getLong(2) == rows.getLong(3);
-      }
+      return fits(session) ? copyLog(session, pragma) : Copy.FAILED;
     } catch (SQLException e) {
       closeCopier();
-      return false;
+      return Copy.FAILED;
     } finally {
       copying.unlock();
+    }
+  }
+
+  /** A copy that cannot be finished would only eat the space that is left. */
+  private boolean fits(Session session) throws SQLException {
+    long usable = reserve.usableBytes();
+    return usable >= wal.uncopiedBytes()
+        || usable >= session.number("pragma page_count") * pageBytes - file.toFile().length();
+  }
+
+  private Copy copyLog(Session session, String pragma) throws SQLException {
+    try (ResultSet rows = session.statement(pragma).executeQuery()) {
+      counters.checkpoints.increment();
+      boolean all = rows.next() && rows.getInt(1) == 0 && rows.getLong(2) == rows.getLong(3);
+      return all ? Copy.ALL : Copy.SOME;
+    } finally {
+      gauge(session, false);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.carillon.store.jdbc;
 
 import dev.carillon.store.Outcome;
+import dev.carillon.store.jdbc.Database.Copy;
 import dev.carillon.store.jdbc.Database.Urgency;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,7 +31,7 @@ final class MaintenanceLoop implements Runnable {
   private final Database database;
   private final Thread thread;
   private volatile boolean stopped;
-  private long writtenAtLastTick = -1;
+  private long commitsAtLastTick = -1;
 
   MaintenanceLoop(Database database, String name) {
     this.database = database;
@@ -75,36 +76,49 @@ final class MaintenanceLoop implements Runnable {
         tick();
         nextTick = now + TICK_NANOS;
       }
-      copy();
+      boolean more = copy();
       if (now - nextCleaning >= 0) {
-        boolean more = clean();
+        long start = System.nanoTime();
+        boolean moreToClean = clean();
         long end = System.nanoTime();
-        nextCleaning = end + (more ? REST * (end - now) : TICK_NANOS);
+        nextCleaning = end + (moreToClean ? REST * (end - start) : TICK_NANOS);
       }
-      if (!database.wal().enoughToCopy()) {
+      if (!more) {
         LockSupport.parkNanos(
             this, Math.max(1, Math.min(nextTick, nextCleaning) - System.nanoTime()));
       }
     }
   }
 
-  /** Copies the rest of a log that nobody writes to, and looks after the reserve. */
+  /** Copies the rest of a log that nobody writes to, and looks after the disk. */
   private void tick() {
-    long written = database.wal().written();
-    if (written == writtenAtLastTick && database.wal().anythingToCopy()) {
+    long commits = database.counters().commits.sum();
+    if (commits == commitsAtLastTick && database.wal().anythingToCopy()) {
       database.copyLog();
     }
-    writtenAtLastTick = written;
-    database.retakeReserve();
+    if (commits == commitsAtLastTick && database.logOverCap()) {
+      database.emptyLog(true);
+    }
+    commitsAtLastTick = commits;
+    if (database.shortOfSpace()) {
+      database.lookForSpace();
+    }
   }
 
-  private void copy() {
+  /**
+   * Copies the log if there is enough in it.
+   *
+   * @return whether there is enough again
+   */
+  private boolean copy() {
+    boolean failed = false;
     if (database.wal().enoughToCopy()) {
-      database.copyLog();
+      failed = database.copyLog() == Copy.FAILED;
     }
     if (database.wal().timeToEmpty()) {
-      database.emptyLog();
+      database.emptyLog(false);
     }
+    return !failed && database.wal().enoughToCopy();
   }
 
   /**
@@ -118,7 +132,7 @@ final class MaintenanceLoop implements Runnable {
     if (!(found instanceof Outcome.Ok<Boolean> ok) || !ok.value()) {
       return false;
     }
-    return database.write(Urgency.URGENT, this::clean) instanceof Outcome.Ok<Boolean> more
+    return database.write(Urgency.CLEANING, this::clean) instanceof Outcome.Ok<Boolean> more
         && more.value();
   }
 
@@ -140,7 +154,7 @@ final class MaintenanceLoop implements Runnable {
 
   private boolean tooManyFreePages(Tables tables) throws SQLException {
     long free = tables.session().number("pragma freelist_count");
-    if (free == 0 || database.full()) {
+    if (free == 0 || database.shortOfSpace()) {
       return free > 0;
     }
     long pages = tables.session().number("pragma page_count");

@@ -1,34 +1,42 @@
 package dev.carillon.store.jdbc;
 
+import dev.carillon.store.jdbc.Database.Urgency;
+import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * Disk space kept back in a file of its own, given up when the disk is full so that jobs can still
- * end and shards be dropped, and taken again when there is space. Guarded by the writer's lock.
+ * Disk space kept back in a file of its own, given up when the disk is full and taken again when
+ * there is space. Half of it is for jobs that end and shards that are dropped; the other half for
+ * removing what was dropped, which needs space before it makes some. Guarded by the writer's lock.
  */
 final class Reserve {
 
   private static final int CHUNK_BYTES = 64 << 10;
 
-  private final Path file;
-  private final Path folder;
+  private final File file;
+  private final File folder;
   private final int bytes;
-  private boolean held;
+  private int heldBytes;
 
   Reserve(Path file, int bytes) {
-    this.file = file;
-    this.folder = Objects.requireNonNull(file.getParent(), "folder");
+    this.file = file.toFile();
+    this.folder = Objects.requireNonNull(file.getParent(), "folder").toFile();
     this.bytes = bytes;
   }
 
-  /** Whether the space is kept back now. */
+  /** Whether all of it is kept back. */
   boolean held() {
-    return held;
+    return heldBytes == bytes;
+  }
+
+  /** What is left on the disk besides; without limit where the file system does not say. */
+  long usableBytes() {
+    long usable = folder.getUsableSpace();
+    return usable == 0 && folder.getTotalSpace() == 0 ? Long.MAX_VALUE : usable;
   }
 
   /**
@@ -37,21 +45,15 @@ final class Reserve {
    * @return whether it is held
    */
   boolean take() {
-    if (held || bytes == 0) {
-      held = true;
-      return true;
-    }
-    try {
-      if (Files.exists(file) && Files.size(file) == bytes) {
-        held = true;
-      } else if (Files.getFileStore(folder).getUsableSpace() >= 2L * bytes) {
+    if (file.length() != bytes && usableBytes() + file.length() >= 2L * bytes) {
+      try {
         write();
-        held = true;
+      } catch (IOException e) {
+        shrinkTo(0);
       }
-    } catch (IOException e) {
-      giveUp();
     }
-    return held;
+    heldBytes = (int) Math.min(file.length(), bytes);
+    return held();
   }
 
   /** Writes bytes that no file system can squeeze or leave out. */
@@ -59,7 +61,7 @@ final class Reserve {
     SplittableRandom random = new SplittableRandom(bytes);
     byte[] chunk = new byte[CHUNK_BYTES];
     // Not a channel: an interrupt would close it.
-    try (RandomAccessFile out = new RandomAccessFile(file.toFile(), "rw")) {
+    try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
       for (int left = bytes; left > 0; left -= chunk.length) {
         random.nextBytes(chunk);
         out.write(chunk, 0, Math.min(left, chunk.length));
@@ -68,15 +70,31 @@ final class Reserve {
     }
   }
 
-  /** Gives the space to whoever writes next. */
-  boolean giveUp() {
-    boolean given = held && bytes > 0;
-    held = false;
-    try {
-      Files.deleteIfExists(file);
-    } catch (IOException e) {
-      return false;
+  /**
+   * Gives to whoever writes next what it may have.
+   *
+   * @return whether there was something to give
+   */
+  boolean giveTo(Urgency urgency) {
+    int keep =
+        switch (urgency) {
+          case ORDINARY -> bytes;
+          case URGENT -> bytes / 2;
+          case CLEANING -> 0;
+        };
+    boolean gives = heldBytes > keep;
+    if (gives) {
+      shrinkTo(keep);
     }
-    return given;
+    return gives;
+  }
+
+  private void shrinkTo(int length) {
+    try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
+      out.setLength(length);
+    } catch (IOException e) {
+      // What the file holds then is measured when it is taken again.
+    }
+    heldBytes = length;
   }
 }

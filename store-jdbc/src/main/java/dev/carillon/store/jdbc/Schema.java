@@ -5,7 +5,6 @@ import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.List;
@@ -49,7 +48,7 @@ final class Schema {
       session.run(statement);
     }
     session.run("insert into meta values ('format', '" + FORMAT + "')");
-    session.run("insert into meta values ('incarnation', '" + newIncarnation() + "')");
+    writeIncarnation(session, newIncarnation());
     session.run("insert into meta values ('proofs', '0')");
     session.run("pragma application_id = " + APPLICATION_ID);
     session.run("pragma user_version = " + FORMAT);
@@ -83,6 +82,9 @@ final class Schema {
     if (version < 1 || !format.equals(Integer.toString(version))) {
       throw new StoreCorruptedException(
           file.toString(), "format " + format + " in the tables, " + version + " in the header");
+    }
+    if (!meta(session, "checksum").equals(Checksum.text(incarnation(session)))) {
+      throw new StoreCorruptedException(file.toString(), "the incarnation's checksum is wrong");
     }
   }
 
@@ -123,21 +125,20 @@ final class Schema {
   static String renewIncarnation(Session session) throws SQLException {
     String incarnation = newIncarnation();
     session.begin();
-    session.run("update meta set value = '" + incarnation + "' where name = 'incarnation'");
+    writeIncarnation(session, incarnation);
     session.commit();
     return incarnation;
+  }
+
+  private static void writeIncarnation(Session session, String incarnation) throws SQLException {
+    session.run("insert or replace into meta values ('incarnation', '" + incarnation + "')");
+    session.run(
+        "insert or replace into meta values ('checksum', '" + Checksum.text(incarnation) + "')");
   }
 
   private static String newIncarnation() {
     byte[] random = new byte[INCARNATION_BYTES];
     new SecureRandom().nextBytes(random);
     return HexFormat.of().formatHex(random);
-  }
-
-  /** Whether the file is in the mode that we write. */
-  static boolean usesWal(Session session) throws SQLException {
-    try (ResultSet rows = session.statement("pragma journal_mode").executeQuery()) {
-      return rows.next() && "wal".equals(rows.getString(1));
-    }
   }
 }

@@ -101,10 +101,7 @@ final class Session implements AutoCloseable {
     statement("commit").execute();
   }
 
-  /**
-   * Ends whatever transaction there is after an error. The driver has closed the statement that
-   * failed, so all of them are prepared anew.
-   */
+  /** Ends whatever transaction there is after an error. */
   void abandon() throws SQLException {
     forgetStatements();
     try {
@@ -138,7 +135,8 @@ final class Session implements AutoCloseable {
     }
   }
 
-  private void forgetStatements() {
+  /** Has all statements prepared anew: the driver closes one that fails. */
+  void forgetStatements() {
     for (PreparedStatement statement : statements.values()) {
       closeQuietly(statement);
     }

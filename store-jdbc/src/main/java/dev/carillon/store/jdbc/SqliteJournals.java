@@ -194,19 +194,17 @@ final class SqliteJournals implements Journals {
     if (data.length > info.maxEntryBytes()) {
       return new Outcome.TooLarge<>(info.maxEntryBytes());
     }
-    Outcome<Long> outcome =
-        fenced(
-            Urgency.ORDINARY,
-            shard,
-            epoch,
-            (tables, row) -> {
-              if (generation != row.head().generation()) {
-                return new Outcome.Conflict<>(tables.tail(row.segment()));
-              }
-              return stage(tables, row, new Entry(number, 0, snapshot, data));
-            });
-    database.wal().grew(data.length);
-    return outcome;
+    return fenced(
+        Urgency.ORDINARY,
+        data.length,
+        shard,
+        epoch,
+        (tables, row) -> {
+          if (generation != row.head().generation()) {
+            return new Outcome.Conflict<>(tables.tail(row.segment()));
+          }
+          return stage(tables, row, new Entry(number, 0, snapshot, data));
+        });
   }
 
   /** An entry of a snapshot is written by its snapshot, as others are by their batch. */
@@ -353,8 +351,14 @@ final class SqliteJournals implements Journals {
   }
 
   private <T> Outcome<T> fenced(Urgency urgency, ShardId shard, long epoch, OwnersStep<T> step) {
+    return fenced(urgency, 0, shard, epoch, step);
+  }
+
+  private <T> Outcome<T> fenced(
+      Urgency urgency, long bytes, ShardId shard, long epoch, OwnersStep<T> step) {
     return database.write(
         urgency,
+        bytes,
         tables -> {
           HeadRow row = tables.head(shard);
           if (row == null) {

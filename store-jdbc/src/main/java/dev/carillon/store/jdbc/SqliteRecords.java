@@ -74,12 +74,12 @@ final class SqliteRecords implements Records {
     Outcome<Boolean> outcome =
         database.write(
             batch.deletesOnly ? Urgency.URGENT : Urgency.ORDINARY,
+            batch.bytes,
             tables -> {
               batch.apply(tables);
               return Outcome.ok(true);
             });
     if (outcome.isOk()) {
-      database.wal().grew(batch.bytes);
       return batch.outcomes();
     }
     return all(changes, outcome.map(ok -> Stamp.ABSENT));

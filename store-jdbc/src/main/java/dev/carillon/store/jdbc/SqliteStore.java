@@ -83,15 +83,21 @@ public final class SqliteStore implements Store {
    * @throws StoreUnavailableException if it cannot be read or written
    */
   public static SqliteStore open(Path file, SqliteOptions options) {
-    Path database = realPath(file);
-    ProcessLock lock = ProcessLock.acquire(database);
+    return undisturbed(() -> openWriter(realPath(file), options));
+  }
+
+  private static SqliteStore openWriter(Path file, SqliteOptions options)
+      throws SQLException, IOException {
+    ProcessLock lock = ProcessLock.acquire(file);
     boolean opened = false;
     try {
-      SqliteStore store = open(database, options, lock);
+      refuseEmptied(file, lock);
+      WalCheck.check(file);
+      SqliteStore store = openWriter(file, options, lock);
       opened = true;
       return store;
     } catch (SQLException e) {
-      throw notOpened(database, e);
+      throw notOpened(file, e);
     } finally {
       if (!opened) {
         lock.close();
@@ -99,8 +105,23 @@ public final class SqliteStore implements Store {
     }
   }
 
-  private static SqliteStore open(Path file, SqliteOptions options, ProcessLock lock)
-      throws SQLException {
+  /** SQLite makes a new database of an empty file, and deletes the log that belonged to it. */
+  private static void refuseEmptied(Path file, ProcessLock lock) {
+    if (file.toFile().length() > 0) {
+      return;
+    }
+    if (Sidecar.WAL.of(file).toFile().length() > 0) {
+      throw new StoreCorruptedException(
+          file.toString(), "empty or missing, but its write-ahead log is there");
+    }
+    if (Files.exists(file) && !lock.incarnation().isEmpty()) {
+      throw new StoreCorruptedException(
+          file.toString(), "empty, but it held store " + lock.incarnation() + " before");
+    }
+  }
+
+  private static SqliteStore openWriter(Path file, SqliteOptions options, ProcessLock lock)
+      throws SQLException, IOException {
     Session session = Session.open(file, options);
     boolean opened = false;
     try {
@@ -112,6 +133,7 @@ public final class SqliteStore implements Store {
       schema.useWal(session);
       Schema.prove(session);
       String incarnation = Schema.incarnation(session);
+      lock.remember(incarnation);
       Database database = Database.of(file, options, new Counters(), session);
       opened = true;
       MaintenanceLoop maintenance =
@@ -125,6 +147,24 @@ public final class SqliteStore implements Store {
     }
   }
 
+  private interface Opening<T> {
+    T run() throws SQLException, IOException;
+  }
+
+  /** Opening reads files through channels, which an interrupt would close: it comes afterwards. */
+  private static <T> T undisturbed(Opening<T> opening) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      return opening.run();
+    } catch (SQLException | IOException e) {
+      throw new StoreUnavailableException("store: cannot open it: " + e.getMessage(), e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
   /**
    * Opens an existing store for reading only, also while a process writes to it: takes no lock and
    * changes nothing. Every write answers unavailable.
@@ -134,27 +174,34 @@ public final class SqliteStore implements Store {
    * @throws StoreUnavailableException if it cannot be read
    */
   public static SqliteStore openReadOnly(Path file) {
-    Path database = realPath(file);
-    if (!Files.isRegularFile(database)) {
-      throw new StoreUnavailableException("store: " + database + " (expected: an existing file)");
+    return undisturbed(() -> openReader(realPath(existing(file))));
+  }
+
+  private static Path existing(Path file) {
+    if (!Files.isRegularFile(file)) {
+      throw new StoreUnavailableException("store: " + file + " (expected: an existing file)");
     }
+    return file;
+  }
+
+  private static SqliteStore openReader(Path file) throws SQLException {
     SqliteOptions options = SqliteOptions.DEFAULT;
     try {
-      Session session = Session.openReader(database, options);
+      Session session = Session.openReader(file, options);
       boolean opened = false;
       try {
-        new Schema(database, options).check(session);
+        new Schema(file, options).check(session);
         String incarnation = Schema.incarnation(session);
-        Database reader = Database.ofReader(database, options, new Counters(), session);
+        Database reader = Database.ofReader(file, options, new Counters(), session);
         opened = true;
-        return new SqliteStore(database, incarnation, reader, null, null);
+        return new SqliteStore(file, incarnation, reader, null, null);
       } finally {
         if (!opened) {
           session.close();
         }
       }
     } catch (SQLException e) {
-      throw notOpened(database, e);
+      throw notOpened(file, e);
     }
   }
 
@@ -165,17 +212,19 @@ public final class SqliteStore implements Store {
    * @return the new incarnation
    */
   public static String renewIncarnation(Path file) {
-    Path database = realPath(file);
-    if (!Files.isRegularFile(database)) {
-      throw new StoreUnavailableException("store: " + database + " (expected: an existing file)");
-    }
+    return undisturbed(() -> renew(realPath(existing(file))));
+  }
+
+  private static String renew(Path file) throws IOException {
     SqliteOptions options = SqliteOptions.DEFAULT;
-    ProcessLock lock = ProcessLock.acquire(database);
-    try (Session session = Session.open(database, options)) {
-      new Schema(database, options).check(session);
-      return Schema.renewIncarnation(session);
+    ProcessLock lock = ProcessLock.acquire(file);
+    try (Session session = Session.open(file, options)) {
+      new Schema(file, options).check(session);
+      String incarnation = Schema.renewIncarnation(session);
+      lock.remember(incarnation);
+      return incarnation;
     } catch (SQLException e) {
-      throw notOpened(database, e);
+      throw notOpened(file, e);
     } finally {
       lock.close();
     }
@@ -269,6 +318,11 @@ public final class SqliteStore implements Store {
   /** The database file. */
   public Path file() {
     return file;
+  }
+
+  /** Copies the whole write-ahead log to the file and empties it. */
+  boolean emptyLog() {
+    return database.emptyLog(true);
   }
 
   /** Waits for the calls under way; later ones answer unavailable. */

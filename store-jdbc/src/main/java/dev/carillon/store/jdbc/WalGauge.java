@@ -1,100 +1,88 @@
 package dev.carillon.store.jdbc;
 
-import java.util.concurrent.atomic.AtomicLong;
-
 /**
- * An estimate of how full the write-ahead log is: writers add what they wrote, and each copy sets
- * it right. May be used by any thread.
+ * How full the write-ahead log is, as the last commit or copy left it. Written under the lock of
+ * whoever committed or copied, read by anybody.
  */
 final class WalGauge {
 
-  /** A log smaller than this is not worth keeping writers waiting for. */
+  /** A log smaller than this part of its cap is not worth keeping writers waiting for. */
   private static final int WORTH_EMPTYING = 2;
 
   /** What may be left to copy while writers wait, below the cap. */
   private static final long SHORT_COPY_BYTES = 2 << 20;
 
+  /** A frame of the log is a page with a header of this size. */
+  private static final int FRAME_HEADER_BYTES = 24;
+
   private final SqliteOptions options;
-  private final int pageBytes;
-  private final AtomicLong written = new AtomicLong();
+  private final int frameBytes;
 
-  /** What {@link #written} was when the log was empty, or would have been. */
-  private volatile long emptyAt;
+  private volatile Filling filling = new Filling(0, 0);
 
-  /** What {@link #written} was when all before it was copied. */
-  private volatile long copiedAt;
-
-  /** The hard cap is raised by this after an attempt to empty the log was in vain. */
-  private volatile long patience;
+  /** The caps are raised by this after an attempt to empty the log was in vain. */
+  private volatile long patienceBytes;
 
   private volatile Runnable listener = () -> {};
 
   WalGauge(SqliteOptions options, int pageBytes) {
     this.options = options;
-    this.pageBytes = pageBytes;
+    this.frameBytes = pageBytes + FRAME_HEADER_BYTES;
   }
 
-  /** Calls {@code listener} from the writing thread whenever there is enough to copy. */
+  /** What the log holds and how much of that is in the file too. */
+  private record Filling(long bytes, long copiedBytes) {
+    long uncopiedBytes() {
+      return bytes - copiedBytes;
+    }
+  }
+
+  /** Calls {@code newListener} from the writing thread whenever there is enough to copy. */
   void onEnough(Runnable newListener) {
     listener = newListener;
   }
 
-  long written() {
-    return written.get();
-  }
-
-  void grewPages(int pages) {
-    grew((long) pages * pageBytes);
-  }
-
-  void grew(long bytes) {
-    if (written.addAndGet(bytes) - copiedAt >= options.checkpointBytes()) {
+  /** Takes note of what SQLite says, after a commit or a copy. */
+  void set(long frames, long copiedFrames, boolean committed) {
+    filling = new Filling(frames * frameBytes, copiedFrames * frameBytes);
+    if (filling.bytes < patienceBytes) {
+      patienceBytes = 0;
+    }
+    if (committed && enoughToCopy()) {
       listener.run();
     }
   }
 
-  /** Takes note of a copy that began when {@code before} had been written. */
-  void copied(long before, long frames, long copiedFrames) {
-    copiedAt = before - (frames - copiedFrames) * pageBytes;
-    emptyAt =
-        frames == copiedFrames && before == written.get() ? before : before - frames * pageBytes;
-  }
-
-  void emptied() {
-    long now = written.get();
-    copiedAt = now;
-    emptyAt = now;
-    patience = 0;
-  }
-
+  /** Does not try again before the log has doubled: another program reads it. */
   void emptyingFailed() {
-    patience = logBytes();
+    patienceBytes = filling.bytes;
   }
 
-  private long logBytes() {
-    return written.get() - emptyAt;
-  }
-
-  private long uncopiedBytes() {
-    return written.get() - copiedAt;
+  /** What is in the log only. */
+  long uncopiedBytes() {
+    return filling.uncopiedBytes();
   }
 
   boolean anythingToCopy() {
-    return uncopiedBytes() > 0;
+    return filling.uncopiedBytes() > 0;
   }
 
   boolean enoughToCopy() {
-    return uncopiedBytes() >= options.checkpointBytes();
+    return filling.uncopiedBytes() >= options.checkpointBytes();
   }
 
   /** Whether it is time to keep writers waiting: hardly anything to copy, or too large a log. */
   boolean timeToEmpty() {
-    long bytes = logBytes() - patience;
-    return bytes > options.walCapBytes()
-        || (bytes > options.walCapBytes() / WORTH_EMPTYING && uncopiedBytes() <= SHORT_COPY_BYTES);
+    Filling now = filling;
+    long bytes = now.bytes - patienceBytes;
+    return now.uncopiedBytes() > 0
+        && (bytes > options.walCapBytes()
+            || (bytes > options.walCapBytes() / WORTH_EMPTYING
+                && now.uncopiedBytes() <= SHORT_COPY_BYTES));
   }
 
   boolean overHardCap() {
-    return logBytes() - patience > options.walHardCapBytes();
+    Filling now = filling;
+    return now.uncopiedBytes() > 0 && now.bytes - patienceBytes > options.walHardCapBytes();
   }
 }
