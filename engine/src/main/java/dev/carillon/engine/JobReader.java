@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -74,23 +75,28 @@ public final class JobReader {
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {
     Telling telling = new Telling(shard, wanted);
-    Outcome<Head> found = store.journals().head(shard);
-    if (found instanceof Outcome.Fenced<Head>) {
-      return Outcome.ok(telling);
-    }
-    if (!(found instanceof Outcome.Ok<Head>(Head head))) {
-      return found.map(h -> telling);
-    }
-    for (int generation = head.oldestGeneration(); generation <= head.generation(); generation++) {
-      Outcome<Boolean> read = read(shard, generation, telling);
-      if (!read.isOk()) {
-        return read.map(ok -> telling);
-      }
-    }
-    return Outcome.ok(telling);
+    return each(shard, telling::apply).map(all -> telling);
   }
 
-  private Outcome<Boolean> read(ShardId shard, int generation, Telling telling) {
+  /** Shows {@code use} every operation of a shard, oldest generation first; none if it is gone. */
+  Outcome<Boolean> each(ShardId shard, Consumer<Frame> use) {
+    Outcome<Head> found = store.journals().head(shard);
+    if (found instanceof Outcome.Fenced<Head>) {
+      return Outcome.ok(true);
+    }
+    if (!(found instanceof Outcome.Ok<Head>(Head head))) {
+      return found.map(h -> true);
+    }
+    for (int generation = head.oldestGeneration(); generation <= head.generation(); generation++) {
+      Outcome<Boolean> read = read(shard, generation, use);
+      if (!read.isOk()) {
+        return read;
+      }
+    }
+    return Outcome.ok(true);
+  }
+
+  private Outcome<Boolean> read(ShardId shard, int generation, Consumer<Frame> use) {
     long next = 1;
     while (true) {
       Outcome<ReadPage> outcome = store.journals().read(shard, generation, next, PAGE_BYTES);
@@ -99,8 +105,8 @@ public final class JobReader {
       }
       for (Entry entry : page.entries()) {
         try {
-          Frame.decode(entry.data()).forEach(telling::apply);
-        } catch (DamagedException | UnknownFormatException e) {
+          Frame.decode(entry.data()).forEach(use);
+        } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
           return new Outcome.Damaged<>(
               "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());
         }
@@ -229,7 +235,7 @@ public final class JobReader {
     return new JobView(info, end.state() == JobState.SUCCEEDED ? end.result() : null);
   }
 
-  private static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
+  static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
     return info(ref, job, new Now(JobState.SCHEDULED, null, 0, error, null));
   }
 

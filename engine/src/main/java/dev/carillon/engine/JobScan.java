@@ -1,0 +1,105 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A page of the jobs of one shard, ended ones too, by number: what lists are made of. Holds the
+ * live jobs of the shard and one page while it reads, whatever the shard's age.
+ */
+public final class JobScan {
+  private final ShardId shard;
+  private final long after;
+  private final int limit;
+  private final BiFunction<JobRef, JobInfo, @Nullable JobInfo> show;
+  private final TreeMap<Long, JobInfo> page = new TreeMap<>();
+  private final LongMap<Boolean> over = new LongMap<>();
+  private final ShardFold fold = new ShardFold(this::ended);
+
+  private JobScan(
+      ShardId shard, long after, int limit, BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
+    this.shard = shard;
+    this.after = after;
+    this.limit = limit;
+    this.show = show;
+  }
+
+  /**
+   * The first {@code limit} jobs with a number above {@code after} that {@code show} does not turn
+   * to null; a shard that is gone has none.
+   */
+  public static Outcome<List<Map.Entry<JobRef, JobInfo>>> page(
+      Store store,
+      ShardId shard,
+      long after,
+      int limit,
+      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
+    JobScan scan = new JobScan(shard, after, limit, show);
+    return new JobReader(store).each(shard, scan::apply).map(all -> scan.result());
+  }
+
+  /** The end of the slice of time that the shard was made for, microseconds since 1970. */
+  public static long endMicros(Head head) {
+    long start = head.shard().startSeconds();
+    long width = Summary.read(head).map(Summary::widthSeconds).orElse(0);
+    return (start + width) * Micros.PER_SECOND;
+  }
+
+  private void apply(Frame frame) {
+    long number = frame.job();
+    if (number <= after) {
+      return;
+    }
+    if (frame.kind() == Kind.STATE && over.get(number) != null) {
+      return;
+    }
+    if (frame.kind() == Kind.ADD) {
+      page.remove(number); // a newer generation tells the whole story again
+    }
+    var unused = fold.apply(frame);
+  }
+
+  private void ended(ShardJob job, Body.End end) {
+    over.put(job.number, true);
+    JobRef ref = new JobRef(shard, job.number);
+    if (hasPlaceFor(ref)) {
+      offer(ref, JobReader.ended(ref, job, end).info());
+    }
+  }
+
+  private boolean hasPlaceFor(JobRef ref) {
+    return page.size() < limit || ref.number() < page.lastKey();
+  }
+
+  private void offer(JobRef ref, JobInfo info) {
+    JobInfo shown = show.apply(ref, info);
+    if (shown != null) {
+      page.put(ref.number(), shown);
+      if (page.size() > limit) {
+        var unused = page.pollLastEntry();
+      }
+    }
+  }
+
+  private List<Map.Entry<JobRef, JobInfo>> result() {
+    fold.live()
+        .forEach(
+            job -> {
+              JobRef ref = new JobRef(shard, job.number);
+              if (hasPlaceFor(ref)) {
+                offer(ref, JobReader.live(ref, job, null));
+              }
+            });
+    return page.entrySet().stream()
+        .map(entry -> Map.entry(new JobRef(shard, entry.getKey()), entry.getValue()))
+        .toList();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.carillon;
+
+import dev.carillon.api.AttemptToken;
+import dev.carillon.api.JobContext;
+import dev.carillon.api.JobId;
+import dev.carillon.api.Limits;
+import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.StaleAttemptException;
+import dev.carillon.api.TypeToken;
+import dev.carillon.engine.Attempt;
+import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Node;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** An attempt as its handler sees it. */
+final class AttemptContext implements JobContext {
+  private final AttemptRun run;
+  private final Attempt attempt;
+  private final JobSpec spec;
+  private volatile byte @Nullable [] saved;
+
+  AttemptContext(AttemptRun run, JobSpec spec) {
+    this.run = run;
+    this.attempt = run.attempt();
+    this.spec = spec;
+    this.saved = attempt.saved();
+  }
+
+  @Override
+  public JobId id() {
+    return attempt.id();
+  }
+
+  @Override
+  public AttemptToken token() {
+    return attempt.token();
+  }
+
+  @Override
+  public String type() {
+    return attempt.type();
+  }
+
+  @Override
+  public String namespace() {
+    return spec.namespace();
+  }
+
+  @Override
+  public String queue() {
+    return spec.queue();
+  }
+
+  @Override
+  public @Nullable String name() {
+    return spec.name();
+  }
+
+  @Override
+  public int attempt() {
+    return attempt.number();
+  }
+
+  @Override
+  public Instant scheduledTime() {
+    return attempt.scheduledTime();
+  }
+
+  @Override
+  public Map<String, String> metadata() {
+    return Collections.unmodifiableMap(spec.metadata());
+  }
+
+  @Override
+  public boolean cancellationRequested() {
+    return attempt.cancellationRequested() || run.interruptRequested();
+  }
+
+  @Override
+  public boolean pauseRequested() {
+    return attempt.pauseRequested();
+  }
+
+  @Override
+  public void save(Object state) {
+    byte[] bytes = run.runner().payloads().encode(state, state.getClass());
+    Limits.checkPayload(bytes.length);
+    NodeLoop loop = run.runner().loop();
+    var unused = loop.post(new Save(loop, bytes)).await();
+    saved = bytes;
+  }
+
+  @Override
+  public <T> Optional<T> saved(TypeToken<T> type) {
+    byte[] bytes = saved;
+    return bytes == null
+        ? Optional.empty()
+        : Optional.ofNullable(run.runner().payloads().decode(bytes, type));
+  }
+
+  private final class Save extends Pending<Boolean> {
+    private final byte[] state;
+
+    Save(NodeLoop loop, byte[] state) {
+      super(loop, null);
+      this.state = state;
+    }
+
+    @Override
+    void ask(Node node) {
+      node.save(
+          attempt,
+          state,
+          problem -> {
+            if (problem == null) {
+              answer(true);
+            } else if (problem.equals(Node.NOT_CURRENT)) {
+              fail(new StaleAttemptException(token()));
+            } else {
+              fail(new OutcomeUnknownException(what() + ": " + problem));
+            }
+          });
+    }
+
+    @Override
+    void giveUp(Node node, String waited) {
+      fail(new OutcomeUnknownException(what() + ": no answer from the store after " + waited));
+    }
+
+    @Override
+    boolean changesSomething() {
+      return true;
+    }
+
+    @Override
+    String what() {
+      return "saving the position of job " + id();
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package dev.carillon;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobInterceptor;
+import dev.carillon.api.Limits;
+import dev.carillon.api.NotRetryableException;
+import dev.carillon.engine.Attempt;
+import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.JobSpec;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt on its virtual thread: decodes the input, calls the handler, encodes the result, and
+ * becomes the event that tells the loop how it went. Whatever is thrown, the loop is told.
+ */
+final class AttemptRun extends Event implements Runnable {
+  private static final ThreadFactory ANY_THREADS = Thread.ofVirtual().factory();
+
+  /** Prepared: when the heap is full there may be no room to say so. */
+  private static final AttemptOutcome NO_MEMORY =
+      new AttemptOutcome.Failed(
+          new JobError(OutOfMemoryError.class.getName(), "no memory left to tell more", ""), true);
+
+  private final HandlerRunner runner;
+  private final Attempt attempt;
+  private final @Nullable Registration registration;
+  private AttemptOutcome outcome = NO_MEMORY;
+
+  private volatile @Nullable Thread thread;
+  private volatile boolean interruptRequested;
+  private volatile boolean over;
+
+  AttemptRun(HandlerRunner runner, Attempt attempt) {
+    this.runner = runner;
+    this.attempt = attempt;
+    this.registration = runner.registration(attempt.type());
+  }
+
+  Attempt attempt() {
+    return attempt;
+  }
+
+  AttemptOutcome outcome() {
+    return outcome;
+  }
+
+  HandlerRunner runner() {
+    return runner;
+  }
+
+  ThreadFactory threads() {
+    return registration != null ? registration.threads() : ANY_THREADS;
+  }
+
+  // ---- interrupts
+
+  /** On the loop; false where it was asked for before. */
+  boolean requestInterrupt() {
+    boolean first = !interruptRequested;
+    interruptRequested = true;
+    return first;
+  }
+
+  /** Interrupts the thread if it is still the handler's; a virtual thread serves one attempt. */
+  void interrupt() {
+    Thread running = thread;
+    if (running != null && !over) {
+      running.interrupt();
+    }
+  }
+
+  boolean interruptRequested() {
+    return interruptRequested;
+  }
+
+  // ---- on the attempt's thread
+
+  @Override
+  public void run() {
+    try {
+      Thread self = Thread.currentThread();
+      thread = self;
+      if (interruptRequested) {
+        self.interrupt();
+      }
+      outcome = attempted();
+    } catch (Throwable e) {
+      outcome = NO_MEMORY;
+    }
+    over = true;
+    runner.loop().post(this);
+  }
+
+  /** Instead of {@link #run} where no thread could be had. */
+  void failedToStart(Throwable why) {
+    outcome = new AttemptOutcome.Failed(JobError.of(why), true);
+    runner.loop().post(this);
+  }
+
+  private AttemptOutcome attempted() {
+    Registration handler = registration;
+    if (handler == null) {
+      return new AttemptOutcome.Undecodable(
+          new JobError("no handler", "no handler is registered for " + attempt.type(), ""));
+    }
+    JobSpec spec;
+    Object input;
+    try {
+      spec = attempt.spec();
+      input = handler.decode(spec, runner.payloads());
+    } catch (OutOfMemoryError e) {
+      return new AttemptOutcome.Failed(JobError.of(e), true);
+    } catch (Throwable e) {
+      return new AttemptOutcome.Undecodable(JobError.of(e));
+    }
+    Object result;
+    try {
+      result = call(handler, input, new AttemptContext(this, spec));
+    } catch (Throwable e) {
+      return thrown(e);
+    }
+    return succeeded(handler, result);
+  }
+
+  private @Nullable Object call(Registration handler, @Nullable Object input, AttemptContext job)
+      throws Exception {
+    List<JobInterceptor> interceptors = runner.interceptors();
+    if (interceptors.isEmpty()) {
+      return handler.call().run(input, job);
+    }
+    JobInterceptor.Invocation next = () -> handler.call().run(input, job);
+    for (JobInterceptor interceptor : interceptors.reversed()) {
+      JobInterceptor.Invocation inner = next;
+      next = () -> interceptor.around(job, inner);
+    }
+    return next.proceed();
+  }
+
+  private AttemptOutcome thrown(Throwable e) {
+    boolean stopping = attempt.pauseRequested() && !attempt.cancellationRequested();
+    if (stopping && (interruptRequested || isInterrupt(e))) {
+      return new AttemptOutcome.Interrupted();
+    }
+    return new AttemptOutcome.Failed(JobError.of(e), !(e instanceof NotRetryableException));
+  }
+
+  private static boolean isInterrupt(Throwable e) {
+    Throwable link = e;
+    for (int i = 0; link != null && i < 16; i++) {
+      if (link instanceof InterruptedException) {
+        return true;
+      }
+      link = link.getCause();
+    }
+    return false;
+  }
+
+  /** A result that cannot be kept ends the job: trying again would repeat work that is done. */
+  private AttemptOutcome succeeded(Registration handler, @Nullable Object result) {
+    try {
+      byte[] encoded = runner.payloads().encode(result, handler.output());
+      Limits.checkPayload(encoded.length);
+      return new AttemptOutcome.Succeeded(encoded);
+    } catch (Throwable e) {
+      return new AttemptOutcome.Failed(JobError.of(e), false);
+    }
+  }
+
+  // ---- on the loop
+
+  @Override
+  void happen() {
+    runner.loop().finished(this);
+  }
+}

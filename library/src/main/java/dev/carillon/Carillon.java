@@ -1,0 +1,587 @@
+package dev.carillon;
+
+import dev.carillon.api.BatchTooLargeException;
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.ClosedException;
+import dev.carillon.api.Health;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobHandler;
+import dev.carillon.api.JobHistory;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobType;
+import dev.carillon.api.Limits;
+import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.OverloadedException;
+import dev.carillon.api.Page;
+import dev.carillon.api.Subscription;
+import dev.carillon.api.TaskHandler;
+import dev.carillon.api.TaskType;
+import dev.carillon.api.TypeToken;
+import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.engine.JobReader;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.JobView;
+import dev.carillon.store.Store;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A durable job scheduler inside this process: one node on one store.
+ *
+ * <pre>{@code
+ * static final TaskType<Mail> SEND = TaskType.of("send-mail", Mail.class);
+ *
+ * try (Carillon carillon = Carillon.open("jdbc:sqlite:jobs.db")) {
+ *   carillon.handle(SEND, (mail, job) -> mailer.send(mail));
+ *   carillon.schedule(SEND.job(mail).in(Duration.ofMinutes(10)));   // durable when it returns
+ * }
+ * }</pre>
+ *
+ * <p>Opening starts it; there is nothing else to start. Thread-safe. Handlers run at least once per
+ * job, on virtual threads. If the process dies, what was scheduled is found again at the next start
+ * and goes on.
+ *
+ * <p>Futures given out here are completed by a thread of Carillon's: code that blocks belongs into
+ * their {@code …Async} methods. Blocking calls may be made from handlers.
+ */
+public final class Carillon implements AutoCloseable {
+  private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final GuardedStore store;
+  private final Reports reports;
+  private final TimeSource time;
+  private final Payloads payloads;
+  private final Admission admission;
+  private final HandlerRunner runner;
+  private final NodeLoop loop;
+  private final JobLister lister;
+  private final Shutdown shutdown;
+  private final Specs specs;
+  private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
+
+  private Carillon(CarillonBuilder options, Store opened) {
+    SecureRandom random = new SecureRandom();
+    this.reports = new Reports();
+    this.store = new GuardedStore(opened, reports);
+    this.time = options.time;
+    this.payloads = new Payloads(options.codec, options.otherCodecs);
+    this.specs = new Specs(payloads, time);
+    this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
+    ListenerRelay relay =
+        options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
+    NodeLoop.Settings settings =
+        new NodeLoop.Settings(
+            options.nodeOptions(random),
+            time,
+            options.scheduleTimeout,
+            options.daemon,
+            GuardedMetrics.of(options.metrics, reports),
+            relay,
+            random.nextLong());
+    this.runner = new HandlerRunner(payloads, options.interceptors, reports);
+    this.loop = new NodeLoop(settings, store, admission, runner, reports);
+    this.lister = new JobLister(store, loop);
+    this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
+    if (relay != null) {
+      relay.start(loop);
+    }
+    runner.start(loop);
+    loop.start();
+    onNode(
+        node -> {
+          options.queueLimits.forEach(node::limitQueue);
+          options.namespaceLimits.forEach(node::limitNamespace);
+        });
+  }
+
+  // ---- opening and closing
+
+  /**
+   * Opens the store at a URL, making it where there is none, and starts.
+   *
+   * @param url {@code jdbc:sqlite:FILE}
+   * @return what is open until it is closed
+   * @throws IllegalArgumentException if the URL is of no supported store
+   * @throws dev.carillon.api.StoreLockedException if another process has the store
+   * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached or written
+   * @throws dev.carillon.api.StoreVersionException if a newer version wrote it
+   * @throws dev.carillon.api.StoreCorruptedException if it is damaged
+   */
+  public static Carillon open(String url) {
+    return builder().url(url).open();
+  }
+
+  /**
+   * Opens the store behind a data source, which must be one of SQLite today, and starts.
+   *
+   * @param dataSource the data source; only its URL is used
+   * @return what is open until it is closed
+   * @throws IllegalArgumentException if it is of no supported database
+   */
+  public static Carillon open(DataSource dataSource) {
+    return builder().dataSource(dataSource).open();
+  }
+
+  /**
+   * Starts with a new store in memory: for tests and work that may be lost with the process.
+   *
+   * @return what is open until it is closed
+   */
+  public static Carillon inMemory() {
+    return builder().inMemory().open();
+  }
+
+  /**
+   * All options.
+   *
+   * @return a builder with the defaults
+   */
+  public static CarillonBuilder builder() {
+    return new CarillonBuilder();
+  }
+
+  static Carillon open(CarillonBuilder options) {
+    Store store = StoreOpener.open(options);
+    try {
+      return new Carillon(options, store);
+    } catch (Throwable e) {
+      store.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Stops: starts no further attempt, waits for the running ones within the grace, interrupts those
+   * left, and closes the store. What has not ended goes on at the next start. Closing again, or
+   * from several threads, is safe; all of them return when it is closed. Returns within the grace
+   * and some seconds even if the store hangs.
+   */
+  @Override
+  public void close() {
+    shutdown.run();
+    results.forEach(ResultWatch::closed);
+  }
+
+  // ---- handlers
+
+  /**
+   * Registers the code that runs jobs of a type. Jobs that waited for it go at once.
+   *
+   * @param type the type
+   * @param handler its code; see {@link JobHandler} for what it must bear
+   * @param <I> the input
+   * @param <O> the result
+   * @throws IllegalStateException if the type has a handler already
+   */
+  public <I, O> void handle(JobType<I, O> type, JobHandler<? super I, ? extends O> handler) {
+    handle(type, handler, HandlerOptions.defaults());
+  }
+
+  /**
+   * Registers the code that runs jobs of a type, with options.
+   *
+   * @param type the type
+   * @param handler its code
+   * @param options limit and upcaster
+   * @param <I> the input
+   * @param <O> the result
+   * @throws IllegalStateException if the type has a handler already
+   */
+  public <I, O> void handle(
+      JobType<I, O> type, JobHandler<? super I, ? extends O> handler, HandlerOptions options) {
+    Objects.requireNonNull(handler, "handler");
+    register(Registration.of(type, handler, options));
+  }
+
+  /**
+   * Registers the code that runs tasks of a type. Jobs that waited for it go at once.
+   *
+   * @param type the type
+   * @param handler its code; see {@link TaskHandler} for what it must bear
+   * @param <I> the input
+   * @throws IllegalStateException if the type has a handler already
+   */
+  public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler) {
+    handle(type, handler, HandlerOptions.defaults());
+  }
+
+  /**
+   * Registers the code that runs tasks of a type, with options.
+   *
+   * @param type the type
+   * @param handler its code
+   * @param options limit and upcaster
+   * @param <I> the input
+   * @throws IllegalStateException if the type has a handler already
+   */
+  public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler, HandlerOptions options) {
+    Objects.requireNonNull(handler, "handler");
+    register(Registration.of(type, handler, options));
+  }
+
+  private void register(Registration registration) {
+    shutdown.requireOpen();
+    if (!runner.register(registration)) {
+      throw new IllegalStateException(
+          "type: " + registration.name() + " (expected: one without a handler; it has one)");
+    }
+    onNode(node -> node.register(registration.name(), registration.options().limit()));
+  }
+
+  // ---- scheduling
+
+  /**
+   * Schedules a job: durable when this returns. Waits while too much is on its way to the store.
+   *
+   * @param job the request
+   * @param <O> the result
+   * @return the job, or the one that already has its name or key
+   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable
+   * @throws dev.carillon.api.CodecException if its input cannot be encoded
+   * @throws dev.carillon.api.NameTakenException if its name is taken and it says so
+   * @throws OverloadedException if there was no room in time; not scheduled
+   * @throws dev.carillon.api.StoreUnavailableException if the store did not take it; not scheduled
+   * @throws OutcomeUnknownException if it is not known whether it was scheduled
+   * @throws WaitInterruptedException if this thread is interrupted before anything was written; not
+   *     scheduled
+   * @throws ClosedException if this is closed
+   */
+  public <O> JobHandle<O> schedule(Job<O> job) {
+    PendingAdd<O> pending = pending(job, null);
+    enter(pending);
+    return loop.post(pending).await();
+  }
+
+  /**
+   * Schedules a job without waiting.
+   *
+   * @param job the request
+   * @param <O> the result
+   * @return completes when the job is durable, or exceptionally as {@link #schedule} throws; at
+   *     once with {@link OverloadedException} if there is no room
+   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable
+   * @throws dev.carillon.api.CodecException if its input cannot be encoded
+   * @throws ClosedException if this is closed
+   */
+  public <O> CompletableFuture<JobHandle<O>> scheduleAsync(Job<O> job) {
+    PendingAdd<O> pending = pending(job, new CompletableFuture<>());
+    if (admission.tryEnter(pending.weight())) {
+      loop.post(pending);
+    } else {
+      pending.future().completeExceptionally(overloaded());
+    }
+    return pending.future();
+  }
+
+  private <O> PendingAdd<O> pending(Job<O> job, @Nullable CompletableFuture<JobHandle<O>> future) {
+    shutdown.requireOpen();
+    return new PendingAdd<>(this, job, specs.of(job), future);
+  }
+
+  /**
+   * Schedules jobs together: all of them or none, durable when this returns.
+   *
+   * @param jobs at most {@link Limits#BATCH_MAX_JOBS}, and no more bytes than the store takes at
+   *     once; no name or key twice, and none to be replaced
+   * @return the jobs, in the same order
+   * @throws BatchTooLargeException if there are too many, or too large ones; nothing was written
+   * @throws dev.carillon.api.InvalidJobException if one of them is not acceptable; nothing was
+   *     written
+   */
+  public List<JobHandle<?>> scheduleAll(List<? extends Job<?>> jobs) {
+    shutdown.requireOpen();
+    Limits.checkBatch(jobs.size());
+    if (jobs.isEmpty()) {
+      return List.of();
+    }
+    Specs.checkBatch(jobs);
+    List<JobSpec> all = jobs.stream().<JobSpec>map(specs::of).toList();
+    PendingBatch pending = new PendingBatch(this, jobs, all);
+    int most = Math.min(store.info().maxEntryBytes(), store.info().maxGroupBytes());
+    if (pending.bytes() > most) {
+      throw new BatchTooLargeException("bytes", pending.bytes(), most);
+    }
+    enter(pending);
+    return loop.post(pending).await();
+  }
+
+  /** Waits for room; what does not get any was not scheduled. */
+  private void enter(Pending<?> pending) {
+    try {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      if (!admission.enter(pending.weight(), pending.deadlineNanos)) {
+        throw overloaded();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new WaitInterruptedException(
+          pending.what() + ": interrupted before anything was written", e);
+    }
+  }
+
+  private OverloadedException overloaded() {
+    return new OverloadedException(
+        "waiting for the store: %s jobs, %s bytes (expected: up to %s); not scheduled"
+            .formatted(admission.jobs(), admission.bytes(), admission.limits()));
+  }
+
+  // ---- jobs
+
+  /**
+   * Asks that a job does not run, or stops. Asking again is safe.
+   *
+   * @param id the job
+   * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return what came of it
+   * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
+   */
+  public CancelResult cancel(JobId id, String reason) {
+    shutdown.requireOpen();
+    Limits.checkReason(reason);
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      return new CancelResult.NotFound();
+    }
+    String what = "cancelling job " + id;
+    return loop.post(
+            new Ask<CancelResult>(
+                loop,
+                what,
+                Ask.Effect.WRITES,
+                (node, asked) ->
+                    node.cancel(
+                        ref,
+                        reason,
+                        (result, why) -> {
+                          if (result != null) {
+                            asked.answer(result);
+                          } else {
+                            asked.fail(new OutcomeUnknownException(what + ": " + why));
+                          }
+                        })))
+        .await();
+  }
+
+  /**
+   * What is known about a job now.
+   *
+   * @param id the job
+   * @return a snapshot, or empty if there is no such job or its retention is over
+   * @throws dev.carillon.api.StoreUnavailableException if it must be read and the store could not
+   *     be reached
+   */
+  public Optional<JobInfo> get(JobId id) {
+    shutdown.requireOpen();
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      return Optional.empty();
+    }
+    return loop.post(
+            new Ask<Optional<JobInfo>>(
+                loop,
+                "reading job " + id,
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.get(
+                        ref,
+                        outcome ->
+                            StoreAnswers.pass(
+                                outcome.map(found -> found.map(JobView::info)), asked))))
+        .await();
+  }
+
+  /**
+   * A page of the jobs that fit a query, in a stable order. A job that is there throughout is on
+   * exactly one page; reading ends also while others come and go.
+   *
+   * @param query which jobs, and where to begin
+   * @return the page
+   * @throws IllegalArgumentException if the cursor is not one that a page gave
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Page<JobInfo> list(JobQuery query) {
+    shutdown.requireOpen();
+    return lister.list(query);
+  }
+
+  /**
+   * What happened to a job.
+   *
+   * @param id the job
+   * @return its history, or empty if there is no such job or its retention is over
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Optional<JobHistory> history(JobId id) {
+    shutdown.requireOpen();
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      return Optional.empty();
+    }
+    Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref));
+    // The journal knows what happened, the node knows whether it runs now.
+    return story.map(
+        found -> new JobHistory(lister.standing(found.ref(), found.view().info()), found.events()));
+  }
+
+  /**
+   * Calls back with a job as it is now and after changes, until it has ended or the subscription is
+   * closed; see {@link JobHandle#watch}.
+   *
+   * @param id the job
+   * @param watcher called with each snapshot
+   * @return the subscription
+   */
+  public Subscription watch(JobId id, Consumer<JobInfo> watcher) {
+    shutdown.requireOpen();
+    Objects.requireNonNull(watcher, "watcher");
+    Watch watch = new Watch(loop, ref(id), watcher, reports);
+    watch.begin();
+    return watch;
+  }
+
+  /**
+   * Waits for a job to succeed and returns its result; see {@link JobHandle#result}.
+   *
+   * @param id the job
+   * @param type the type of its result
+   * @param timeout how long to wait
+   * @param <O> the result
+   * @return the result; null for tasks and for handlers that returned null
+   */
+  public <O> @Nullable O result(JobId id, TypeToken<O> type, Duration timeout) {
+    shutdown.requireOpen();
+    ResultWatch<O> watch = new ResultWatch<>(loop, ref(id), null);
+    results.add(watch);
+    try {
+      watch.begin();
+      watch.await(timeout);
+      return watch.result(type, payloads);
+    } finally {
+      results.remove(watch);
+    }
+  }
+
+  /**
+   * The result of a job, when it ends; see {@link JobHandle#resultAsync}.
+   *
+   * @param id the job
+   * @param type the type of its result
+   * @param <O> the result
+   * @return a future of the result
+   */
+  public <O> CompletableFuture<@Nullable O> resultAsync(JobId id, TypeToken<O> type) {
+    shutdown.requireOpen();
+    var future = new CompletableFuture<@Nullable O>();
+    ResultWatch<O> watch =
+        new ResultWatch<>(
+            loop,
+            ref(id),
+            over -> {
+              results.remove(over);
+              loop.outside(() -> complete(future, over, type));
+            });
+    results.add(watch);
+    watch.begin();
+    return future;
+  }
+
+  private <O> void complete(
+      CompletableFuture<@Nullable O> future, ResultWatch<O> watch, TypeToken<O> type) {
+    try {
+      future.complete(watch.result(type, payloads));
+    } catch (CarillonException e) {
+      future.completeExceptionally(e);
+    }
+  }
+
+  private static JobRef ref(JobId id) {
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      throw new JobNotFoundException(id);
+    }
+    return ref;
+  }
+
+  // ---- for operators
+
+  /**
+   * How this node is doing. Never waits.
+   *
+   * @return whether its loop turns and whether it can accept jobs
+   */
+  public Health health() {
+    boolean live = loop.sinceLastTurnNanos() < STUCK_NANOS;
+    String problem = problem(live);
+    return new Health(live, problem == null, problem == null ? "ok" : problem);
+  }
+
+  private @Nullable String problem(boolean live) {
+    if (shutdown.isClosing()) {
+      return "closed";
+    }
+    if (!live) {
+      return "loop: no turn for %d ms".formatted(loop.sinceLastTurnNanos() / 1_000_000);
+    }
+    long slowest = loop.slowestStoreCallNanos();
+    if (slowest > STUCK_NANOS) {
+      return "store: no answer for %d ms".formatted(slowest / 1_000_000);
+    }
+    String problem = store.problem();
+    return problem == null ? null : "store: " + problem;
+  }
+
+  /**
+   * A look at this node.
+   *
+   * @return figures of one moment
+   */
+  public CarillonStats stats() {
+    shutdown.requireOpen();
+    return loop.post(
+            new Ask<CarillonStats>(
+                loop,
+                "looking at the node",
+                Ask.Effect.READS,
+                (node, asked) -> asked.answer(stats(node.stats()))))
+        .await();
+  }
+
+  private CarillonStats stats(dev.carillon.engine.Node.Stats stats) {
+    return new CarillonStats(
+        stats.shards(),
+        stats.loadedShards(),
+        stats.loadedJobs(),
+        stats.running(),
+        stats.ready(),
+        stats.queued(),
+        stats.refusedShards(),
+        admission.jobs(),
+        admission.bytes(),
+        reports.count());
+  }
+
+  NodeLoop loop() {
+    return loop;
+  }
+
+  private void onNode(Consumer<dev.carillon.engine.Node> action) {
+    loop.post(new OnNode(loop, action));
+  }
+}

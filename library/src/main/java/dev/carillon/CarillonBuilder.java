@@ -1,0 +1,381 @@
+package dev.carillon;
+
+import dev.carillon.api.JobInterceptor;
+import dev.carillon.api.JobListener;
+import dev.carillon.api.Metrics;
+import dev.carillon.api.PayloadCodec;
+import dev.carillon.engine.NodeOptions;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options of a {@link Carillon}; every one has a default that is right for most. Only the store
+ * must be said: {@link #url}, {@link #dataSource}, {@link #store} or {@link #inMemory()}. Not
+ * thread-safe.
+ */
+public final class CarillonBuilder {
+  private static final Duration LONGEST = Duration.ofDays(36_500);
+
+  @Nullable Store store;
+  @Nullable String url;
+  @Nullable DataSource dataSource;
+  String nodeId = "local";
+  TimeSource time = TimeSource.system();
+  int slots = 1024;
+  Duration slowStart = Duration.ofSeconds(1);
+  Duration loadHorizon = Duration.ofMinutes(1);
+  Duration successRetention = Duration.ofDays(7);
+  Duration failureRetention = Duration.ofDays(30);
+  Duration keyRetention = Duration.ofDays(1);
+  Duration scheduleTimeout = Duration.ofSeconds(30);
+  Duration closeGrace = Duration.ofSeconds(30);
+  int maxAttempts = 5;
+  int maxWaitingJobs = 200_000;
+  long maxWaitingBytes = 128 << 20;
+  boolean daemon;
+  PayloadCodec codec = new JacksonCodec();
+  Metrics metrics = Metrics.none();
+  final List<PayloadCodec> otherCodecs = new ArrayList<>();
+  final List<JobInterceptor> interceptors = new ArrayList<>();
+  final List<JobListener> listeners = new ArrayList<>();
+  final Map<String, Integer> queueLimits = new HashMap<>();
+  final Map<String, Integer> namespaceLimits = new HashMap<>();
+
+  CarillonBuilder() {}
+
+  /**
+   * The store at a URL.
+   *
+   * @param url today {@code jdbc:sqlite:FILE}
+   * @return this
+   */
+  public CarillonBuilder url(String url) {
+    this.url = Objects.requireNonNull(url, "url");
+    return this;
+  }
+
+  /**
+   * The store behind a data source, which must be one of SQLite today. Only its URL is used.
+   *
+   * @param dataSource the data source
+   * @return this
+   */
+  public CarillonBuilder dataSource(DataSource dataSource) {
+    this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+    return this;
+  }
+
+  /**
+   * A store that is open already. It is closed with Carillon.
+   *
+   * @param store the store
+   * @return this
+   */
+  public CarillonBuilder store(Store store) {
+    this.store = Objects.requireNonNull(store, "store");
+    return this;
+  }
+
+  /**
+   * A new store in memory, gone with the process.
+   *
+   * @return this
+   */
+  public CarillonBuilder inMemory() {
+    return store(new MemoryStore());
+  }
+
+  /**
+   * The id of this node, stable across its restarts: it finds its own open shards by it.
+   *
+   * @param nodeId {@code local} by default, which is right as long as one process uses the store
+   * @return this
+   */
+  public CarillonBuilder nodeId(String nodeId) {
+    this.nodeId = text("nodeId", nodeId);
+    return this;
+  }
+
+  /**
+   * The clocks to live by, for tests.
+   *
+   * @param time the clocks of this machine by default
+   * @return this
+   */
+  public CarillonBuilder timeSource(TimeSource time) {
+    this.time = Objects.requireNonNull(time, "time");
+    return this;
+  }
+
+  /**
+   * How many attempts run at once on this node.
+   *
+   * @param slots 1024 by default
+   * @return this
+   */
+  public CarillonBuilder slots(int slots) {
+    this.slots = positive("slots", slots);
+    return this;
+  }
+
+  /**
+   * How long the slots take to double after a start, from 64, so that a backlog does not hit
+   * everything at once.
+   *
+   * @param slowStart a second by default; zero for all slots at once
+   * @return this
+   */
+  public CarillonBuilder slowStart(Duration slowStart) {
+    this.slowStart = range("slowStart", slowStart, Duration.ZERO, Duration.ofDays(1));
+    return this;
+  }
+
+  /**
+   * How far ahead jobs are read into memory.
+   *
+   * @param loadHorizon a minute by default
+   * @return this
+   */
+  public CarillonBuilder loadHorizon(Duration loadHorizon) {
+    this.loadHorizon = range("loadHorizon", loadHorizon, Duration.ofSeconds(1), LONGEST);
+    return this;
+  }
+
+  /**
+   * How long ended jobs stay readable. Dead letters stay until they are discarded.
+   *
+   * @param successes 7 days by default
+   * @param failures 30 days by default
+   * @return this
+   */
+  public CarillonBuilder retention(Duration successes, Duration failures) {
+    this.successRetention = range("successes", successes, Duration.ZERO, LONGEST);
+    this.failureRetention = range("failures", failures, Duration.ZERO, LONGEST);
+    return this;
+  }
+
+  /**
+   * How long an idempotency key is remembered after its job ended.
+   *
+   * @param keyRetention a day by default
+   * @return this
+   */
+  public CarillonBuilder keyRetention(Duration keyRetention) {
+    this.keyRetention = range("keyRetention", keyRetention, Duration.ZERO, LONGEST);
+    return this;
+  }
+
+  /**
+   * How often a job is attempted before it is dead.
+   *
+   * @param maxAttempts 5 by default
+   * @return this
+   */
+  public CarillonBuilder maxAttempts(int maxAttempts) {
+    this.maxAttempts = positive("maxAttempts", maxAttempts);
+    return this;
+  }
+
+  /**
+   * How long a call waits for room and for the store. Afterwards its caller is told what is known:
+   * not done, or unknown.
+   *
+   * @param scheduleTimeout 30 seconds by default
+   * @return this
+   */
+  public CarillonBuilder scheduleTimeout(Duration scheduleTimeout) {
+    this.scheduleTimeout =
+        range("scheduleTimeout", scheduleTimeout, Duration.ofMillis(1), Duration.ofDays(1));
+    return this;
+  }
+
+  /**
+   * How long closing waits for running handlers before it interrupts them.
+   *
+   * @param closeGrace 30 seconds by default
+   * @return this
+   */
+  public CarillonBuilder closeGrace(Duration closeGrace) {
+    this.closeGrace = range("closeGrace", closeGrace, Duration.ZERO, Duration.ofDays(1));
+    return this;
+  }
+
+  /**
+   * How much may wait for the store before callers are held back.
+   *
+   * @param jobs 200,000 by default, at most 1,000,000
+   * @param bytes 128 MiB by default
+   * @return this
+   */
+  public CarillonBuilder maxWaiting(int jobs, long bytes) {
+    this.maxWaitingJobs = Math.min(positive("jobs", jobs), 1_000_000);
+    if (bytes < 1) {
+      throw bad("bytes", bytes, "at least 1");
+    }
+    this.maxWaitingBytes = Math.min(bytes, 1L << 38);
+    return this;
+  }
+
+  /**
+   * Whether the process may end while Carillon is open.
+   *
+   * @param daemon false by default: a program that only runs jobs stays alive until it is closed
+   * @return this
+   */
+  public CarillonBuilder daemon(boolean daemon) {
+    this.daemon = daemon;
+    return this;
+  }
+
+  /**
+   * What turns payloads into bytes.
+   *
+   * @param codec {@link JacksonCodec} by default
+   * @return this
+   */
+  public CarillonBuilder codec(PayloadCodec codec) {
+    this.codec = Objects.requireNonNull(codec, "codec");
+    return this;
+  }
+
+  /**
+   * A codec that only reads what it wrote when it was the one in use.
+   *
+   * @param codec the former codec
+   * @return this
+   */
+  public CarillonBuilder alsoRead(PayloadCodec codec) {
+    otherCodecs.add(Objects.requireNonNull(codec, "codec"));
+    return this;
+  }
+
+  /**
+   * Code around every attempt; the first added is outermost.
+   *
+   * @param interceptor the interceptor
+   * @return this
+   */
+  public CarillonBuilder intercept(JobInterceptor interceptor) {
+    interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+    return this;
+  }
+
+  /**
+   * Told of what happens to the jobs of this node.
+   *
+   * @param listener the listener
+   * @return this
+   */
+  public CarillonBuilder listen(JobListener listener) {
+    listeners.add(Objects.requireNonNull(listener, "listener"));
+    return this;
+  }
+
+  /**
+   * Where figures go.
+   *
+   * @param metrics nowhere by default
+   * @return this
+   */
+  public CarillonBuilder metrics(Metrics metrics) {
+    this.metrics = Objects.requireNonNull(metrics, "metrics");
+    return this;
+  }
+
+  /**
+   * How many attempts of a queue, over all namespaces, run at once on this node.
+   *
+   * @param queue the queue
+   * @param limit at least 1
+   * @return this
+   */
+  public CarillonBuilder limitQueue(String queue, int limit) {
+    queueLimits.put(text("queue", queue), positive("limit", limit));
+    return this;
+  }
+
+  /**
+   * How many attempts of a namespace run at once on this node.
+   *
+   * @param namespace the namespace
+   * @param limit at least 1
+   * @return this
+   */
+  public CarillonBuilder limitNamespace(String namespace, int limit) {
+    namespaceLimits.put(text("namespace", namespace), positive("limit", limit));
+    return this;
+  }
+
+  /**
+   * Opens the store and starts. There is nothing else to start.
+   *
+   * @return what is open until it is closed
+   * @throws IllegalArgumentException if no store, or more than one, was said, or its URL is not
+   *     supported
+   * @throws dev.carillon.api.StoreLockedException if another process has the store
+   * @throws dev.carillon.api.StoreUnavailableException if the store cannot be reached or written
+   * @throws dev.carillon.api.StoreVersionException if a newer version wrote the store
+   * @throws dev.carillon.api.StoreCorruptedException if the store is damaged
+   */
+  public Carillon open() {
+    return Carillon.open(this);
+  }
+
+  NodeOptions nodeOptions(SecureRandom random) {
+    long incarnation = random.nextLong();
+    while (incarnation == 0) {
+      incarnation = random.nextLong();
+    }
+    NodeOptions defaults = NodeOptions.of(nodeId, incarnation);
+    return new NodeOptions(
+        nodeId,
+        incarnation,
+        slots,
+        slowStart,
+        loadHorizon,
+        defaults.overdueAfter(),
+        defaults.aloneTime(),
+        successRetention,
+        failureRetention,
+        keyRetention,
+        defaults.maxQueued(),
+        defaults.maxShardJobs(),
+        defaults.maxShardBytes(),
+        Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),
+        maxAttempts);
+  }
+
+  private static String text(String what, String value) {
+    if (value.isBlank()) {
+      throw bad(what, "\"\"", "not blank");
+    }
+    return value;
+  }
+
+  private static int positive(String what, int value) {
+    if (value < 1) {
+      throw bad(what, value, "at least 1");
+    }
+    return value;
+  }
+
+  private static Duration range(String what, Duration value, Duration min, Duration max) {
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+      throw bad(what, value, min + " to " + max);
+    }
+    return value;
+  }
+
+  private static IllegalArgumentException bad(String what, Object value, String expected) {
+    return new IllegalArgumentException(what + ": " + value + " (expected: " + expected + ")");
+  }
+}

@@ -1,0 +1,27 @@
+package dev.carillon;
+
+/**
+ * A look at a node, for operators.
+ *
+ * @param shards that it owns
+ * @param loadedShards whose jobs are in memory
+ * @param loadedJobs how many jobs those are
+ * @param running attempts under way
+ * @param ready jobs that wait for a slot
+ * @param queued operations that wait for the store
+ * @param refusedShards shards that could not be read and are left alone
+ * @param unansweredJobs jobs whose callers wait for an answer
+ * @param unansweredBytes and their bytes
+ * @param problems what went wrong with nobody waiting to hear it; the log has each cause once
+ */
+public record CarillonStats(
+    int shards,
+    int loadedShards,
+    int loadedJobs,
+    int running,
+    long ready,
+    long queued,
+    int refusedShards,
+    long unansweredJobs,
+    long unansweredBytes,
+    long problems) {}

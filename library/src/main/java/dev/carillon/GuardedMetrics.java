@@ -1,0 +1,49 @@
+package dev.carillon;
+
+import dev.carillon.api.Metrics;
+
+/** Metrics of a user's, which must not disturb the loop whatever they throw. */
+final class GuardedMetrics implements Metrics {
+  private final Metrics metrics;
+  private final Reports reports;
+
+  private GuardedMetrics(Metrics metrics, Reports reports) {
+    this.metrics = metrics;
+    this.reports = reports;
+  }
+
+  static Metrics of(Metrics metrics, Reports reports) {
+    return metrics.equals(Metrics.none()) ? metrics : new GuardedMetrics(metrics, reports);
+  }
+
+  @Override
+  public void count(String name, long delta) {
+    try {
+      metrics.count(name, delta);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  @Override
+  public void time(String name, long nanos) {
+    try {
+      metrics.time(name, nanos);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  @Override
+  public void gauge(String name, long value) {
+    try {
+      metrics.gauge(name, value);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  private void failed(Throwable e) {
+    reports.report("metrics failed: " + metrics.getClass().getName(), e);
+  }
+}

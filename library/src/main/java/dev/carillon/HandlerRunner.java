@@ -1,0 +1,137 @@
+package dev.carillon;
+
+import dev.carillon.api.JobInterceptor;
+import dev.carillon.engine.Attempt;
+import dev.carillon.engine.AttemptRunner;
+import dev.carillon.engine.Node;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs handlers, each attempt on a virtual thread of its own.
+ *
+ * <p>Attempts that start in one turn are gathered. A few are started by the loop itself; many are
+ * handed to one virtual thread that starts the others, which costs the loop less.
+ */
+final class HandlerRunner implements AttemptRunner {
+  private static final int STARTED_BY_LOOP = 4;
+
+  private final Payloads payloads;
+  private final List<JobInterceptor> interceptors;
+  private final Reports reports;
+  private final WorkerLoop interrupter;
+  private final Map<String, Registration> handlers = new ConcurrentHashMap<>();
+  private @Nullable NodeLoop loop;
+
+  // The loop's own.
+  private final List<AttemptRun> gathered = new ArrayList<>();
+  private int running;
+
+  HandlerRunner(Payloads payloads, List<JobInterceptor> interceptors, Reports reports) {
+    this.payloads = payloads;
+    this.interceptors = List.copyOf(interceptors);
+    this.reports = reports;
+    this.interrupter = new WorkerLoop("carillon-interrupter", reports);
+  }
+
+  /** Called once, before the loop starts. */
+  void start(NodeLoop ofAttempts) {
+    loop = ofAttempts;
+    interrupter.start();
+  }
+
+  /** Keeps a handler; false where its type has one already. */
+  boolean register(Registration registration) {
+    return handlers.putIfAbsent(registration.name(), registration) == null;
+  }
+
+  @Nullable Registration registration(String type) {
+    return handlers.get(type);
+  }
+
+  Payloads payloads() {
+    return payloads;
+  }
+
+  List<JobInterceptor> interceptors() {
+    return interceptors;
+  }
+
+  NodeLoop loop() {
+    return Objects.requireNonNull(loop, "loop");
+  }
+
+  /** Handlers that have not returned; on the loop. */
+  int running() {
+    return running;
+  }
+
+  @Override
+  public void start(Attempt attempt) {
+    AttemptRun run = new AttemptRun(this, attempt);
+    attempt.attach(run);
+    running++;
+    gathered.add(run);
+  }
+
+  /** Starts what has gathered; on the loop, after each turn. */
+  void startGathered() {
+    if (gathered.isEmpty()) {
+      return;
+    }
+    if (gathered.size() <= STARTED_BY_LOOP) {
+      gathered.forEach(HandlerRunner::launch);
+    } else {
+      AttemptRun[] runs = gathered.toArray(AttemptRun[]::new);
+      try {
+        Thread.ofVirtual().name("carillon-starter").start(() -> launchAll(runs));
+      } catch (Throwable e) {
+        reports.report("no thread to start handlers with", e);
+        launchAll(runs);
+      }
+    }
+    gathered.clear();
+  }
+
+  private static void launchAll(AttemptRun[] runs) {
+    for (AttemptRun run : runs) {
+      launch(run);
+    }
+  }
+
+  private static void launch(AttemptRun run) {
+    try {
+      run.threads().newThread(run).start();
+    } catch (Throwable e) {
+      run.failedToStart(e);
+    }
+  }
+
+  @Override
+  public void interrupt(Attempt attempt) {
+    if (attempt.attachment() instanceof AttemptRun run && run.requestInterrupt()) {
+      // Not here: interrupting a thread may close the channel that it is blocked on.
+      interrupter.post(
+          new Event() {
+            @Override
+            void happen() {
+              run.interrupt();
+            }
+          });
+    }
+  }
+
+  /** An attempt's thread is done with it; on the loop. */
+  void finished(Node node, AttemptRun run) {
+    running--;
+    node.finished(run.attempt(), run.outcome());
+  }
+
+  void stop() {
+    interrupter.stop();
+  }
+}

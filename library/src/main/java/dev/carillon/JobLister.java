@@ -1,0 +1,217 @@
+package dev.carillon;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Page;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.JobScan;
+import dev.carillon.engine.Micros;
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists jobs on the caller's thread: shard by shard in the order of their ids, in each by job
+ * number. Neither ever changes for a job, so the place of a {@link Cursor} stays what it was
+ * however jobs come and go, and what lies before it is never read again.
+ *
+ * <p>With a range of due times the shards made for it come first and the others, which may hold
+ * retried or replaced jobs of the range, in a second pass. What the journals tell is completed by
+ * how the jobs of this node stand.
+ */
+final class JobLister {
+  private static final int SHARDS_A_PAGE = 256;
+  private static final long LONGEST_SHARD_SECONDS = Duration.ofDays(31).toSeconds();
+
+  /** A page that takes longer is given as it is, with the place to go on. */
+  private static final long PAGE_NANOS = Duration.ofSeconds(2).toNanos();
+
+  private final Store store;
+  private final NodeLoop loop;
+
+  JobLister(Store store, NodeLoop loop) {
+    this.store = store;
+    this.loop = loop;
+  }
+
+  Page<JobInfo> list(JobQuery query) {
+    return new Listing(query).read();
+  }
+
+  /** How a job stands on this node, if it is there and the journal did not tell its end. */
+  JobInfo standing(JobRef ref, JobInfo read) {
+    return read.state().ended() ? read : standing(ref.shard()).getOrDefault(ref.number(), read);
+  }
+
+  private Map<Long, JobInfo> standing(ShardId shard) {
+    return loop.post(
+            new Ask<Map<Long, JobInfo>>(
+                loop,
+                "looking at a shard",
+                Ask.Effect.READS,
+                (node, asked) -> asked.answer(node.standing(shard))))
+        .await();
+  }
+
+  /**
+   * Where a list goes on: after a job of a shard.
+   *
+   * @param pass 0 for the shards made for the range of due times, 1 for the others
+   */
+  private record Cursor(int pass, @Nullable ShardId shard, long number) {
+    static final long ALL = Long.MAX_VALUE;
+    private static final int SHARD_AT = 2;
+    private static final int NUMBER_AT = SHARD_AT + ShardId.TEXT_LENGTH;
+
+    static Cursor parse(String text) {
+      try {
+        return new Cursor(
+            Integer.parseInt(text.substring(0, 1)),
+            ShardId.parse(text.substring(SHARD_AT, NUMBER_AT)),
+            Long.parseLong(text.substring(NUMBER_AT), 32));
+      } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+        throw new IllegalArgumentException(
+            "cursor: " + text + " (expected: what Page.next() gave)", e);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return pass + "-" + shard + Long.toString(number, 32);
+    }
+  }
+
+  /** One page being read. */
+  private final class Listing {
+    private final JobQuery query;
+    private final boolean ranged;
+    private final long fromMicros;
+    private final long toMicros;
+    private final long deadlineNanos = System.nanoTime() + PAGE_NANOS;
+    private final List<JobInfo> items = new ArrayList<>();
+    private Cursor at;
+
+    Listing(JobQuery query) {
+      this.query = query;
+      Instant from = query.dueFrom();
+      Instant to = query.dueTo();
+      this.ranged = from != null || to != null;
+      this.fromMicros = from == null ? 0 : Micros.ceil(from);
+      this.toMicros = to == null ? Long.MAX_VALUE : Micros.ceil(to);
+      String cursor = query.cursor();
+      this.at = cursor == null ? new Cursor(ranged ? 0 : 1, null, 0) : Cursor.parse(cursor);
+    }
+
+    Page<JobInfo> read() {
+      ShardId begun = at.shard();
+      if (begun != null && at.number() != Cursor.ALL) {
+        readShard(begun, at.number());
+      }
+      while (!isFull()) {
+        List<Head> heads = nextShards();
+        for (Head head : heads) {
+          if (at.pass() == 0 && startMicros(head) >= toMicros) {
+            break;
+          }
+          if (isOfPass(head)) {
+            readShard(head.shard(), 0);
+          }
+          if (isFull()) {
+            return new Page<>(items, at.toString());
+          }
+        }
+        boolean passOver =
+            heads.size() < SHARDS_A_PAGE
+                || (at.pass() == 0 && startMicros(heads.getLast()) >= toMicros);
+        if (!passOver) {
+          at = new Cursor(at.pass(), heads.getLast().shard(), Cursor.ALL);
+        } else if (at.pass() == 0) {
+          at = new Cursor(1, null, 0);
+        } else {
+          return new Page<>(items, null);
+        }
+      }
+      return new Page<>(items, at.toString());
+    }
+
+    private boolean isFull() {
+      return at.shard() != null
+          && (items.size() >= query.limit() || deadlineNanos - System.nanoTime() < 0);
+    }
+
+    /** The shards after the place. */
+    private List<Head> nextShards() {
+      ShardId after = at.shard();
+      if (after == null && at.pass() == 0) {
+        after = justBefore(fromMicros);
+      }
+      return StoreAnswers.get(store.journals().listById(after, SHARDS_A_PAGE));
+    }
+
+    private boolean isOfPass(Head head) {
+      boolean inRange =
+          ranged && startMicros(head) < toMicros && JobScan.endMicros(head) > fromMicros;
+      return inRange == (at.pass() == 0);
+    }
+
+    private void readShard(ShardId shard, long after) {
+      int room = query.limit() - items.size();
+      Map<Long, JobInfo> standing = standing(shard);
+      List<Map.Entry<JobRef, JobInfo>> found =
+          StoreAnswers.get(
+              JobScan.page(store, shard, after, room, (ref, info) -> shown(ref, info, standing)));
+      found.forEach(entry -> items.add(entry.getValue()));
+      boolean more = found.size() == room;
+      at = new Cursor(at.pass(), shard, more ? found.getLast().getKey().number() : Cursor.ALL);
+    }
+
+    private @Nullable JobInfo shown(JobRef ref, JobInfo read, Map<Long, JobInfo> standing) {
+      if (!fits(read)) {
+        return null;
+      }
+      JobInfo info = read.state().ended() ? read : standing.getOrDefault(ref.number(), read);
+      return query.states().isEmpty() || query.states().contains(info.state()) ? info : null;
+    }
+
+    /** Everything but the state, which the journal alone does not know. */
+    private boolean fits(JobInfo info) {
+      return (query.type() == null || query.type().equals(info.type()))
+          && (query.namespace() == null || query.namespace().equals(info.namespace()))
+          && (query.queue() == null || query.queue().equals(info.queue()))
+          && (query.dueFrom() == null || !info.dueAt().isBefore(query.dueFrom()))
+          && (query.dueTo() == null || info.dueAt().isBefore(query.dueTo()))
+          && fitsName(info.name())
+          && mayHaveState(info.state());
+    }
+
+    private boolean fitsName(@Nullable String name) {
+      String prefix = query.namePrefix();
+      return prefix == null || (name != null && name.startsWith(prefix));
+    }
+
+    /** An ended job is as the journal says; any other may stand otherwise on this node. */
+    private boolean mayHaveState(JobState read) {
+      return query.states().isEmpty()
+          || (read.ended()
+              ? query.states().contains(read)
+              : query.states().stream().anyMatch(state -> !state.ended()));
+    }
+  }
+
+  private static long startMicros(Head head) {
+    return head.shard().startSeconds() * 1_000_000;
+  }
+
+  /** An id before all shards that may be made for this time. */
+  private static @Nullable ShardId justBefore(long micros) {
+    long seconds = micros / 1_000_000 - LONGEST_SHARD_SECONDS;
+    return seconds <= 0 ? null : new ShardId(seconds, 1, 1);
+  }
+}

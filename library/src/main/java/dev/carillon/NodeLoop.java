@@ -1,0 +1,489 @@
+package dev.carillon;
+
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.JobListener;
+import dev.carillon.api.Metrics;
+import dev.carillon.engine.AttemptRunner;
+import dev.carillon.engine.Node;
+import dev.carillon.engine.NodeEnvironment;
+import dev.carillon.engine.NodeOptions;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The thread that owns a {@link Node}. It takes events from its mailbox in bounded rounds, lets the
+ * node do its turn, and sleeps until the next event or for as long as the node says.
+ *
+ * <p>It never blocks and never dies: what an event throws is reported and the loop goes on. No code
+ * of users runs here: handlers run on threads of {@link HandlerRunner}, futures are completed by
+ * another thread, blocked callers are only woken.
+ *
+ * <p>The clocks are read once per round; the engine sees a time that is at most one round old,
+ * which is never later than the real one.
+ */
+final class NodeLoop {
+  private static final int EVENTS_A_ROUND = 2048;
+  private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
+  private static final long SLEEP_AFTER_FAILURE_NANOS = 10_000_000;
+
+  private final Settings settings;
+  private final Reports reports;
+  private final Admission admission;
+  private final Thread thread;
+  private final Mailbox mailbox;
+  private final WorkerLoop completer;
+  private final StoreDriver driver;
+  private final HandlerRunner runner;
+  private final Node node;
+
+  // The loop's own.
+  private final Unanswered unanswered = new Unanswered();
+  private final List<CompletableFuture<LoopControl.Quiet>> awaitingQuiet = new ArrayList<>();
+  private final List<Awaited> awaited = new ArrayList<>();
+  private List<Pending<?>> completions = new ArrayList<>();
+  private long leaving;
+  private long wallMicros;
+  private long monotonicNanos;
+
+  private final AtomicInteger outside = new AtomicInteger();
+  private volatile boolean quietAwaited;
+  private volatile long lastTurnNanos = System.nanoTime();
+  private volatile boolean stopping;
+  private volatile boolean ended;
+
+  /**
+   * What a loop needs to know.
+   *
+   * @param answerTimeout after which a question is given up
+   * @param daemon whether the process may end while the loop runs
+   * @param listener told of jobs, or null
+   */
+  record Settings(
+      NodeOptions node,
+      TimeSource time,
+      Duration answerTimeout,
+      boolean daemon,
+      Metrics metrics,
+      @Nullable JobListener listener,
+      long seed) {}
+
+  NodeLoop(
+      Settings settings, Store store, Admission admission, HandlerRunner runner, Reports reports) {
+    this.settings = settings;
+    this.reports = reports;
+    this.admission = admission;
+    this.thread =
+        Thread.ofPlatform().daemon(settings.daemon()).name("carillon-loop").unstarted(this::run);
+    this.mailbox = new Mailbox(thread);
+    this.completer = new WorkerLoop("carillon-completer", reports);
+    this.driver = new StoreDriver(store, this, reports);
+    this.runner = runner;
+    readClocks();
+    this.node = new Node(new Environment(), settings.node());
+  }
+
+  void start() {
+    driver.start();
+    completer.start();
+    thread.start();
+    post(
+        new Event() {
+          @Override
+          void happen() {
+            node.start();
+          }
+        });
+    settings.time().attached(new Control());
+  }
+
+  // ---- from any thread
+
+  void post(Event event) {
+    mailbox.post(event);
+  }
+
+  /** Posts a question; where the loop has ended it is answered at once. */
+  <P extends Pending<?>> P post(P pending) {
+    mailbox.post(pending);
+    if (ended) {
+      pending.closed();
+    }
+    return pending;
+  }
+
+  Duration answerTimeout() {
+    return settings.answerTimeout();
+  }
+
+  /** How long ago the last turn was. */
+  long sinceLastTurnNanos() {
+    return System.nanoTime() - lastTurnNanos;
+  }
+
+  /** How long the slowest call to the store that is under way has taken. */
+  long slowestStoreCallNanos() {
+    return driver.slowestNanos();
+  }
+
+  /**
+   * Something that was caused here begins on another thread: the node is not quiet until it ends.
+   */
+  void outsideBegins() {
+    outside.incrementAndGet();
+  }
+
+  void outsideEnds() {
+    outside.decrementAndGet();
+    if (quietAwaited) {
+      mailbox.wake();
+    }
+  }
+
+  /** Ends the loop after what was posted before; questions left are answered with what is known. */
+  void stop() {
+    stopping = true;
+    mailbox.wake();
+  }
+
+  /** Waits for the thread to end, whatever interrupts; at most for the limit. */
+  void awaitEnd(Duration limit) {
+    try {
+      var unused = thread.join(limit);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Runs {@code then} on the loop after the first turn at which {@code condition} holds. */
+  void when(Predicate<Node> condition, Runnable then) {
+    post(
+        new Event() {
+          @Override
+          void happen() {
+            awaited.add(new Awaited(condition, then));
+          }
+        });
+  }
+
+  private record Awaited(Predicate<Node> condition, Runnable then) {}
+
+  /** Runs code of users', off the loop; called on it. */
+  void outside(Runnable action) {
+    outsideBegins();
+    completer.post(
+        new Event() {
+          @Override
+          void happen() {
+            try {
+              action.run();
+            } finally {
+              outsideEnds();
+            }
+          }
+        });
+  }
+
+  // ---- the thread
+
+  private void run() {
+    try {
+      while (!stopping || !mailbox.isEmpty()) {
+        long sleep = round();
+        if (sleep > 0) {
+          mailbox.sleep(sleep);
+        }
+      }
+    } finally {
+      end();
+    }
+  }
+
+  /** Takes a bounded number of events and does a turn; returns how long the loop may sleep. */
+  private long round() {
+    try {
+      readClocks();
+      boolean more = takeEvents();
+      readClocks();
+      long nanos = node.turn();
+      runner.startGathered();
+      giveUpOld();
+      handOver();
+      tellAwaited();
+      lastTurnNanos = System.nanoTime();
+      return more ? 0 : sleepFor(nanos);
+    } catch (Throwable e) {
+      reports.report("a turn of the loop failed", e);
+      return SLEEP_AFTER_FAILURE_NANOS;
+    }
+  }
+
+  private void readClocks() {
+    wallMicros = settings.time().wallMicros();
+    monotonicNanos = settings.time().monotonicNanos();
+  }
+
+  private boolean takeEvents() {
+    for (int i = 0; i < EVENTS_A_ROUND; i++) {
+      Event event = mailbox.poll();
+      if (event == null) {
+        return false;
+      }
+      try {
+        event.happen();
+      } catch (Throwable e) {
+        reports.report("an event of the loop failed: " + event.getClass().getSimpleName(), e);
+      }
+    }
+    return true;
+  }
+
+  private long sleepFor(long nanos) {
+    if (nanos <= 0) {
+      return 0;
+    }
+    if (!awaitingQuiet.isEmpty() && isQuiet()) {
+      var quiet = new LoopControl.Quiet(node.nextDueMicros(), node.nanosToNextTimer());
+      List<CompletableFuture<LoopControl.Quiet>> told = List.copyOf(awaitingQuiet);
+      awaitingQuiet.clear();
+      quietAwaited = false;
+      completer.post(
+          new Event() {
+            @Override
+            void happen() {
+              told.forEach(future -> future.complete(quiet));
+            }
+          });
+    }
+    Pending<?> oldest = unanswered.oldest();
+    long sleep = Math.min(nanos, LONGEST_SLEEP_NANOS);
+    return oldest == null
+        ? sleep
+        : Math.max(1, Math.min(sleep, oldest.deadlineNanos - System.nanoTime()));
+  }
+
+  /** Whether nothing can happen before time passes or somebody asks. */
+  private boolean isQuiet() {
+    return mailbox.isEmpty()
+        && driver.inFlight() == 0
+        && runner.running() == 0
+        && outside.get() == 0;
+  }
+
+  private void giveUpOld() {
+    Pending<?> oldest = unanswered.oldest();
+    if (oldest == null) {
+      return;
+    }
+    long now = System.nanoTime();
+    while (oldest != null && oldest.deadlineNanos - now <= 0) {
+      giveUp(oldest, settings.answerTimeout().toString());
+      oldest = unanswered.oldest();
+    }
+  }
+
+  private void tellAwaited() {
+    if (!awaited.isEmpty()) {
+      awaited.removeIf(
+          one -> {
+            boolean holds = one.condition().test(node);
+            if (holds) {
+              one.then().run();
+            }
+            return holds;
+          });
+    }
+  }
+
+  /** Tells those who waited: room first, then their answers. */
+  private void handOver() {
+    if (leaving != 0) {
+      admission.leave(leaving);
+      leaving = 0;
+    }
+    if (!completions.isEmpty()) {
+      outsideBegins();
+      completer.post(new Completion(completions));
+      completions = new ArrayList<>(completions.size());
+    }
+  }
+
+  private final class Completion extends Event {
+    private final List<Pending<?>> answered;
+
+    Completion(List<Pending<?>> answered) {
+      this.answered = answered;
+    }
+
+    @Override
+    void happen() {
+      try {
+        for (Pending<?> pending : answered) {
+          pending.completeFuture();
+        }
+      } finally {
+        outsideEnds();
+      }
+    }
+  }
+
+  private void end() {
+    ended = true;
+    runner.stop();
+    for (Event event = mailbox.poll(); event != null; event = mailbox.poll()) {
+      if (event instanceof Pending<?> pending) {
+        pending.closed();
+      }
+    }
+    for (Pending<?> left = unanswered.oldest(); left != null; left = unanswered.oldest()) {
+      giveUp(left, "Carillon was closed");
+    }
+    handOver();
+    awaitingQuiet.forEach(future -> future.cancel(false));
+    driver.stop();
+    completer.stop();
+  }
+
+  // ---- on the loop
+
+  Node node() {
+    return node;
+  }
+
+  /** Whether no question waits for its answer. */
+  boolean isAnswered() {
+    return unanswered.size() == 0;
+  }
+
+  void finished(AttemptRun run) {
+    runner.finished(node, run);
+  }
+
+  void asked(Pending<?> pending) {
+    unanswered.add(pending);
+    try {
+      pending.ask(node);
+    } catch (CarillonException e) {
+      pending.fail(e);
+    }
+  }
+
+  void giveUp(Pending<?> pending, String waited) {
+    unanswered.remove(pending);
+    if (!pending.isAnswered()) {
+      pending.giveUp(node, waited);
+    }
+  }
+
+  private boolean isLoop(Thread caller) {
+    return caller.equals(thread);
+  }
+
+  /** Called by a question that has its answer; nearly always on the loop. */
+  void answered(Pending<?> pending) {
+    if (isLoop(Thread.currentThread())) {
+      unanswered.remove(pending);
+      leaving += pending.weight();
+    } else {
+      admission.leave(pending.weight());
+      post(
+          new Event() {
+            @Override
+            void happen() {
+              unanswered.remove(pending);
+            }
+          });
+    }
+  }
+
+  /** Has the future of a question completed, off the loop. */
+  void complete(Pending<?> pending) {
+    if (isLoop(Thread.currentThread())) {
+      completions.add(pending);
+    } else {
+      pending.completeFuture();
+    }
+  }
+
+  private final class Control implements LoopControl {
+    @Override
+    public void clockMoved() {
+      post(
+          new Event() {
+            @Override
+            void happen() {
+              // Being awake is enough: every round reads the clocks.
+            }
+          });
+    }
+
+    @Override
+    public CompletableFuture<Quiet> whenQuiet() {
+      var future = new CompletableFuture<Quiet>();
+      post(
+          new Event() {
+            @Override
+            void happen() {
+              awaitingQuiet.add(future);
+              quietAwaited = true;
+            }
+          });
+      if (ended) {
+        future.cancel(false);
+      }
+      return future;
+    }
+  }
+
+  private final class Environment implements NodeEnvironment {
+    private final SplittableRandom random = new SplittableRandom(settings.seed());
+
+    @Override
+    public long wallMicros() {
+      return wallMicros;
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return monotonicNanos;
+    }
+
+    @Override
+    public long random() {
+      return random.nextLong();
+    }
+
+    @Override
+    public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+      driver.submit(channel, work, done);
+    }
+
+    @Override
+    public AttemptRunner runner() {
+      return runner;
+    }
+
+    @Override
+    public Metrics metrics() {
+      return settings.metrics();
+    }
+
+    @Override
+    public @Nullable JobListener listener() {
+      return settings.listener();
+    }
+
+    @Override
+    public void report(String problem, @Nullable Throwable cause) {
+      reports.report(problem, cause);
+    }
+  }
+}

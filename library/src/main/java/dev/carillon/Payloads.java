@@ -1,0 +1,149 @@
+package dev.carillon;
+
+import dev.carillon.api.CodecException;
+import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.TypeToken;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inputs, results and saved states as they are stored: what the codec wrote, after a mark that says
+ * which codec that was, so that the same one reads it years later.
+ *
+ * <pre>
+ * nothing               null
+ * first byte 1          length of a name, the codec's name, what it wrote
+ * first byte 2          what {@link BytesCodec} wrote
+ * any other first byte  what {@link JacksonCodec} wrote; JSON begins with neither 1 nor 2
+ * </pre>
+ *
+ * <p>Immutable and thread-safe. The marks are persisted: they never change and none is used again.
+ */
+final class Payloads {
+  private static final byte[] NOTHING = {};
+  private static final byte NAMED = 1;
+  private static final byte BYTES = 2;
+
+  private final PayloadCodec codec;
+  private final byte[] mark;
+  private final Map<String, PayloadCodec> known = new LinkedHashMap<>();
+
+  /**
+   * Payloads written by {@code codec}.
+   *
+   * @param others further codecs that payloads may have been written by
+   */
+  Payloads(PayloadCodec codec, List<PayloadCodec> others) {
+    this.codec = codec;
+    this.mark = markOf(codec);
+    add(BytesCodec.INSTANCE);
+    add(codec);
+    others.forEach(this::add);
+    if (!known.containsKey(JacksonCodec.NAME)) {
+      add(new JacksonCodec());
+    }
+  }
+
+  private void add(PayloadCodec added) {
+    known.putIfAbsent(added.name(), added);
+  }
+
+  private static byte[] markOf(PayloadCodec codec) {
+    return switch (codec.name()) {
+      case JacksonCodec.NAME -> NOTHING;
+      case BytesCodec.NAME -> new byte[] {BYTES};
+      default -> named(codec.name());
+    };
+  }
+
+  private static byte[] named(String name) {
+    byte[] text = name.getBytes(StandardCharsets.UTF_8);
+    if (text.length == 0 || text.length > Byte.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "codec name: " + name + " (expected: 1 to " + Byte.MAX_VALUE + " bytes)");
+    }
+    byte[] mark = new byte[2 + text.length];
+    mark[0] = NAMED;
+    mark[1] = (byte) text.length;
+    System.arraycopy(text, 0, mark, 2, text.length);
+    return mark;
+  }
+
+  byte[] encode(@Nullable Object value, Type type) {
+    if (value == null) {
+      return NOTHING;
+    }
+    if (type == byte[].class) {
+      return join(new byte[] {BYTES}, BytesCodec.INSTANCE.encode(value, type));
+    }
+    byte[] data = codec.encode(value, type);
+    if (mark.length > 0) {
+      return join(mark, data);
+    }
+    boolean clear = data.length > 0 && data[0] != NAMED && data[0] != BYTES;
+    return clear ? data : join(named(codec.name()), data);
+  }
+
+  private static byte[] join(byte[] mark, byte[] data) {
+    byte[] joined = new byte[mark.length + data.length];
+    System.arraycopy(mark, 0, joined, 0, mark.length);
+    System.arraycopy(data, 0, joined, mark.length, data.length);
+    return joined;
+  }
+
+  @Nullable Object decode(byte[] stored, Type type) {
+    if (stored.length == 0) {
+      return null;
+    }
+    return switch (stored[0]) {
+      case BYTES -> BytesCodec.INSTANCE.decode(from(stored, 1), type);
+      case NAMED -> {
+        int end = 2 + stored[1];
+        String name = new String(stored, 2, end - 2, StandardCharsets.UTF_8);
+        yield find(name).decode(from(stored, end), type);
+      }
+      default -> find(JacksonCodec.NAME).decode(stored, type);
+    };
+  }
+
+  private static byte[] from(byte[] stored, int start) {
+    return Arrays.copyOfRange(stored, start, stored.length);
+  }
+
+  private PayloadCodec find(String name) {
+    PayloadCodec found = known.get(name);
+    if (found == null) {
+      throw new CodecException(
+          "codec: " + name + " (expected: one of " + known.keySet() + "; add it to the builder)");
+    }
+    return found;
+  }
+
+  /** What a payload holds, without the mark, and rewrapped by {@code change}: for upcasters. */
+  byte[] upcast(byte[] stored, java.util.function.UnaryOperator<byte[]> change) {
+    int data = dataOffset(stored);
+    byte[] mark = Arrays.copyOf(stored, data);
+    return join(mark, change.apply(from(stored, data)));
+  }
+
+  private static int dataOffset(byte[] stored) {
+    if (stored.length == 0) {
+      return 0;
+    }
+    return switch (stored[0]) {
+      case BYTES -> 1;
+      case NAMED -> 2 + stored[1];
+      default -> 0;
+    };
+  }
+
+  @SuppressWarnings("unchecked") // the codec decodes to the token's type
+  <T> @Nullable T decode(byte[] stored, TypeToken<T> type) {
+    return (T) decode(stored, type.type());
+  }
+}

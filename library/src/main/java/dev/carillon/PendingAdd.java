@@ -1,0 +1,64 @@
+package dev.carillon;
+
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
+import dev.carillon.engine.AddRequest;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Node;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One job on its way into the store, and its caller. */
+final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.Answer {
+  private final Carillon carillon;
+  private final Job<O> job;
+  private final AddRequest request;
+
+  PendingAdd(
+      Carillon carillon,
+      Job<O> job,
+      JobSpec spec,
+      @Nullable CompletableFuture<JobHandle<O>> future) {
+    super(carillon.loop(), future);
+    this.carillon = carillon;
+    this.job = job;
+    this.request = new AddRequest(spec, job.ifExists(), this);
+  }
+
+  @Override
+  long weight() {
+    return Admission.weight(1, request.bytes());
+  }
+
+  @Override
+  void ask(Node node) {
+    node.add(request);
+  }
+
+  @Override
+  void giveUp(Node node, String waited) {
+    node.abandon(request, waited);
+  }
+
+  @Override
+  boolean changesSomething() {
+    return true;
+  }
+
+  @Override
+  String what() {
+    return "scheduling a job of type " + job.typeName();
+  }
+
+  @Override
+  public void added(JobRef ref, boolean created) {
+    answer(new ScheduledJob<>(carillon, ref, created, job.outputType()));
+  }
+
+  @Override
+  public void refused(CarillonException why) {
+    fail(why);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.carillon;
+
+import dev.carillon.api.CodecException;
+import dev.carillon.api.JobContext;
+import dev.carillon.api.JobHandler;
+import dev.carillon.api.JobType;
+import dev.carillon.api.TaskHandler;
+import dev.carillon.api.TaskType;
+import dev.carillon.api.Upcaster;
+import dev.carillon.engine.JobSpec;
+import java.lang.reflect.Type;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A handler with the types it was registered for.
+ *
+ * @param threads makes the virtual threads of its attempts, named for the type
+ */
+record Registration(
+    String name,
+    int version,
+    Type input,
+    Type output,
+    Call call,
+    HandlerOptions options,
+    ThreadFactory threads) {
+
+  /** A handler of either kind, with its types erased. */
+  @FunctionalInterface
+  interface Call {
+    @Nullable Object run(@Nullable Object input, JobContext job) throws Exception;
+  }
+
+  @SuppressWarnings({
+    "unchecked",
+    "NullAway"
+  }) // the input has its type, and is null if that is Void
+  static <I, O> Registration of(
+      JobType<I, O> type, JobHandler<? super I, ? extends O> handler, HandlerOptions options) {
+    return new Registration(
+        type.name(),
+        type.version(),
+        type.input().type(),
+        type.output().type(),
+        (input, job) -> ((JobHandler<@Nullable Object, @Nullable Object>) handler).run(input, job),
+        options,
+        threads(type.name()));
+  }
+
+  @SuppressWarnings({
+    "unchecked",
+    "NullAway"
+  }) // the input has its type, and is null if that is Void
+  static <I> Registration of(
+      TaskType<I> type, TaskHandler<? super I> handler, HandlerOptions options) {
+    return new Registration(
+        type.name(),
+        type.version(),
+        type.input().type(),
+        Void.class,
+        (input, job) -> {
+          ((TaskHandler<@Nullable Object>) handler).run(input, job);
+          return null;
+        },
+        options,
+        threads(type.name()));
+  }
+
+  private static ThreadFactory threads(String type) {
+    return Thread.ofVirtual()
+        .name("carillon-job " + type)
+        .inheritInheritableThreadLocals(false)
+        .factory();
+  }
+
+  /** The input of a job, brought to this version. */
+  @Nullable Object decode(JobSpec spec, Payloads payloads) {
+    byte[] stored = spec.payload();
+    int written = spec.typeVersion();
+    if (written == version) {
+      return payloads.decode(stored, input);
+    }
+    Upcaster upcaster = options.upcaster();
+    if (written > version || upcaster == null) {
+      throw new CodecException(
+          "payload version of %s: %s (expected: %s%s)"
+              .formatted(
+                  name,
+                  written,
+                  version,
+                  written > version
+                      ? " or lower; a newer version of the code wrote it"
+                      : ", or an upcaster for older ones"));
+    }
+    byte[] current = payloads.upcast(stored, bytes -> upcaster.upcast(written, bytes));
+    return payloads.decode(current, input);
+  }
+}

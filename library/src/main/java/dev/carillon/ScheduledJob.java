@@ -1,0 +1,69 @@
+package dev.carillon;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.Subscription;
+import dev.carillon.api.TypeToken;
+import dev.carillon.engine.JobRef;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A job that is in the store. The text of its id is made only where somebody asks for it. */
+final class ScheduledJob<O> implements JobHandle<O> {
+  private final Carillon carillon;
+  private final JobRef ref;
+  private final boolean created;
+  private final TypeToken<O> output;
+
+  ScheduledJob(Carillon carillon, JobRef ref, boolean created, TypeToken<O> output) {
+    this.carillon = carillon;
+    this.ref = ref;
+    this.created = created;
+    this.output = output;
+  }
+
+  @Override
+  public JobId id() {
+    return ref.id();
+  }
+
+  @Override
+  public boolean created() {
+    return created;
+  }
+
+  @Override
+  public JobInfo info() {
+    return carillon.get(id()).orElseThrow(() -> new JobNotFoundException(id()));
+  }
+
+  @Override
+  public CancelResult cancel(String reason) {
+    return carillon.cancel(id(), reason);
+  }
+
+  @Override
+  public Subscription watch(Consumer<JobInfo> watcher) {
+    return carillon.watch(id(), watcher);
+  }
+
+  @Override
+  public @Nullable O result(Duration timeout) {
+    return carillon.result(id(), output, timeout);
+  }
+
+  @Override
+  public CompletableFuture<@Nullable O> resultAsync() {
+    return carillon.resultAsync(id(), output);
+  }
+
+  @Override
+  public String toString() {
+    return "JobHandle[" + id() + (created ? "]" : ", existing]");
+  }
+}

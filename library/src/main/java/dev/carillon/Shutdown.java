@@ -1,0 +1,138 @@
+package dev.carillon;
+
+import dev.carillon.api.ClosedException;
+import dev.carillon.engine.Node;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a Carillon ends, in order: no attempt starts any more and running handlers may finish; those
+ * that do not are interrupted; new calls are refused; what was asked for is written; the shards are
+ * given back; the loop and the store end. Each step has a limit, so that neither a handler nor a
+ * store that hangs keeps the process.
+ */
+final class Shutdown {
+  private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(2);
+  private static final Duration FLUSH = Duration.ofSeconds(5);
+  private static final Duration RELEASE = Duration.ofSeconds(3);
+  private static final Duration END = Duration.ofSeconds(2);
+
+  private final NodeLoop loop;
+  private final Store store;
+  private final @Nullable ListenerRelay relay;
+  private final Reports reports;
+  private final Duration grace;
+  private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.OPEN);
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private boolean interrupted;
+
+  private enum Phase {
+    OPEN,
+    /** Handlers finish; what they ask is still answered. */
+    STOPPING,
+    CLOSED
+  }
+
+  Shutdown(
+      NodeLoop loop, Store store, @Nullable ListenerRelay relay, Reports reports, Duration grace) {
+    this.loop = loop;
+    this.store = store;
+    this.relay = relay;
+    this.reports = reports;
+    this.grace = grace;
+  }
+
+  void requireOpen() {
+    if (phase.get() == Phase.CLOSED) {
+      throw new ClosedException("Carillon is closed (expected: an open one)");
+    }
+  }
+
+  boolean isClosing() {
+    return phase.get() != Phase.OPEN;
+  }
+
+  void run() {
+    if (phase.compareAndSet(Phase.OPEN, Phase.STOPPING)) {
+      try {
+        close();
+      } finally {
+        phase.set(Phase.CLOSED);
+        closed.countDown();
+      }
+    } else {
+      await(closed, grace.plus(AFTER_INTERRUPT).plus(FLUSH).plus(RELEASE).plus(END).plus(END));
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void close() {
+    onNode(Node::beginStop);
+    if (!awaitThat(node -> node.running() == 0, grace)) {
+      onNode(Node::interruptRunning);
+      awaitThat(node -> node.running() == 0, AFTER_INTERRUPT);
+    }
+    phase.set(Phase.CLOSED);
+    awaitThat(node -> node.quiet() && loop.isAnswered(), FLUSH);
+    CountDownLatch released = new CountDownLatch(1);
+    onNode(node -> node.release(released::countDown));
+    await(released, RELEASE);
+    loop.stop();
+    loop.awaitEnd(END);
+    if (relay != null) {
+      relay.stop();
+    }
+    closeStore();
+  }
+
+  /** On a thread of its own: a store may wait for a call that never ends. */
+  private void closeStore() {
+    CountDownLatch done = new CountDownLatch(1);
+    Thread.ofPlatform()
+        .daemon()
+        .name("carillon-close")
+        .start(
+            () -> {
+              try {
+                store.close();
+              } catch (Throwable e) {
+                reports.report("closing the store failed", e);
+              } finally {
+                done.countDown();
+              }
+            });
+    if (!await(done, END)) {
+      reports.report("the store does not close; left to the end of the process", null);
+    }
+  }
+
+  private void onNode(java.util.function.Consumer<Node> action) {
+    loop.post(new OnNode(loop, action));
+  }
+
+  private boolean awaitThat(Predicate<Node> condition, Duration limit) {
+    CountDownLatch holds = new CountDownLatch(1);
+    loop.when(condition, holds::countDown);
+    return await(holds, limit);
+  }
+
+  /** Waits; interrupted, it waits no longer, here and in what follows, than a moment. */
+  private boolean await(CountDownLatch latch, Duration limit) {
+    long deadline = System.nanoTime() + limit.toNanos();
+    while (true) {
+      long left = deadline - System.nanoTime();
+      try {
+        return latch.await(interrupted ? Math.min(left, 500_000_000L) : left, TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package dev.carillon;
+
+import dev.carillon.api.Due;
+import dev.carillon.api.IfExists;
+import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Job;
+import dev.carillon.api.Limits;
+import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Micros;
+import dev.carillon.store.Records.Stamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/** Turns requests into what the engine stores, on the caller's thread. */
+final class Specs {
+  private final Payloads payloads;
+  private final TimeSource time;
+
+  Specs(Payloads payloads, TimeSource time) {
+    this.payloads = payloads;
+    this.time = time;
+  }
+
+  JobSpec of(Job<?> job) {
+    byte[] payload = payloads.encode(job.input(), job.inputType().type());
+    Limits.checkPayload(payload.length);
+    long accepted = time.wallMicros();
+    Duration timeout = job.timeout();
+    Instant deadline = job.deadline();
+    return new JobSpec(
+        due(job.due(), accepted),
+        accepted,
+        job.priority(),
+        Stamp.ABSENT,
+        job.typeName(),
+        job.typeVersion(),
+        job.namespace(),
+        job.queue(),
+        job.name(),
+        job.key(),
+        job.metadata(),
+        timeout == null ? 0 : Micros.ceil(timeout),
+        deadline == null ? 0 : Math.max(1, Micros.ceil(deadline)),
+        payload);
+  }
+
+  private static long due(Due due, long acceptedMicros) {
+    return due instanceof Due.Now
+        ? acceptedMicros
+        : Micros.ceil(due.from(Micros.toInstant(acceptedMicros)));
+  }
+
+  /** Refuses what a batch cannot do atomically. */
+  static void checkBatch(List<? extends Job<?>> jobs) {
+    Set<List<String>> seen = new HashSet<>();
+    for (Job<?> job : jobs) {
+      Objects.requireNonNull(job, "job");
+      String name = job.name();
+      String key = job.key();
+      if (name != null && job.ifExists() == IfExists.REPLACE) {
+        throw new InvalidJobException(
+            "ifExists: REPLACE of \"" + name + "\" (expected: FAIL or KEEP in a batch)");
+      }
+      if (name != null && !seen.add(List.of("name", job.namespace(), name))) {
+        throw twice("name", name);
+      }
+      if (key != null && !seen.add(List.of("key", job.namespace(), key))) {
+        throw twice("key", key);
+      }
+    }
+  }
+
+  private static InvalidJobException twice(String what, String value) {
+    return new InvalidJobException(
+        what + ": \"" + value + "\" twice in one batch (expected: at most once)");
+  }
+}

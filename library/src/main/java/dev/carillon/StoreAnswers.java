@@ -1,0 +1,32 @@
+package dev.carillon;
+
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.StoreCorruptedException;
+import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.store.Outcome;
+
+/** What users are told of a read. */
+final class StoreAnswers {
+  private StoreAnswers() {}
+
+  static <T> T get(Outcome<T> outcome) {
+    if (outcome instanceof Outcome.Ok<T>(T value)) {
+      return value;
+    }
+    throw failure(outcome);
+  }
+
+  static <T> void pass(Outcome<T> outcome, Pending<T> asked) {
+    if (outcome instanceof Outcome.Ok<T>(T value)) {
+      asked.answer(value);
+    } else {
+      asked.fail(failure(outcome));
+    }
+  }
+
+  private static CarillonException failure(Outcome<?> outcome) {
+    return outcome instanceof Outcome.Damaged<?>(String where)
+        ? new StoreCorruptedException(where, "it cannot be read")
+        : new StoreUnavailableException("store: not read: " + outcome);
+  }
+}
