@@ -229,7 +229,8 @@ final class Shards {
           }
           shard.fireOwned();
           opened(bucket, place, shard);
-        });
+        },
+        shard); // a conflict: a later sequence came first, this id can never be made
   }
 
   private void opened(Bucket bucket, OpenBucket place, Shard shard) {
