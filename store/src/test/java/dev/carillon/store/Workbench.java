@@ -224,7 +224,10 @@ public final class Workbench implements AutoCloseable {
 
   /** Takes the shard over from whoever has it. */
   JournalWriter claim(ShardId shard) {
-    long epoch = head(shard).epoch();
+    return claim(shard, head(shard).epoch());
+  }
+
+  JournalWriter claim(ShardId shard, long epoch) {
     long owner = id();
     Journals.Claim claim = ok(() -> journals().claim(shard, epoch, owner));
     return new JournalWriter(this, claim.head(), claim.tail());
