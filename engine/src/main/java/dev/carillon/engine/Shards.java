@@ -150,7 +150,8 @@ final class Shards {
           if (found.isEmpty()) {
             create(bucket, place);
           } else {
-            Shard shard = claim(found.getFirst());
+            Shard known = this.known.get(found.getFirst().shard());
+            Shard shard = known != null ? known : claim(found.getFirst());
             place.shard = shard;
             shard.whenOwned(() -> opened(bucket, place, shard));
           }
