@@ -184,17 +184,27 @@ interface ReadAndListCases extends TckCases {
   @Case(id = "T31", title = "create, then list from another connection at once")
   default void aNewShardIsListedAtOnce() {
     Store other = tck().another(bench().bare());
-    int rounds = tck().times(500);
-    for (int round = 0; round < rounds; round++) {
-      ShardId shard = bench().create().shard();
-      assertThat(listById(other.journals(), 50)).contains(shard);
-      assertThat(listByWake(other.journals(), WAKE + 1, 50)).contains(shard);
-      assertThat(other.journals().head(shard).isOk()).isTrue();
-      if (round % 2 == 0) {
-        bench().ok(() -> bench().journals().drop(shard, 1));
-        assertThat(listById(other.journals(), 50)).doesNotContain(shard);
-        assertThat(listByWake(other.journals(), WAKE + 1, 50)).doesNotContain(shard);
+    try {
+      int rounds = tck().times(500);
+      for (int round = 0; round < rounds; round++) {
+        createAndList(other.journals(), round % 2 == 0);
       }
+    } finally {
+      if (other != bench().bare()) {
+        other.close();
+      }
+    }
+  }
+
+  private void createAndList(Journals other, boolean dropAgain) {
+    ShardId shard = bench().create().shard();
+    assertThat(listById(other, 50)).contains(shard);
+    assertThat(listByWake(other, WAKE + 1, 50)).contains(shard);
+    assertThat(other.head(shard).isOk()).isTrue();
+    if (dropAgain) {
+      bench().ok(() -> bench().journals().drop(shard, 1));
+      assertThat(listById(other, 50)).doesNotContain(shard);
+      assertThat(listByWake(other, WAKE + 1, 50)).doesNotContain(shard);
     }
   }
 
