@@ -190,7 +190,7 @@ interface ReadAndListCases extends TckCases {
         createAndList(other.journals(), round % 2 == 0);
       }
     } finally {
-      if (other != bench().bare()) {
+      if (!other.equals(bench().bare())) {
         other.close();
       }
     }
