@@ -20,6 +20,9 @@ public final class AddRequest {
   /** Whether it keeps its shard from settling until the rest of its batch is placed. */
   boolean holding;
 
+  /** Whether its operation exchanges a live job's input. */
+  boolean replacing;
+
   int rounds;
   @Nullable Shard shard;
   @Nullable Operation operation;
@@ -46,6 +49,13 @@ public final class AddRequest {
   /** Its size in a journal. */
   public int bytes() {
     return body.length + Frame.HEADER_BYTES;
+  }
+
+  /** It goes on as a replace of a job in {@code existing}, or no longer does. */
+  void replaces(@Nullable Shard existing, @Nullable Operation replace) {
+    replacing = replace != null;
+    shard = existing;
+    operation = replace;
   }
 
   boolean named() {

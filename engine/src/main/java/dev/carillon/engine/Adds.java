@@ -129,6 +129,10 @@ final class Adds {
     if (operation != null) {
       operation.stage = Operation.Stage.SETTLED;
       gaveUp(request);
+      if (request.replacing) {
+        operation.listener.lost(
+            Operation.Loss.NOT_WRITTEN, "no answer from the store after " + waited);
+      }
     }
     refuse(
         request,
@@ -326,7 +330,7 @@ final class Adds {
 
   /** Gives a name back that was put for a job which will not be. */
   private void gaveUp(AddRequest request) {
-    if (request.named() && request.shard != null) {
+    if (request.named() && request.shard != null && !request.replacing) {
       JobSpec spec = JobSpec.decodeHead(request.body);
       names.change(Names.recordKey(spec), spec.stamp(), null, inEffect -> {});
       settledName(request);
@@ -357,6 +361,9 @@ final class Adds {
   }
 
   private void examine(AddRequest request, Stored record) {
+    if (request.abandoned) {
+      return;
+    }
     Names.Value value = Names.Value.decode(record.value());
     JobRef job = value.job();
     List<Runnable> waiting = namedOnTheirWay.get(job);
@@ -376,6 +383,9 @@ final class Adds {
     shards.withLoaded(
         job.shard(),
         shard -> {
+          if (request.abandoned) {
+            return;
+          }
           if (shard == null && shards.refused().containsKey(job.shard())) {
             refuse(
                 request,

@@ -82,7 +82,7 @@ final class Attempts implements Dispatcher.Starter {
       run(attempt);
       return;
     }
-    job.busy = true;
+    job.busy++;
     Body.Start start =
         new Body.Start(
             attempt.number(), attempt.revision(), env.wallMicros(), options.incarnation(), alone);
@@ -93,13 +93,13 @@ final class Attempts implements Dispatcher.Starter {
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
-                job.busy = false;
+                job.busy--;
                 run(attempt);
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                job.busy = false;
+                job.busy--;
                 notRun(attempt);
               }
             }));
@@ -347,7 +347,7 @@ final class Attempts implements Dispatcher.Starter {
       leaveIfDone(attempt);
       return;
     }
-    job.busy = true;
+    job.busy++;
     committer.add(shard, new Operation(frame, new Settlement(attempt)));
   }
 
@@ -362,7 +362,7 @@ final class Attempts implements Dispatcher.Starter {
     @Override
     public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
       ShardJob job = attempt.job();
-      job.busy = false;
+      job.busy--;
       job.marked = false;
       attempt.settled = true;
       if (job.attempt == attempt) {
@@ -377,7 +377,7 @@ final class Attempts implements Dispatcher.Starter {
 
     @Override
     public void lost(Operation.Loss loss, String why) {
-      attempt.job().busy = false;
+      attempt.job().busy--;
       attempt.settled = true;
       leaveIfDone(attempt);
     }

@@ -88,19 +88,23 @@ final class Cancels {
   }
 
   private void cancelWaiting(Shard shard, ShardJob job, String reason, Answer answer) {
-    job.busy = true;
+    job.busy++;
     Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
     append(
         shard,
         Frame.of(Kind.END, job.number, end.encode()),
         (applied, met) -> {
+          job.busy--;
           if (applied == ShardFold.Answer.APPLIED) {
             answer.accept(new CancelResult.Cancelled(), "");
           } else {
             answerEnded(shard.ref(job.number), answer);
           }
         },
-        answer);
+        (result, why) -> {
+          job.busy--;
+          answer.accept(result, why);
+        });
   }
 
   private void cancelRunning(Shard shard, ShardJob job, String reason, Answer answer) {
@@ -214,19 +218,19 @@ final class Cancels {
 
   /** Ends a job that was asked to stop and of which nothing runs. */
   void endRequested(Shard shard, ShardJob job) {
-    if (job.rare != null && job.rare.cancelReason != null && !job.busy) {
+    if (job.rare != null && job.rare.cancelReason != null && job.busy == 0) {
       end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
     }
   }
 
   /** Ends a job of which nothing runs. */
   void end(Shard shard, ShardJob job, JobState state, String reason) {
-    job.busy = true;
+    job.busy++;
     Body.End end = Body.End.without(state, env.wallMicros(), reason);
     append(
         shard,
         Frame.of(Kind.END, job.number, end.encode()),
-        (applied, met) -> {},
-        (result, why) -> job.busy = false);
+        (applied, met) -> job.busy--,
+        (result, why) -> job.busy--);
   }
 }

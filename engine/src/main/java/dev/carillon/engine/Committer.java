@@ -66,6 +66,10 @@ final class Committer {
   }
 
   void add(Shard shard, Operation operation) {
+    if (shard.ownership == Shard.Ownership.LOST) {
+      lose(operation, Operation.Loss.NOT_WRITTEN, "its shard moved away");
+      return;
+    }
     shard.raiseWakeTo = Long.MIN_VALUE;
     shard.pending.add(operation);
     queued++;

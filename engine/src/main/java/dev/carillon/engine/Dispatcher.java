@@ -131,7 +131,7 @@ final class Dispatcher {
           return false;
         }
         waitsAlone = null;
-        if (alone.phase == ShardJob.Phase.READY && !alone.busy) {
+        if (alone.phase == ShardJob.Phase.READY && alone.busy == 0) {
           exclusive = true;
           enterAndStart(alone, true);
         }
@@ -171,7 +171,7 @@ final class Dispatcher {
         continue;
       }
       ready--;
-      if (job.phase == ShardJob.Phase.READY && !job.busy && mayRun(job)) {
+      if (job.phase == ShardJob.Phase.READY && job.busy == 0 && mayRun(job)) {
         return job;
       }
     }

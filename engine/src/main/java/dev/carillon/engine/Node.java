@@ -146,7 +146,7 @@ public final class Node {
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
                 return;
               }
-              if (env.wallMicros() < deadlineMicros || job.busy) {
+              if (env.wallMicros() < deadlineMicros || job.busy > 0) {
                 expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
               } else {
                 cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
@@ -515,38 +515,38 @@ public final class Node {
     JobSpec.setStamp(request.body, old.stamp());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     int oldBytes = job.bodyBytes;
-    boolean wasBusy = job.busy;
-    job.busy = true;
-    shards.ensureAwakeBy(
-        shard,
-        spec.dueMicros(),
-        () ->
-            committer.add(
-                shard,
-                new Operation(
-                    Frame.of(Kind.REPLACE, job.number, body.encode()),
-                    new Operation.Listener() {
-                      @Override
-                      public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
-                        if (answer != ShardFold.Answer.APPLIED) {
-                          adds.add(request);
-                          return;
-                        }
-                        job.busy = false;
-                        bodies.resized(job.bodyBytes - oldBytes);
-                        replaced(job);
-                        request.added(shard.ref(job.number), false);
-                      }
+    job.busy++;
+    Operation operation =
+        new Operation(
+            Frame.of(Kind.REPLACE, job.number, body.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                job.busy--;
+                if (answer != ShardFold.Answer.APPLIED) {
+                  request.replaces(null, null);
+                  adds.add(request);
+                  return;
+                }
+                bodies.resized(job.bodyBytes - oldBytes);
+                replaced(job);
+                request.added(shard.ref(job.number), false);
+              }
 
-                      @Override
-                      public void lost(Operation.Loss loss, String why) {
-                        job.busy = wasBusy;
-                        request.refused(
-                            loss == Operation.Loss.UNKNOWN
-                                ? new dev.carillon.api.OutcomeUnknownException(why)
-                                : new dev.carillon.api.StoreUnavailableException(why));
-                      }
-                    })));
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy--;
+                if (job.phase == ShardJob.Phase.READY) {
+                  schedule(job); // its lane may have passed it over
+                }
+                request.refused(
+                    loss == Operation.Loss.UNKNOWN
+                        ? new dev.carillon.api.OutcomeUnknownException(why)
+                        : new dev.carillon.api.StoreUnavailableException(why));
+              }
+            });
+    request.replaces(shard, operation);
+    shards.ensureAwakeBy(shard, spec.dueMicros(), () -> committer.add(shard, operation));
   }
 
   private void replaced(ShardJob job) {

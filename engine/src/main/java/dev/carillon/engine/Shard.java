@@ -173,8 +173,14 @@ final class Shard {
     drain(whenLoaded);
   }
 
+  /** Whether somebody waits for its jobs. */
   boolean awaited() {
     return !whenLoaded.isEmpty();
+  }
+
+  /** Whether somebody waits to look at it. */
+  boolean visitorsWait() {
+    return !whenOwned.isEmpty();
   }
 
   private static void drain(List<Runnable> actions) {

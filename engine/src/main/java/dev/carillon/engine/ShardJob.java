@@ -37,8 +37,8 @@ final class ShardJob {
 
   Phase phase = Phase.SCHEDULED;
 
-  /** Set while an operation on it is on its way to the journal: it is not dispatched then. */
-  boolean busy;
+  /** How many operations on it are on their way to the journal: it is not dispatched then. */
+  short busy;
 
   /** Starts with a durable marker until an attempt of it has ended. */
   boolean marked;

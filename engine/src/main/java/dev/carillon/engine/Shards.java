@@ -358,16 +358,26 @@ final class Shards {
             use.accept(null);
           } else {
             load(shard);
-            shard.whenLoaded(() -> use.accept(shard.loaded() ? shard : null));
+            shard.whenLoaded(
+                () -> {
+                  if (shard.loaded()) {
+                    use.accept(shard);
+                  } else if (!stopping) {
+                    host.at(env.monotonicNanos() + RETRY_NANOS, () -> withLoaded(id, use));
+                  }
+                });
           }
         });
   }
 
-  /** Gives {@code use} the shard, claimed, or null where there is none that can be read. */
+  /**
+   * Gives {@code use} the shard, claimed, or null where there is none that can be read. A shard
+   * that is changing hands is asked for again; a node that stops has no answer.
+   */
   void withOwned(ShardId id, Consumer<@Nullable Shard> use) {
     Shard shard = known.get(id);
     if (shard != null) {
-      shard.whenOwned(() -> use.accept(shard.owned() ? shard : null));
+      shard.whenOwned(() -> useOwned(shard, use));
       return;
     }
     if (refused.containsKey(id)) {
@@ -382,12 +392,20 @@ final class Shards {
             case Outcome.Ok<Head>(Head head) -> {
               Shard found = known.get(id);
               Shard claimed = found != null ? found : claim(head);
-              claimed.whenOwned(() -> use.accept(claimed.owned() ? claimed : null));
+              claimed.whenOwned(() -> useOwned(claimed, use));
             }
             case Outcome.Fenced<Head> gone -> use.accept(null);
             default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
+  }
+
+  private void useOwned(Shard shard, Consumer<@Nullable Shard> use) {
+    if (shard.owned()) {
+      use.accept(shard);
+    } else if (!stopping) {
+      host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(shard.id, use));
+    }
   }
 
   // ---- once per load horizon
@@ -494,7 +512,7 @@ final class Shards {
     fold.live()
         .forEach(
             job -> {
-              boolean waits = job.phase == ShardJob.Phase.SCHEDULED && !job.busy;
+              boolean waits = job.phase == ShardJob.Phase.SCHEDULED && job.busy == 0;
               next[0] = Math.min(next[0], waits ? job.dueMicros : Long.MIN_VALUE);
             });
     if (next[0] > now + 2 * horizonMicros()) {
@@ -538,6 +556,8 @@ final class Shards {
     shard.evidence = summary.evidence();
     if (shard.awaited()) {
       load(shard);
+    } else if (shard.visitorsWait()) {
+      shard.fireOwned(); // it retires at its wake time
     } else if (retention.keepUntil(summary) <= env.wallMicros()) {
       retention.retire(shard, summary);
     } else {
