@@ -11,6 +11,7 @@ final class Counters {
   final LongAdder checkpoints = new LongAdder();
   final LongAdder stalledCheckpoints = new LongAdder();
   final LongAdder freedEntries = new LongAdder();
+  final LongAdder failedCleanings = new LongAdder();
 
   SqliteCounters read() {
     return new SqliteCounters(
@@ -19,6 +20,7 @@ final class Counters {
         appendedBytes.sum(),
         checkpoints.sum(),
         stalledCheckpoints.sum(),
-        freedEntries.sum());
+        freedEntries.sum(),
+        failedCleanings.sum());
   }
 }

@@ -358,8 +358,16 @@ final class Database implements AutoCloseable {
       return unreadable(e);
     } finally {
       if (!done) {
-        closeReader();
+        abandonReading(tables);
       }
+    }
+  }
+
+  private void abandonReading(Tables tables) {
+    try {
+      tables.session().abandon();
+    } catch (SQLException e) {
+      closeReader();
     }
   }
 

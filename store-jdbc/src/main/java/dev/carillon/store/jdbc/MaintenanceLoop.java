@@ -3,7 +3,6 @@ package dev.carillon.store.jdbc;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.jdbc.Database.Copy;
 import dev.carillon.store.jdbc.Database.Urgency;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -132,15 +131,18 @@ final class MaintenanceLoop implements Runnable {
     if (!(found instanceof Outcome.Ok<Boolean> ok) || !ok.value()) {
       return false;
     }
-    return database.write(Urgency.CLEANING, this::clean) instanceof Outcome.Ok<Boolean> more
-        && more.value();
+    if (database.write(Urgency.CLEANING, this::clean).isOk()) {
+      return true;
+    }
+    database.counters().failedCleanings.increment();
+    return false;
   }
 
   private Outcome<Boolean> clean(Tables tables) throws SQLException {
     Segment garbage = tables.garbage();
     if (garbage == null) {
       if (tooManyFreePages(tables)) {
-        returnPages(tables);
+        tables.session().runToEnd("pragma incremental_vacuum(" + MAX_PAGES + ")");
       }
       return Outcome.ok(true);
     }
@@ -160,14 +162,5 @@ final class MaintenanceLoop implements Runnable {
     long pages = tables.session().number("pragma page_count");
     long pageBytes = tables.session().number("pragma page_size");
     return free * pageBytes > MAX_FREE_BYTES && free > pages / MAX_FREE_PART;
-  }
-
-  private static void returnPages(Tables tables) throws SQLException {
-    try (ResultSet rows =
-        tables.session().statement("pragma incremental_vacuum(" + MAX_PAGES + ")").executeQuery()) {
-      while (rows.next()) {
-        // A row for each page.
-      }
-    }
   }
 }

@@ -27,7 +27,7 @@ final class Session implements AutoCloseable {
 
   /** A connection that may write; makes the file where there is none. */
   static Session open(Path file, SqliteOptions options) throws SQLException {
-    Session session = connect(file, options, new SQLiteConfig());
+    Session session = connect(file, options, new SQLiteConfig(), "");
     return session.prepared(
         "pragma wal_autocheckpoint = 0",
         "pragma synchronous = full",
@@ -38,11 +38,24 @@ final class Session implements AutoCloseable {
 
   /** A connection that cannot change anything. */
   static Session openReader(Path file, SqliteOptions options) throws SQLException {
+    return openReader(file, options, "");
+  }
+
+  /**
+   * A connection to a file that nobody can change, as on a disk that is mounted for reading. SQLite
+   * then needs no index of the write-ahead log, which it could not make there.
+   */
+  static Session openImmutable(Path file, SqliteOptions options) throws SQLException {
+    return openReader(file, options, "?immutable=1");
+  }
+
+  private static Session openReader(Path file, SqliteOptions options, String parameters)
+      throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
     config.resetOpenMode(SQLiteOpenMode.READWRITE);
     config.resetOpenMode(SQLiteOpenMode.CREATE);
     config.setOpenMode(SQLiteOpenMode.READONLY);
-    return connect(file, options, config)
+    return connect(file, options, config, parameters)
         .prepared(
             "pragma query_only = on",
             "pragma temp_store = memory",
@@ -50,13 +63,14 @@ final class Session implements AutoCloseable {
             "pragma cache_size = -" + options.cacheBytes() / 2048);
   }
 
-  private static Session connect(Path file, SqliteOptions options, SQLiteConfig config)
+  private static Session connect(
+      Path file, SqliteOptions options, SQLiteConfig config, String parameters)
       throws SQLException {
     config.setGetGeneratedKeys(false);
     config.setBusyTimeout(Math.toIntExact(options.busyTimeout().toMillis()));
     // As a URI, so that a name with ? or % in it stays a name.
     String uri = "file:" + file.toAbsolutePath().toUri().getRawPath();
-    return new Session(config.createConnection("jdbc:sqlite:" + uri));
+    return new Session(config.createConnection("jdbc:sqlite:" + uri + parameters));
   }
 
   private Session prepared(String... pragmas) throws SQLException {
@@ -75,6 +89,13 @@ final class Session implements AutoCloseable {
   void run(String sql) throws SQLException {
     try (var statement = connection.createStatement()) {
       statement.execute(sql);
+    }
+  }
+
+  /** Runs a statement to its end that answers rows without columns, one for each thing done. */
+  void runToEnd(String sql) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.executeUpdate(sql);
     }
   }
 

@@ -9,6 +9,8 @@ package dev.carillon.store.jdbc;
  * @param checkpoints how often the write-ahead log was copied to the file
  * @param stalledCheckpoints how many of these kept writers waiting, to empty the log
  * @param freedEntries entries of dropped shards and generations that were removed
+ * @param failedCleanings attempts to remove them, or to return space to the disk, that failed and
+ *     are made again
  */
 public record SqliteCounters(
     long journalReads,
@@ -16,4 +18,5 @@ public record SqliteCounters(
     long appendedBytes,
     long checkpoints,
     long stalledCheckpoints,
-    long freedEntries) {}
+    long freedEntries,
+    long failedCleanings) {}

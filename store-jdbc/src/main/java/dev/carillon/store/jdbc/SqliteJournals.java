@@ -9,6 +9,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.jdbc.Database.Urgency;
+import dev.carillon.store.jdbc.HeadCache.Position;
 import dev.carillon.store.jdbc.Tables.EntryRange;
 import dev.carillon.store.jdbc.Tables.WriterRow;
 import java.nio.charset.StandardCharsets;
@@ -65,7 +66,8 @@ final class SqliteJournals implements Journals {
                   wakeMicros,
                   home,
                   summary);
-          return Outcome.ok(tables.addHead(head).head());
+          remember(tables.addHead(head), 0);
+          return Outcome.ok(head);
         });
   }
 
@@ -79,12 +81,17 @@ final class SqliteJournals implements Journals {
             return new Outcome.Fenced<>(Head.DROPPED);
           }
           Head head = row.head();
-          if (head.epoch() == expectedEpoch) {
-            head = update(tables, row.claimed(owner));
-          } else if (head.epoch() != expectedEpoch + 1 || head.owner() != owner) {
+          if (head.epoch() != expectedEpoch
+              && (head.epoch() != expectedEpoch + 1 || head.owner() != owner)) {
             return new Outcome.Fenced<>(head.epoch());
           }
-          return Outcome.ok(new Claim(head, tables.tail(row.segment())));
+          if (head.epoch() == expectedEpoch) {
+            row = row.claimed(owner);
+            tables.update(row);
+          }
+          long tail = tables.tail(row.segment());
+          remember(row, tail);
+          return Outcome.ok(new Claim(row.head(), tail));
         });
   }
 
@@ -114,6 +121,7 @@ final class SqliteJournals implements Journals {
               unknown.generation(),
               new Entry(unknown.number(), unknown.epoch(), 0, new byte[0]));
           tables.flushEntries();
+          database.cache().remove(unknown.shard());
           return Outcome.ok(Resolution.ABSENT);
         });
   }
@@ -273,8 +281,9 @@ final class SqliteJournals implements Journals {
           tables.addSegment(
               row.key(), head.generation() + 1, publication.snapshot(), Segment.State.LIVE);
     }
-    return Outcome.ok(
-        update(tables, row.published(next.key(), publication.wakeMicros(), publication.summary())));
+    HeadRow published = row.published(next.key(), publication.wakeMicros(), publication.summary());
+    remember(published, publication.count());
+    return Outcome.ok(update(tables, published));
   }
 
   @Override
@@ -367,14 +376,20 @@ final class SqliteJournals implements Journals {
           if (row.head().epoch() != epoch) {
             return new Outcome.Fenced<>(row.head().epoch());
           }
-          database.cache().remove(shard);
           return step.run(tables, row);
         });
   }
 
-  private Head update(Tables tables, HeadRow row) throws SQLException {
-    database.cache().remove(row.head().shard());
+  private static Head update(Tables tables, HeadRow row) throws SQLException {
     tables.update(row);
     return row.head();
+  }
+
+  /** So that the first append reads nothing. Should the transaction fail, all is forgotten. */
+  private void remember(HeadRow row, long tail) {
+    Head head = row.head();
+    database
+        .cache()
+        .put(head.shard(), new Position(row.segment(), head.epoch(), head.generation(), tail));
   }
 }

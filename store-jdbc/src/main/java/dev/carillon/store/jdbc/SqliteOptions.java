@@ -32,7 +32,7 @@ public record SqliteOptions(
   /** The options of {@link SqliteStore#open(java.nio.file.Path)}. */
   public static final SqliteOptions DEFAULT =
       new SqliteOptions(
-          8 << 10,
+          16 << 10,
           16 << 20,
           8 << 20,
           64 << 20,

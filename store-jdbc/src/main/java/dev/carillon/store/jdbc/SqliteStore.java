@@ -184,24 +184,40 @@ public final class SqliteStore implements Store {
     return file;
   }
 
-  private static SqliteStore openReader(Path file) throws SQLException {
+  private static SqliteStore openReader(Path file) {
     SqliteOptions options = SqliteOptions.DEFAULT;
+    WalCheck.checkIfUnchanged(file);
     try {
-      Session session = Session.openReader(file, options);
-      boolean opened = false;
-      try {
-        new Schema(file, options).check(session);
-        String incarnation = Schema.incarnation(session);
-        Database reader = Database.ofReader(file, options, new Counters(), session);
-        opened = true;
-        return new SqliteStore(file, incarnation, reader, null, null);
-      } finally {
-        if (!opened) {
-          session.close();
-        }
+      return openReader(file, options, Session.openReader(file, options));
+    } catch (SQLException e) {
+      if (Failure.of(e) != Failure.READ_ONLY || Sidecar.WAL.of(file).toFile().length() > 0) {
+        throw notOpened(file, e);
       }
+      return openImmutable(file, options);
+    }
+  }
+
+  private static SqliteStore openImmutable(Path file, SqliteOptions options) {
+    try {
+      return openReader(file, options, Session.openImmutable(file, options));
     } catch (SQLException e) {
       throw notOpened(file, e);
+    }
+  }
+
+  private static SqliteStore openReader(Path file, SqliteOptions options, Session session)
+      throws SQLException {
+    boolean opened = false;
+    try {
+      new Schema(file, options).check(session);
+      String incarnation = Schema.incarnation(session);
+      Database reader = Database.ofReader(file, options, new Counters(), session);
+      opened = true;
+      return new SqliteStore(file, incarnation, reader, null, null);
+    } finally {
+      if (!opened) {
+        session.close();
+      }
     }
   }
 

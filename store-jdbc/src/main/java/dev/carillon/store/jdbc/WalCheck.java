@@ -5,6 +5,7 @@ import dev.carillon.api.StoreUnavailableException;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
+import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -61,6 +62,20 @@ final class WalCheck {
       new WalCheck(wal).check(in);
     } catch (IOException e) {
       throw new StoreUnavailableException("store: cannot read " + wal + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** The same where another process may be writing: what changes meanwhile says nothing. */
+  static void checkIfUnchanged(Path database) {
+    File wal = Sidecar.WAL.of(database).toFile();
+    long length = wal.length();
+    long modified = wal.lastModified();
+    try {
+      check(database);
+    } catch (StoreCorruptedException e) {
+      if (wal.length() == length && wal.lastModified() == modified) {
+        throw e;
+      }
     }
   }
 

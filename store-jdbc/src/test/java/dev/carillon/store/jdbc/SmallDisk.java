@@ -20,6 +20,11 @@ final class SmallDisk implements AutoCloseable {
     return new SmallDisk(folder);
   }
 
+  /** A file on it. */
+  Path file(String name) {
+    return folder.resolve(name);
+  }
+
   /** Makes it read-only, or writable again. */
   void writable(boolean writable) {
     Shell.run("mount", "-o", writable ? "remount,rw" : "remount,ro", folder.toString());
