@@ -279,8 +279,11 @@ final class Shards {
         shard.acquired(claim.head(), claim.tail());
         env.metrics().count("claims", 1);
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
-        if (summary.drained() && !shard.suspect) {
-          retire(shard, summary);
+        Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
+        shard.added = now.added();
+        shard.addedBytes = now.addedBytes();
+        if (now.drained() && !shard.suspect) {
+          retire(shard, now);
         } else if (shard.suspect || !far || shard.awaited()) {
           load(shard);
         } else {
@@ -571,7 +574,7 @@ final class Shards {
     }
     shard.sealed = true;
     shard.holds++;
-    byte[] summary = summary(shard).encode();
+    byte[] summary = summary(shard).asOpen().encode();
     control(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().seal(shard.id, shard.epoch, summary),

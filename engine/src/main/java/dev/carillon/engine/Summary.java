@@ -76,6 +76,12 @@ record Summary(
     }
   }
 
+  /** The same shard while something may be on its way to it. */
+  Summary asOpen() {
+    return new Summary(
+        widthSeconds, added, addedBytes, false, false, dead, failed, keyed, lastEndMicros);
+  }
+
   /** The same shard with its idempotency keys forgotten. */
   Summary withoutKeys() {
     return new Summary(
