@@ -1,0 +1,170 @@
+package dev.carillon.bench;
+
+import dev.carillon.store.Append;
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Counts the calls that a store gets and passes them on. */
+final class CountedStore implements Store {
+  private final Store store;
+  private final Journals journals;
+  private final LongAdder groups = new LongAdder();
+  private final LongAdder entries = new LongAdder();
+  private final LongAdder bytes = new LongAdder();
+  private final LongAdder reads = new LongAdder();
+  private final LongAdder listings = new LongAdder();
+
+  /**
+   * Calls so far.
+   *
+   * @param groups group commits
+   * @param entries entries in them
+   * @param bytes of the entries
+   * @param reads of journals
+   * @param listings of shards
+   */
+  record Calls(long groups, long entries, long bytes, long reads, long listings) {
+    Calls since(Calls before) {
+      return new Calls(
+          groups - before.groups,
+          entries - before.entries,
+          bytes - before.bytes,
+          reads - before.reads,
+          listings - before.listings);
+    }
+  }
+
+  CountedStore(Store store) {
+    this.store = store;
+    this.journals = new CountedJournals(store.journals());
+  }
+
+  Calls calls() {
+    return new Calls(groups.sum(), entries.sum(), bytes.sum(), reads.sum(), listings.sum());
+  }
+
+  @Override
+  public StoreInfo info() {
+    return store.info();
+  }
+
+  @Override
+  public String incarnation() {
+    return store.incarnation();
+  }
+
+  @Override
+  public Journals journals() {
+    return journals;
+  }
+
+  @Override
+  public Records records() {
+    return store.records();
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+
+  private final class CountedJournals implements Journals {
+    private final Journals journals;
+
+    CountedJournals(Journals journals) {
+      this.journals = journals;
+    }
+
+    @Override
+    public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+      groups.increment();
+      entries.add(group.size());
+      for (Append append : group) {
+        bytes.add(append.data().length);
+      }
+      return journals.append(group, allOrNothing);
+    }
+
+    @Override
+    public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
+      reads.increment();
+      return journals.read(shard, generation, from, maxBytes);
+    }
+
+    @Override
+    public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
+      listings.increment();
+      return journals.listByWake(beforeMicros, after, limit);
+    }
+
+    @Override
+    public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
+      listings.increment();
+      return journals.listById(after, limit);
+    }
+
+    @Override
+    public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
+      return journals.create(shard, home, wakeMicros, summary);
+    }
+
+    @Override
+    public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
+      return journals.claim(shard, expectedEpoch, owner);
+    }
+
+    @Override
+    public Outcome<Resolution> resolve(Append unknown) {
+      return journals.resolve(unknown);
+    }
+
+    @Override
+    public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
+      return journals.lowerWake(shard, epoch, wakeMicros);
+    }
+
+    @Override
+    public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
+      return journals.seal(shard, epoch, summary);
+    }
+
+    @Override
+    public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
+      return journals.release(shard, epoch, expectedTail, summary);
+    }
+
+    @Override
+    public Outcome<Long> stage(
+        ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
+      return journals.stage(shard, epoch, generation, snapshot, number, data);
+    }
+
+    @Override
+    public Outcome<Head> publish(Publication publication) {
+      return journals.publish(publication);
+    }
+
+    @Override
+    public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
+      return journals.dropGenerations(shard, epoch, oldest);
+    }
+
+    @Override
+    public Outcome<Boolean> drop(ShardId shard, long epoch) {
+      return journals.drop(shard, epoch);
+    }
+
+    @Override
+    public Outcome<Head> head(ShardId shard) {
+      return journals.head(shard);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.carillon.bench;
+
+import dev.carillon.Carillon;
+import dev.carillon.CarillonBuilder;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** How late jobs start. */
+@Command(
+    name = "latency",
+    mixinStandardHelpOptions = true,
+    description = "How late jobs start: one at a time beside an executor, and under load.")
+final class LatencyCommand implements Callable<Integer> {
+  private static final double P50_BEHIND_MILLIS = 0.3;
+  private static final double P99_BEHIND_MILLIS = 1.5;
+  private static final double LOADED_P99_MILLIS = 25;
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  @Mixin private RunOptions options = new RunOptions();
+
+  @Option(
+      names = "--samples",
+      paramLabel = "N",
+      description = "Single jobs, as many for each system (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000")
+  private int samples;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      description = "Jobs a second under load (default: ${DEFAULT-VALUE}).",
+      defaultValue = "20000")
+  private int rate;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Report report = options.report();
+    report.title("latency");
+    if (options.store == RunOptions.Kind.SQLITE) {
+      report.setting("sqlite", SqliteSettings.text());
+    }
+    report.setting("idle", samples + " jobs each, due 1–50 ms ahead, one at a time, in turn");
+    report.setting("loaded", rate + " jobs/s for " + options.seconds + " s, due 20–200 ms ahead");
+    try (Workspace workspace = Workspace.in(options.dir)) {
+      try (Carillon carillon = open(workspace)) {
+        idle(report, carillon);
+      }
+      try (Carillon carillon = open(workspace)) {
+        loaded(report, carillon);
+      }
+    }
+    return report.verdict();
+  }
+
+  private Carillon open(Workspace workspace) {
+    CarillonBuilder builder = Carillon.builder();
+    return switch (options.store) {
+      case SQLITE -> builder.store(SqliteStore.open(workspace.newFile("latency"))).open();
+      case MEMORY -> builder.store(new MemoryStore()).open();
+    };
+  }
+
+  private void idle(Report report, Carillon carillon) throws InterruptedException {
+    String scenario = "latency, idle";
+    SingleStarts starts = new SingleStarts(carillon);
+    try {
+      report.progress("warming up");
+      starts.run(Math.max(20, samples / 10));
+      starts.forget();
+      report.progress("single jobs");
+      starts.run(samples);
+    } finally {
+      starts.stop();
+    }
+    Samples ours = starts.carillon();
+    Samples executor = starts.executor();
+    for (double percent : new double[] {50, 90, 99, 100}) {
+      report.figure(
+          figure(scenario, "lateness p" + (int) percent, executor.percentile(percent))
+              .by("executor"));
+      report.figure(figure(scenario, "lateness p" + (int) percent, ours.percentile(percent)));
+    }
+    report.figure(
+        figure(scenario, "p50 behind the executor", ours.percentile(50) - executor.percentile(50))
+            .held(Bound.atMost(P50_BEHIND_MILLIS)));
+    report.figure(
+        figure(scenario, "p99 behind the executor", ours.percentile(99) - executor.percentile(99))
+            .held(Bound.atMost(P99_BEHIND_MILLIS)));
+    report.figure(
+        figure(scenario, "earliest start after its time", ours.min()).held(Bound.atLeast(0)));
+  }
+
+  private void loaded(Report report, Carillon carillon) throws InterruptedException {
+    String scenario = "latency, loaded";
+    report.progress("%,d jobs/s".formatted(rate));
+    PacedStarts starts = new PacedStarts(carillon, rate);
+    starts.run(options.warmup, options.seconds);
+    Samples lateness = starts.lateness();
+    report.figure(Figure.of(scenario, "jobs measured", lateness.size(), "jobs"));
+    report.figure(Figure.of(scenario, "rate", starts.perSecond(), "jobs/s"));
+    report.figure(figure(scenario, "lateness p50", lateness.percentile(50)));
+    report.figure(
+        figure(scenario, "lateness p99", lateness.percentile(99))
+            .held(Bound.atMost(LOADED_P99_MILLIS)));
+    report.figure(figure(scenario, "lateness max", lateness.max()));
+    report.figure(
+        figure(scenario, "earliest start after its time", lateness.min()).held(Bound.atLeast(0)));
+    report.fact(scenario, "the rate was kept", starts.perSecond() >= 0.98 * rate);
+  }
+
+  private static Figure figure(String scenario, String metric, long nanos) {
+    return Figure.of(scenario, metric, nanos / NANOS_PER_MILLI, "ms");
+  }
+}

@@ -1,0 +1,24 @@
+package dev.carillon.bench;
+
+import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What the figures were measured on. */
+final class Machine {
+  private static final long MEBIBYTE = 1 << 20;
+
+  private Machine() {}
+
+  static Map<String, Object> settings() {
+    Map<String, Object> settings = new LinkedHashMap<>();
+    settings.put("jdk", System.getProperty("java.runtime.version"));
+    settings.put("cores", Runtime.getRuntime().availableProcessors());
+    settings.put("max heap MiB", Runtime.getRuntime().maxMemory() / MEBIBYTE);
+    settings.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    settings.put(
+        "load average at start",
+        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    return settings;
+  }
+}

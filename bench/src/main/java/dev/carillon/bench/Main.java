@@ -1,0 +1,25 @@
+package dev.carillon.bench;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** Measures Carillon through its public API and holds the figures against their bounds. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    description = "Throughput, latency and memory, each against its bound.",
+    subcommands = {ThroughputCommand.class, LatencyCommand.class, CensusCommand.class},
+    footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")
+public final class Main {
+  private Main() {}
+
+  /**
+   * Runs a benchmark and exits with its verdict.
+   *
+   * @param args the command line
+   */
+  public static void main(String[] args) {
+    System.exit(
+        new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
+  }
+}

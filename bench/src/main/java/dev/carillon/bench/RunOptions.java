@@ -1,0 +1,60 @@
+package dev.carillon.bench;
+
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that every benchmark has. */
+final class RunOptions {
+
+  @Option(
+      names = "--store",
+      description = "sqlite or memory (default: ${DEFAULT-VALUE}).",
+      defaultValue = "sqlite")
+  Kind store = Kind.SQLITE;
+
+  @Option(names = "--json", description = "One JSON object a line instead of a table.")
+  boolean json;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = "Where files go, in a folder that is removed (default: the temporary folder).")
+  @Nullable Path dir;
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      description = "How long a round measures, after its warm-up (default: ${DEFAULT-VALUE}).",
+      defaultValue = "10")
+  int seconds;
+
+  @Option(
+      names = "--warmup",
+      paramLabel = "N",
+      description = "Seconds of warm-up before a round (default: ${DEFAULT-VALUE}).",
+      defaultValue = "5")
+  int warmup;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Rounds; the median counts (default: ${DEFAULT-VALUE}).",
+      defaultValue = "3")
+  int rounds;
+
+  /** What is measured. */
+  enum Kind {
+    SQLITE,
+    MEMORY;
+
+    String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  Report report() {
+    return new Report(json, store.word(), System.out, System.err);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.carillon.bench;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.TaskType;
+import java.time.Instant;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Single jobs on an idle system, one by Carillon and one by a {@link ScheduledThreadPoolExecutor}
+ * in turn, both due at a time of the wall clock and both timed by it.
+ */
+final class SingleStarts {
+  private static final TaskType<Long> TICK = TaskType.of("tick", Long.class);
+  private static final long LEAST_AHEAD_MICROS = 1_000;
+  private static final long MOST_AHEAD_MICROS = 50_000;
+
+  private final Carillon carillon;
+  private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
+  private final BlockingQueue<Long> started = new LinkedBlockingQueue<>();
+  private final SplittableRandom random = new SplittableRandom(42);
+  private Samples carillonLateness = new Samples();
+  private Samples executorLateness = new Samples();
+
+  SingleStarts(Carillon carillon) {
+    this.carillon = carillon;
+    carillon.handle(TICK, (dueMicros, job) -> started.add(WallClock.nanosSince(dueMicros)));
+    executor.prestartAllCoreThreads();
+  }
+
+  void run(int each) throws InterruptedException {
+    for (int i = 0; i < each; i++) {
+      carillonLateness.add(byCarillon(nextDueMicros()));
+      executorLateness.add(byExecutor(nextDueMicros()));
+    }
+  }
+
+  private long nextDueMicros() {
+    return WallClock.micros() + random.nextLong(LEAST_AHEAD_MICROS, MOST_AHEAD_MICROS);
+  }
+
+  private long byCarillon(long dueMicros) throws InterruptedException {
+    Instant due = WallClock.instant(dueMicros);
+    var unused = carillon.schedule(TICK.job(dueMicros).at(due));
+    return started.take();
+  }
+
+  private long byExecutor(long dueMicros) throws InterruptedException {
+    var unused =
+        executor.schedule(
+            () -> started.add(WallClock.nanosSince(dueMicros)),
+            -WallClock.nanosSince(dueMicros),
+            TimeUnit.NANOSECONDS);
+    return started.take();
+  }
+
+  void forget() {
+    carillonLateness = new Samples();
+    executorLateness = new Samples();
+  }
+
+  void stop() {
+    executor.shutdownNow();
+  }
+
+  Samples carillon() {
+    return carillonLateness;
+  }
+
+  Samples executor() {
+    return executorLateness;
+  }
+}

@@ -1,0 +1,175 @@
+package dev.carillon.bench;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.Job;
+import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.TaskType;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
+
+/** The throughput scenarios on a SQLite file. */
+final class SqliteThroughput {
+  static final TaskType<Order> ORDER = TaskType.of("order", Order.class);
+
+  private static final double PLAIN_JOBS = 250_000;
+  private static final double PLAIN_PERCENT_OF_RAW = 25;
+  private static final double NAMED_JOBS = 60_000;
+  private static final int NAMES_A_BATCH = 1_000;
+  private static final Duration FAR = Duration.ofDays(30);
+
+  private final RunOptions options;
+  private final Producers.Crowd crowd;
+  private final PayloadCodec codec;
+  private final Workspace workspace;
+  private final Report report;
+
+  SqliteThroughput(
+      RunOptions options,
+      Producers.Crowd crowd,
+      PayloadCodec codec,
+      Workspace workspace,
+      Report report) {
+    this.options = options;
+    this.crowd = crowd;
+    this.codec = codec;
+    this.workspace = workspace;
+    this.report = report;
+  }
+
+  void plain() throws InterruptedException {
+    String scenario = "throughput";
+    Rounds rates = new Rounds();
+    Rounds raws = new Rounds();
+    Rounds percents = new Rounds();
+    for (int round = 1; round <= options.rounds; round++) {
+      ThroughputRound.Result result =
+          round(scenario, round, number -> ORDER.job(Order.of(number)), carillon -> {});
+      double raw = raw(result);
+      rates.add(result.perSecond());
+      raws.add(raw);
+      percents.add(100 * result.perSecond() / raw);
+      report.figure(Figure.of(scenario, "rate, round " + round, result.perSecond(), "jobs/s"));
+      report.figure(Figure.of(scenario, "raw rate, round " + round, raw, "jobs/s").by("sqlite"));
+    }
+    report.figure(Figure.of(scenario, "raw rate", raws.median(), "jobs/s").by("sqlite"));
+    report.figure(
+        Figure.of(scenario, "rate", rates.median(), "jobs/s").held(Bound.atLeast(PLAIN_JOBS)));
+    report.figure(
+        Figure.of(scenario, "share of the raw rate", percents.median(), "%")
+            .held(Bound.atLeast(PLAIN_PERCENT_OF_RAW)));
+  }
+
+  /** The same bytes in groups of the same size. */
+  private double raw(ThroughputRound.Result result) {
+    RawAppends.Shape shape = RawAppends.Shape.of(result.calls());
+    report.progress(
+        "raw rate: groups of %,d × %,d bytes, %.0f bytes a job"
+            .formatted(shape.entries(), shape.entryBytes(), result.bytesPerJob()));
+    Path file = workspace.newFile("raw");
+    double bytes = RawAppends.bytesPerSecond(file, shape, 1, options.seconds);
+    workspace.remove(file);
+    return bytes / result.bytesPerJob();
+  }
+
+  void named() throws InterruptedException {
+    String scenario = "throughput, names";
+    report.figure(
+        Figure.of(scenario, "rate", named(scenario, options.rounds, carillon -> {}), "jobs/s")
+            .held(Bound.atLeast(NAMED_JOBS)));
+  }
+
+  void crowded(int others) throws InterruptedException {
+    String scenario = "throughput, %,d names".formatted(others);
+    double rate = named(scenario, 1, carillon -> scheduleNamed(carillon, others));
+    report.figure(Figure.of(scenario, "rate", rate, "jobs/s"));
+  }
+
+  private double named(String scenario, int rounds, Consumer<Carillon> before)
+      throws InterruptedException {
+    Rounds rates = new Rounds();
+    for (int round = 1; round <= rounds; round++) {
+      LongFunction<Job<Void>> jobs = number -> ORDER.job(Order.of(number)).named(randomName());
+      ThroughputRound.Result result = round(scenario, round, jobs, before);
+      rates.add(result.perSecond());
+      report.figure(Figure.of(scenario, "rate, round " + round, result.perSecond(), "jobs/s"));
+    }
+    return rates.median();
+  }
+
+  private static String randomName() {
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    return "order-" + Long.toHexString(random.nextLong()) + Integer.toHexString(random.nextInt());
+  }
+
+  private void scheduleNamed(Carillon carillon, int others) {
+    report.progress("scheduling %,d named jobs for later".formatted(others));
+    Instant due = Instant.now().plus(FAR);
+    for (int from = 0; from < others; from += NAMES_A_BATCH) {
+      List<Job<?>> batch = new ArrayList<>();
+      for (int i = from; i < Math.min(others, from + NAMES_A_BATCH); i++) {
+        batch.add(ORDER.job(Order.of(i)).named(randomName()).at(due));
+      }
+      var unused = carillon.scheduleAll(batch);
+    }
+  }
+
+  /** Runs a round and has a fresh process count what it left. */
+  private ThroughputRound.Result round(
+      String scenario, int round, LongFunction<Job<Void>> jobs, Consumer<Carillon> before)
+      throws InterruptedException {
+    report.progress(scenario + ": round " + round);
+    Path file = workspace.newFile("store");
+    var result =
+        new ThroughputRound<>(ORDER, codec, jobs)
+            .run(SqliteStore.open(file), crowd, options, before);
+    report.progress(
+        "%,.0f jobs/s ended, %,.0f scheduled, backlog %,d, %,d group commits of %,d bytes"
+            .formatted(
+                result.perSecond(),
+                result.acknowledgedPerSecond(),
+                result.backlog(),
+                result.calls().groups(),
+                result.calls().bytes() / Math.max(1, result.calls().groups())));
+    CensusCommand.Counted counted = CensusCommand.inFreshProcess(file);
+    report.fact(
+        scenario,
+        "a fresh process finds %,d ended".formatted(counted.ended()),
+        counted.ended() == result.acknowledged());
+    workspace.remove(file);
+    return result;
+  }
+
+  void scattered() throws InterruptedException {
+    String scenario = "enqueue over 30 days";
+    report.progress(scenario);
+    Path file = workspace.newFile("store");
+    Instant now = Instant.now();
+    LongFunction<Job<Void>> jobs =
+        number -> {
+          long ahead = ThreadLocalRandom.current().nextLong(3600, FAR.toSeconds());
+          return ORDER.job(Order.of(number)).at(now.plusSeconds(ahead));
+        };
+    long acknowledged;
+    double rate;
+    try (Carillon carillon = Carillon.builder().store(SqliteStore.open(file)).codec(codec).open()) {
+      carillon.handle(ORDER, (order, job) -> {});
+      Enqueue enqueue = Enqueue.measure(carillon, jobs, crowd, options);
+      acknowledged = enqueue.acknowledged();
+      rate = enqueue.perSecond();
+    }
+    report.figure(Figure.of(scenario, "rate of scheduling", rate, "jobs/s"));
+    CensusCommand.Counted counted = CensusCommand.inFreshProcess(file);
+    report.fact(
+        scenario,
+        "a fresh process finds %,d jobs".formatted(counted.all()),
+        counted.all() == acknowledged);
+    workspace.remove(file);
+  }
+}

@@ -1,0 +1,134 @@
+package dev.carillon.bench;
+
+import dev.carillon.BytesCodec;
+import dev.carillon.JacksonCodec;
+import dev.carillon.api.PayloadCodec;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Jobs a second: scheduled, run and ended, all of it durable. */
+@Command(
+    name = "throughput",
+    mixinStandardHelpOptions = true,
+    description = "Jobs a second, each durable when scheduled and when ended.")
+final class ThroughputCommand implements Callable<Integer> {
+
+  @Mixin private RunOptions options = new RunOptions();
+
+  @Option(
+      names = "--scenario",
+      split = ",",
+      description =
+          "For sqlite ${COMPLETION-CANDIDATES}; for memory json and bytes (default: all of it).")
+  private Set<Scenario> scenarios = EnumSet.allOf(Scenario.class);
+
+  @Option(
+      names = "--mode",
+      description =
+          "async: scheduleAsync(), a bounded number on their way; blocking: schedule() on many"
+              + " virtual threads (default: ${DEFAULT-VALUE}).",
+      defaultValue = "async")
+  private Producers.Mode mode = Producers.Mode.ASYNC;
+
+  @Option(
+      names = "--producers",
+      paramLabel = "N",
+      description = "Threads that schedule (default: 2 for async, 8192 for blocking).")
+  private int producers;
+
+  @Option(
+      names = "--in-flight",
+      paramLabel = "N",
+      description = "Jobs on their way at once, async only (default: ${DEFAULT-VALUE}).",
+      defaultValue = "16384")
+  private int inFlight;
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      description = "Attempts that may run at once (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1024")
+  private int slots;
+
+  @Option(
+      names = "--other-names",
+      paramLabel = "N",
+      description = "Names held by jobs that are not due, in CROWDED (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000000")
+  private int otherNames;
+
+  /** What can be measured. */
+  enum Scenario {
+    /** Jobs without a name, due now, beside the raw rate of the file. */
+    PLAIN,
+    /** Random names, due now. */
+    NAMED,
+    /** The same with many other names live. */
+    CROWDED,
+    /** Due over 30 days: the rate of scheduling. */
+    SCATTERED,
+    /** In memory, JSON. */
+    JSON,
+    /** In memory, bytes. */
+    BYTES
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Report report = options.report();
+    PayloadCodec codec = new JacksonCodec();
+    int bytes = codec.encode(Order.of(1), Order.class).length;
+    report.title("throughput");
+    report.setting("payload bytes", bytes);
+    report.setting("handler", "no-op, " + slots + " slots");
+    report.setting("producers", crowd().text());
+    report.setting("history", "default");
+    report.setting("window", options.seconds + " s after " + options.warmup + " s");
+    if (options.store == RunOptions.Kind.SQLITE) {
+      sqlite(report, codec);
+    } else {
+      memory(report, codec, bytes);
+    }
+    return report.verdict();
+  }
+
+  private Producers.Crowd crowd() {
+    boolean async = mode == Producers.Mode.ASYNC;
+    int threads = producers > 0 ? producers : async ? 2 : 8192;
+    return new Producers.Crowd(mode, threads, async ? inFlight : threads, slots);
+  }
+
+  private void sqlite(Report report, PayloadCodec codec) throws InterruptedException {
+    report.setting("codec", codec.name());
+    report.setting("sqlite", SqliteSettings.text());
+    try (Workspace workspace = Workspace.in(options.dir)) {
+      var throughput = new SqliteThroughput(options, crowd(), codec, workspace, report);
+      if (scenarios.contains(Scenario.PLAIN)) {
+        throughput.plain();
+      }
+      if (scenarios.contains(Scenario.NAMED)) {
+        throughput.named();
+      }
+      if (scenarios.contains(Scenario.CROWDED)) {
+        throughput.crowded(otherNames);
+      }
+      if (scenarios.contains(Scenario.SCATTERED)) {
+        throughput.scattered();
+      }
+    }
+  }
+
+  private void memory(Report report, PayloadCodec codec, int bytes) throws InterruptedException {
+    var throughput = new MemoryThroughput(options, crowd(), report);
+    if (scenarios.contains(Scenario.JSON)) {
+      throughput.json(codec);
+    }
+    if (scenarios.contains(Scenario.BYTES)) {
+      throughput.bytes(BytesCodec.INSTANCE, bytes);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.carillon.bench;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.Job;
+import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.TaskType;
+import dev.carillon.store.Store;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
+
+/**
+ * One round: a new Carillon on a store of its own, producers throughout, a warm-up, a measured
+ * window, then all that was accepted is run and the store closed.
+ *
+ * @param <I> the payload
+ */
+final class ThroughputRound<I> {
+  private final TaskType<I> type;
+  private final PayloadCodec codec;
+  private final LongFunction<Job<Void>> jobs;
+  private final LongAdder ran = new LongAdder();
+
+  /**
+   * What a round found.
+   *
+   * @param perSecond jobs that were scheduled, run and durably ended in the window, a second
+   * @param acknowledgedPerSecond jobs scheduled in it, a second
+   * @param acknowledged jobs in the store at the end, all of them ended
+   * @param backlog jobs that were scheduled but had not run at the end of the window
+   * @param bytesPerJob what the journals took for each
+   * @param calls what the store was asked in the window
+   */
+  record Result(
+      double perSecond,
+      double acknowledgedPerSecond,
+      long acknowledged,
+      long backlog,
+      double bytesPerJob,
+      CountedStore.Calls calls) {}
+
+  ThroughputRound(TaskType<I> type, PayloadCodec codec, LongFunction<Job<Void>> jobs) {
+    this.type = type;
+    this.codec = codec;
+    this.jobs = jobs;
+  }
+
+  Result run(Store store, Producers.Crowd crowd, RunOptions options, Consumer<Carillon> before)
+      throws InterruptedException {
+    CountedStore counted = new CountedStore(store);
+    try (Carillon carillon =
+        Carillon.builder().store(counted).slots(crowd.slots()).codec(codec).open()) {
+      carillon.handle(type, (input, job) -> ran.increment());
+      before.accept(carillon);
+      Producers producers = new Producers(carillon, jobs);
+      producers.start(crowd);
+      sleep(options.warmup, producers);
+      Moment start = moment(producers, counted);
+      sleep(options.seconds, producers);
+      Moment end = moment(producers, counted);
+      producers.stop();
+      awaitRun(producers.acknowledged());
+      return result(start, end, crowd.slots(), producers.acknowledged());
+    }
+  }
+
+  private record Moment(long nanos, long ran, long acknowledged, CountedStore.Calls calls) {}
+
+  private Moment moment(Producers producers, CountedStore counted) {
+    return new Moment(System.nanoTime(), ran.sum(), producers.acknowledged(), counted.calls());
+  }
+
+  private static Result result(Moment start, Moment end, int slots, long acknowledged) {
+    double seconds = (end.nanos - start.nanos) / 1e9;
+    // An attempt keeps its slot until its end is durable: at most that many had run and not ended.
+    long ended = end.ran - start.ran - slots;
+    long added = end.acknowledged - start.acknowledged;
+    CountedStore.Calls calls = end.calls.since(start.calls);
+    return new Result(
+        ended / seconds,
+        added / seconds,
+        acknowledged,
+        end.acknowledged - end.ran,
+        (double) calls.bytes() / Math.max(1, end.ran - start.ran),
+        calls);
+  }
+
+  /** In slices, so that a failure is noticed at once. */
+  private static void sleep(int seconds, Producers producers) throws InterruptedException {
+    for (int i = 0; i < seconds * 10; i++) {
+      TimeUnit.MILLISECONDS.sleep(100);
+      producers.check();
+    }
+  }
+
+  private void awaitRun(long all) throws InterruptedException {
+    long before = -1;
+    while (ran.sum() < all) {
+      long now = ran.sum();
+      if (now == before) {
+        throw new IllegalStateException("stuck: " + now + " of " + all + " jobs ran");
+      }
+      before = now;
+      for (int i = 0; i < 100 && ran.sum() < all; i++) {
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
+    }
+  }
+}

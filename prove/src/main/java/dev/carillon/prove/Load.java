@@ -1,0 +1,179 @@
+package dev.carillon.prove;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.IfExists;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.OutcomeUnknownException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The load of a child: some threads schedule jobs of all kinds, one schedules batches, one cancels.
+ * Goes on until the process ends. Names and keys are drawn from few, so that they collide, also
+ * with those of earlier incarnations.
+ */
+final class Load {
+  private static final int SCHEDULERS = 48;
+  private static final int NAMES = 400;
+  private static final int KEYS = 20_000;
+  private static final int MOST_AHEAD_MILLIS = 6_000;
+  private static final int MOST_IN_BATCH = 40;
+  private static final int REMEMBERED = 2_000;
+
+  private final Carillon carillon;
+  private final Pipe pipe;
+  private final int incarnation;
+  private final long seed;
+  private final boolean exhausting;
+  private final AtomicLong requests = new AtomicLong();
+  private final AtomicLong batches = new AtomicLong();
+  private final ConcurrentLinkedQueue<String> cancellable = new ConcurrentLinkedQueue<>();
+
+  /**
+   * A load.
+   *
+   * @param exhausting whether some jobs fail in all their attempts, which takes minutes
+   */
+  Load(Carillon carillon, Pipe pipe, int incarnation, long seed, boolean exhausting) {
+    this.carillon = carillon;
+    this.pipe = pipe;
+    this.incarnation = incarnation;
+    this.seed = seed;
+    this.exhausting = exhausting;
+  }
+
+  void run() throws InterruptedException {
+    SplittableRandom random = new SplittableRandom(seed * 31 + incarnation);
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < SCHEDULERS; i++) {
+      SplittableRandom own = random.split();
+      threads.add(Thread.ofVirtual().start(() -> repeat(own, 4_000_000, this::scheduleOne)));
+    }
+    SplittableRandom batching = random.split();
+    threads.add(Thread.ofVirtual().start(() -> repeat(batching, 20_000_000, this::scheduleBatch)));
+    SplittableRandom cancelling = random.split();
+    Cancels cancels = new Cancels(carillon, pipe);
+    threads.add(
+        Thread.ofVirtual().start(() -> repeat(cancelling, 10_000_000, any -> cancelOne(cancels))));
+    for (Thread thread : threads) {
+      thread.join();
+    }
+  }
+
+  private interface Step {
+    void take(SplittableRandom random);
+  }
+
+  private static void repeat(SplittableRandom random, long pauseNanos, Step step) {
+    while (true) {
+      step.take(random);
+      LockSupport.parkNanos(random.nextLong(pauseNanos));
+    }
+  }
+
+  private void cancelOne(Cancels cancels) {
+    String job = cancellable.poll();
+    if (job != null) {
+      cancels.cancel(job);
+    }
+  }
+
+  private void scheduleOne(SplittableRandom random) {
+    Note.Way way =
+        switch (random.nextInt(10)) {
+          case 0, 1 -> Note.Way.NAMED;
+          case 2 -> Note.Way.KEPT;
+          case 3, 4 -> Note.Way.KEYED;
+          default -> Note.Way.PLAIN;
+        };
+    Draft draft = draft(random, way, "-");
+    pipe.tell(draft.note());
+    try {
+      acknowledged(draft.note(), carillon.schedule(draft.job()), random);
+    } catch (CarillonException e) {
+      refused(draft.note(), e);
+    }
+  }
+
+  private void scheduleBatch(SplittableRandom random) {
+    String batch = incarnation + "b" + batches.incrementAndGet();
+    List<Draft> drafts = new ArrayList<>();
+    int size = random.nextInt(2, MOST_IN_BATCH + 1);
+    for (int i = 0; i < size; i++) {
+      drafts.add(draft(random, Note.Way.BATCH, batch));
+    }
+    drafts.forEach(draft -> pipe.tell(draft.note()));
+    try {
+      List<JobHandle<?>> handles = carillon.scheduleAll(drafts.stream().map(Draft::job).toList());
+      for (int i = 0; i < size; i++) {
+        acknowledged(drafts.get(i).note(), handles.get(i), random);
+      }
+    } catch (CarillonException e) {
+      drafts.forEach(draft -> refused(draft.note(), e));
+    }
+  }
+
+  private record Draft(Note.Requested note, Job<Void> job) {}
+
+  private Draft draft(SplittableRandom random, Note.Way way, String batch) {
+    String request = incarnation + "r" + requests.incrementAndGet();
+    Note.Behaviour behaviour = behaviour(random);
+    boolean later = random.nextInt(3) == 0;
+    Instant due = Instant.now().plusMillis(later ? random.nextInt(MOST_AHEAD_MILLIS) : 0);
+    Job<Void> job = Work.TYPE.job(new Work(request, behaviour)).meta(Work.REQUEST, request);
+    job = job.at(Instant.ofEpochSecond(0, KillChild.micros(due) * 1000));
+    String unique = unique(random, way);
+    job =
+        switch (way) {
+          case NAMED -> job.named(unique);
+          case KEPT -> job.named(unique).ifExists(IfExists.KEEP);
+          case KEYED -> job.key(unique);
+          case PLAIN, BATCH -> job;
+        };
+    return new Draft(
+        new Note.Requested(request, way, behaviour, KillChild.micros(due), unique, batch), job);
+  }
+
+  private static String unique(SplittableRandom random, Note.Way way) {
+    return switch (way) {
+      case NAMED, KEPT -> "name-" + random.nextInt(NAMES);
+      case KEYED -> "key-" + random.nextInt(KEYS);
+      case PLAIN, BATCH -> "-";
+    };
+  }
+
+  private Note.Behaviour behaviour(SplittableRandom random) {
+    int dice = random.nextInt(1000);
+    if (dice < 5) {
+      return Note.Behaviour.DIES;
+    }
+    if (dice < 25) {
+      return Note.Behaviour.FAILS_ONCE;
+    }
+    if (dice < 26 && exhausting) {
+      return Note.Behaviour.EXHAUSTS;
+    }
+    return dice < 150 ? Note.Behaviour.SLOW : Note.Behaviour.QUICK;
+  }
+
+  private void acknowledged(Note.Requested note, JobHandle<?> handle, SplittableRandom random) {
+    String job = handle.id().value();
+    long now = KillChild.micros(Instant.now());
+    pipe.tell(new Note.Acknowledged(note.request(), job, handle.created(), now));
+    if (random.nextInt(12) == 0 && cancellable.size() < REMEMBERED) {
+      cancellable.add(job);
+    }
+  }
+
+  private void refused(Note.Requested note, CarillonException e) {
+    boolean unknown = e instanceof OutcomeUnknownException;
+    pipe.tell(new Note.Refused(note.request(), unknown, String.valueOf(e.getMessage())));
+  }
+}

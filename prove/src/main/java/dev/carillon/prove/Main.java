@@ -1,0 +1,24 @@
+package dev.carillon.prove;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** Proofs with real processes. */
+@Command(
+    name = "prove",
+    mixinStandardHelpOptions = true,
+    description = "Real processes, killed in a loop, and a check of what survived.",
+    subcommands = {KillCommand.class, KillChild.class},
+    footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
+public final class Main {
+  private Main() {}
+
+  /**
+   * Runs a proof and exits with its verdict.
+   *
+   * @param args the command line
+   */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Main()).execute(args));
+  }
+}

@@ -1,0 +1,145 @@
+package dev.carillon.prove;
+
+import java.util.Locale;
+
+/**
+ * What a child process tells its parent, one line each. A line is written at once and whole: what
+ * was written before a kill arrives.
+ */
+sealed interface Note {
+
+  /** A job is about to be scheduled. */
+  record Requested(
+      String request, Way way, Behaviour behaviour, long dueMicros, String unique, String batch)
+      implements Note {}
+
+  /** How a job is scheduled, which says what {@link Requested#unique()} is. */
+  enum Way {
+    /** One job without name or key. */
+    PLAIN,
+    /** Under a name; refused if that is taken. */
+    NAMED,
+    /** Under a name; the job that has it is kept. */
+    KEPT,
+    /** With an idempotency key. */
+    KEYED,
+    /** Together with others. */
+    BATCH
+  }
+
+  /** What the handler of a job does. */
+  enum Behaviour {
+    /** Returns at once. */
+    QUICK(0, true),
+    /** Takes a while. */
+    SLOW(0, true),
+    /** Throws in its first attempt. */
+    FAILS_ONCE(1, true),
+    /** Throws so that it is not tried again. */
+    DIES(0, false),
+    /** Throws in all attempts. */
+    EXHAUSTS(4, false);
+
+    private final int retries;
+    private final boolean succeeds;
+
+    Behaviour(int retries, boolean succeeds) {
+      this.retries = retries;
+      this.succeeds = succeeds;
+    }
+
+    /** Attempts after the first that are due to its own failures. */
+    int retries() {
+      return retries;
+    }
+
+    boolean succeeds() {
+      return succeeds;
+    }
+  }
+
+  /** Scheduling returned. */
+  record Acknowledged(String request, String job, boolean created, long atMicros) implements Note {}
+
+  /** Scheduling threw; {@code unknown} where the job may be there all the same. */
+  record Refused(String request, boolean unknown, String why) implements Note {}
+
+  /** A job is about to be cancelled. */
+  record CancelAsked(String job) implements Note {}
+
+  /** A cancel was answered; {@code Unknown} where it threw. */
+  record CancelAnswered(String job, Answer answer, String state) implements Note {}
+
+  /** The answers to a cancel. */
+  enum Answer {
+    CANCELLED,
+    STOPPING,
+    ENDED,
+    NOT_FOUND,
+    UNKNOWN
+  }
+
+  /** A handler starts; {@code dueMicros} is what its context says. */
+  record Started(String request, String job, int attempt, long dueMicros, long atMicros)
+      implements Note {}
+
+  /** A handler is about to return or to throw. */
+  record Finished(String request, boolean ok) implements Note {}
+
+  /** A listener was told that a job ended, which is durable. */
+  record Ended(String request, String state) implements Note {}
+
+  /** The child is open and its load begins. */
+  record Loading() implements Note {}
+
+  /** No job is left that has not ended. */
+  record Drained() implements Note {}
+
+  /** The line, without its end. */
+  default String line() {
+    return switch (this) {
+      case Requested n -> join("R", n.request, n.way, n.behaviour, n.dueMicros, n.unique, n.batch);
+      case Acknowledged n -> join("A", n.request, n.job, n.created, n.atMicros);
+      case Refused n -> join("X", n.request, n.unknown, n.why.replaceAll("\\s+", " "));
+      case CancelAsked n -> join("c", n.job);
+      case CancelAnswered n -> join("C", n.job, n.answer, n.state);
+      case Started n -> join("S", n.request, n.job, n.attempt, n.dueMicros, n.atMicros);
+      case Finished n -> join("F", n.request, n.ok);
+      case Ended n -> join("E", n.request, n.state);
+      case Loading n -> "L";
+      case Drained n -> "D";
+    };
+  }
+
+  private static String join(String code, Object... fields) {
+    StringBuilder line = new StringBuilder(code);
+    for (Object field : fields) {
+      line.append('\t').append(field);
+    }
+    return line.toString();
+  }
+
+  /** Reads what {@link #line()} wrote. */
+  static Note parse(String line) {
+    String[] f = line.split("\t", -1);
+    return switch (f[0]) {
+      case "R" ->
+          new Requested(
+              f[1], Way.valueOf(f[2]), Behaviour.valueOf(f[3]), Long.parseLong(f[4]), f[5], f[6]);
+      case "A" -> new Acknowledged(f[1], f[2], Boolean.parseBoolean(f[3]), Long.parseLong(f[4]));
+      case "X" -> new Refused(f[1], Boolean.parseBoolean(f[2]), f[3]);
+      case "c" -> new CancelAsked(f[1]);
+      case "C" -> new CancelAnswered(f[1], Answer.valueOf(f[2]), f[3]);
+      case "S" ->
+          new Started(
+              f[1], f[2], Integer.parseInt(f[3]), Long.parseLong(f[4]), Long.parseLong(f[5]));
+      case "F" -> new Finished(f[1], Boolean.parseBoolean(f[2]));
+      case "E" -> new Ended(f[1], f[2]);
+      case "L" -> new Loading();
+      case "D" -> new Drained();
+      default ->
+          throw new IllegalArgumentException(
+              String.format(Locale.ROOT, "line: %s (expected: a known code)", line));
+    };
+  }
+}
