@@ -206,6 +206,10 @@ final class Cancels {
   private void leave(Shard shard) {
     shard.visited = false;
     shard.holds--;
+    if (shard.loadWanted) {
+      shard.loadWanted = false;
+      shards.load(shard);
+    }
     Runnable next = shard.visitors.poll();
     if (next != null) {
       next.run();

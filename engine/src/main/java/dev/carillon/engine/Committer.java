@@ -79,7 +79,24 @@ final class Committer {
 
   /** Queues adds that go together or not at all. */
   void addTogether(AtomicAdds adds) {
+    hold(adds, 1);
     waitingTogether.add(adds);
+  }
+
+  /** Adds that wait keep their shards as they are: their wake time was looked at. */
+  private static void hold(AtomicAdds adds, int change) {
+    for (Shard shard : adds.adds.keySet()) {
+      shard.holds += change;
+      shard.raiseWakeTo = Long.MIN_VALUE;
+    }
+  }
+
+  private boolean takeBack(AtomicAdds adds) {
+    boolean waited = waitingTogether.remove(adds);
+    if (waited) {
+      hold(adds, -1);
+    }
+    return waited;
   }
 
   /** Takes back an operation that was not sent; false where it is too late for that. */
@@ -89,7 +106,7 @@ final class Committer {
     }
     AtomicAdds together = operation.together;
     if (together != null) {
-      return waitingTogether.remove(together);
+      return takeBack(together);
     }
     if (!shard.pending.remove(operation)) {
       return false;
@@ -157,7 +174,7 @@ final class Committer {
     long now = env.monotonicNanos();
     for (Shard shard : adds.adds.keySet()) {
       if (shard.ownership == Shard.Ownership.LOST) {
-        waitingTogether.remove();
+        takeBack(adds);
         adds.forEach(add -> lose(add, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
         return false;
       }
@@ -165,7 +182,7 @@ final class Committer {
         return false;
       }
     }
-    waitingTogether.remove();
+    takeBack(adds);
     adds.adds.forEach((shard, operations) -> group.add(batch(shard, new ArrayList<>(operations))));
     return true;
   }
@@ -207,6 +224,7 @@ final class Committer {
     operations.forEach(operation -> operation.stage = Operation.Stage.SENT);
     shard.inFlight = operations;
     long wake = shard.pending.isEmpty() ? shard.raiseWakeTo : Append.KEEP_WAKE;
+    shard.raising = wake != Append.KEEP_WAKE;
     return new Batch(shard, operations, shard.tail + 1, env.random() | 1, wake);
   }
 
@@ -283,6 +301,7 @@ final class Committer {
     shard.tail = batch.number();
     shard.failures = 0;
     shard.inFlight = null;
+    shard.raising = false;
     shard.journalBytes += batch.bytes();
     if (batch.wake() != Append.KEEP_WAKE) {
       shard.wakeMicros = batch.wake();
@@ -356,6 +375,7 @@ final class Committer {
   private void sendAgain(Batch batch) {
     Shard shard = batch.shard();
     shard.inFlight = null;
+    shard.raising = false;
     shard.retryAtNanos = backOff(shard);
     List<Operation> operations = batch.operations();
     for (int i = operations.size() - 1; i >= 0; i--) {
@@ -371,6 +391,7 @@ final class Committer {
         queuedBytes += operation.frame.frameBytes();
       } else if (operation.stage == Operation.Stage.SENT) {
         together.forEach(add -> add.stage = Operation.Stage.QUEUED);
+        hold(together, 1);
         waitingTogether.addFirst(together);
       }
     }
@@ -414,7 +435,7 @@ final class Committer {
     operation.listener.lost(loss, why);
     AtomicAdds together = operation.together;
     if (together != null) {
-      waitingTogether.remove(together);
+      takeBack(together);
       together.forEach(add -> lose(add, loss, why));
     }
   }

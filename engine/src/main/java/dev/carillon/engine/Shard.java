@@ -49,6 +49,9 @@ final class Shard {
   /** A job of it is being cancelled while it is not loaded; the others wait their turn. */
   boolean visited;
 
+  /** It is to be loaded as soon as nobody visits it. */
+  boolean loadWanted;
+
   final ArrayDeque<Runnable> visitors = new ArrayDeque<>();
 
   /** Loaded jobs whose body is not in memory. */
@@ -81,6 +84,9 @@ final class Shard {
 
   /** An append that raises the wake time goes with the next batch. */
   long raiseWakeTo = Long.MIN_VALUE;
+
+  /** The batch in flight raises the wake time. */
+  boolean raising;
 
   private long counter;
   private final List<Runnable> whenOwned = new ArrayList<>();

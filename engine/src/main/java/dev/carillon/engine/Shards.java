@@ -194,11 +194,17 @@ final class Shards {
    * lost: it looks.
    */
   void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
+    if (shard.owned() && shard.raising) {
+      // What lowers it now might take effect before what raises it.
+      host.at(env.monotonicNanos() + RETRY_NANOS, () -> ensureAwakeBy(shard, dueMicros, then));
+      return;
+    }
     if (!shard.owned() || shard.wakeMicros <= dueMicros) {
       then.run();
       return;
     }
     shard.holds++;
+    shard.raiseWakeTo = Long.MIN_VALUE;
     control(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().lowerWake(shard.id, shard.epoch, ALWAYS_AWAKE),
@@ -300,6 +306,10 @@ final class Shards {
   /** Reads the shard unless it is loaded or on its way. */
   void load(Shard shard) {
     if (shard.loaded() || shard.loading() || !shard.owned()) {
+      return;
+    }
+    if (shard.visited) {
+      shard.loadWanted = true; // the job that is being cancelled must not start
       return;
     }
     shard.arrivedWhileLoading = new ArrayList<>();
