@@ -7,6 +7,8 @@ import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -180,6 +182,8 @@ final class SqliteBench {
   }
 
   private void measure(String name, SqliteStore store, Scenario scenario) throws IOException {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long cpuStart = threads.getCurrentThreadCpuTime();
     long start = System.nanoTime();
     long end = start + TimeUnit.SECONDS.toNanos(number("seconds", 3));
     long bytes = 0;
@@ -195,19 +199,21 @@ final class SqliteBench {
         walBytes = Math.max(walBytes, Files.size(Sidecar.WAL.of(store.file())));
       }
     }
+    long cpu = threads.getCurrentThreadCpuTime() - cpuStart;
     double seconds = (System.nanoTime() - start) / 1e9;
     long[] sorted = Arrays.copyOf(nanos, Math.min(calls, nanos.length));
     Arrays.sort(sorted);
     SqliteCounters counters = store.counters();
     System.out.printf(
         "%-24s %8.1f MB/s %8.0f commits/s  p50 %6.2f  p99 %7.2f  max %7.1f ms"
-            + "  wal %4d MiB  checkpoints %d (%d stalled)%n",
+            + "  cpu %6.2f ms a commit  wal %4d MiB  checkpoints %d (%d stalled)%n",
         name,
         bytes / seconds / 1e6,
         calls / seconds,
         sorted[sorted.length / 2] / 1e6,
         sorted[(int) (sorted.length * 0.99)] / 1e6,
         sorted[sorted.length - 1] / 1e6,
+        cpu / 1e6 / calls,
         walBytes >> 20,
         counters.checkpoints(),
         counters.stalledCheckpoints());

@@ -110,6 +110,11 @@ class SqliteStoreTckTest extends StoreTck {
     FailingSync.run();
   }
 
+  @Override
+  protected void fixtures() {
+    Fixture.checkAll(bench().folder());
+  }
+
   @AfterEach
   void unmountDisks() {
     disks.forEach(SmallDisk::close);
