@@ -33,11 +33,11 @@ final class Mailbox {
   private static final long PAUSE_NANOS = 1_000;
 
   private final Thread owner;
-  private Event head = new Start();
+  private Event head = new Nothing();
   private volatile Event tail = head;
   private volatile boolean sleeping;
 
-  private static final class Start extends Event {
+  private static final class Nothing extends Event {
     @Override
     void happen() {}
   }
@@ -50,16 +50,14 @@ final class Mailbox {
   /** Adds an event; any thread. */
   void post(Event event) {
     ((Event) TAIL.getAndSet(this, event)).next(event);
-    if (sleeping) {
-      wake();
+    if (sleeping && SLEEPING.compareAndSet(this, true, false)) {
+      LockSupport.unpark(owner);
     }
   }
 
-  /** Ends a sleep, or the next one; any thread. */
+  /** Ends the owner's sleep, or keeps it from the next one; any thread. */
   void wake() {
-    if (SLEEPING.compareAndSet(this, true, false)) {
-      LockSupport.unpark(owner);
-    }
+    post(new Nothing());
   }
 
   boolean isEmpty() {

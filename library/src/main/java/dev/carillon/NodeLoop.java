@@ -176,8 +176,12 @@ final class NodeLoop {
 
   private record Awaited(Predicate<Node> condition, Runnable then) {}
 
-  /** Runs code of users', off the loop; called on it. */
+  /** Runs code of users', off the loop; called on it, or once it has ended. */
   void outside(Runnable action) {
+    if (ended) {
+      action.run();
+      return;
+    }
     outsideBegins();
     completer.post(
         new Event() {
@@ -198,7 +202,7 @@ final class NodeLoop {
     try {
       while (!stopping || !mailbox.isEmpty()) {
         long sleep = round();
-        if (sleep > 0) {
+        if (sleep > 0 && !stopping) {
           mailbox.sleep(sleep);
         }
       }
@@ -383,6 +387,10 @@ final class NodeLoop {
     }
   }
 
+  void leave(long weight) {
+    admission.leave(weight);
+  }
+
   private boolean isLoop(Thread caller) {
     return caller.equals(thread);
   }
@@ -391,9 +399,9 @@ final class NodeLoop {
   void answered(Pending<?> pending) {
     if (isLoop(Thread.currentThread())) {
       unanswered.remove(pending);
-      leaving += pending.weight();
+      leaving += pending.isBlocking() ? 0 : pending.weight();
     } else {
-      admission.leave(pending.weight());
+      leave(pending.isBlocking() ? 0 : pending.weight());
       post(
           new Event() {
             @Override
@@ -416,13 +424,7 @@ final class NodeLoop {
   private final class Control implements LoopControl {
     @Override
     public void clockMoved() {
-      post(
-          new Event() {
-            @Override
-            void happen() {
-              // Being awake is enough: every round reads the clocks.
-            }
-          });
+      mailbox.wake(); // being awake is enough: every round reads the clocks
     }
 
     @Override

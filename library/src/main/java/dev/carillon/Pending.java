@@ -86,11 +86,18 @@ abstract class Pending<T> extends Event {
     loop.asked(this);
   }
 
+  final boolean isBlocking() {
+    return future == null;
+  }
+
   final boolean isAnswered() {
     return state != ASKED;
   }
 
-  /** What it holds of the {@link Admission}, given back with the answer; 0 for nothing. */
+  /**
+   * What it holds of the {@link Admission}, 0 for nothing; given back before the asker goes on: by
+   * itself where it blocks, else by the loop.
+   */
   long weight() {
     return 0;
   }
@@ -165,6 +172,9 @@ abstract class Pending<T> extends Event {
         interrupted = true;
         loop.post(new GivenUp(this, "an interrupt of its caller"));
       }
+    }
+    if (weight() != 0) {
+      loop.leave(weight());
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -17,16 +17,18 @@ import org.jspecify.annotations.Nullable;
  * store that hangs keeps the process.
  */
 final class Shutdown {
-  private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(2);
-  private static final Duration FLUSH = Duration.ofSeconds(5);
-  private static final Duration RELEASE = Duration.ofSeconds(3);
-  private static final Duration END = Duration.ofSeconds(2);
+  /** The longest and shortest of the steps after the grace; a short grace means impatience. */
+  private static final Duration LONGEST_STEP = Duration.ofSeconds(5);
+
+  private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
+  private static final int STEPS = 5;
 
   private final NodeLoop loop;
   private final Store store;
   private final @Nullable ListenerRelay relay;
   private final Reports reports;
   private final Duration grace;
+  private final Duration step;
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.OPEN);
   private final CountDownLatch closed = new CountDownLatch(1);
   private boolean interrupted;
@@ -45,6 +47,11 @@ final class Shutdown {
     this.relay = relay;
     this.reports = reports;
     this.grace = grace;
+    this.step = grace.compareTo(SHORTEST_STEP) < 0 ? SHORTEST_STEP : shorter(grace, LONGEST_STEP);
+  }
+
+  private static Duration shorter(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 
   void requireOpen() {
@@ -66,7 +73,7 @@ final class Shutdown {
         closed.countDown();
       }
     } else {
-      await(closed, grace.plus(AFTER_INTERRUPT).plus(FLUSH).plus(RELEASE).plus(END).plus(END));
+      await(closed, grace.plus(step.multipliedBy(STEPS + 1)));
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -77,15 +84,15 @@ final class Shutdown {
     onNode(Node::beginStop);
     if (!awaitThat(node -> node.running() == 0, grace)) {
       onNode(Node::interruptRunning);
-      awaitThat(node -> node.running() == 0, AFTER_INTERRUPT);
+      awaitThat(node -> node.running() == 0, step);
     }
     phase.set(Phase.CLOSED);
-    awaitThat(node -> node.quiet() && loop.isAnswered(), FLUSH);
+    awaitThat(node -> node.quiet() && loop.isAnswered(), step);
     CountDownLatch released = new CountDownLatch(1);
     onNode(node -> node.release(released::countDown));
-    await(released, RELEASE);
+    await(released, step);
     loop.stop();
-    loop.awaitEnd(END);
+    loop.awaitEnd(step);
     if (relay != null) {
       relay.stop();
     }
@@ -108,7 +115,7 @@ final class Shutdown {
                 done.countDown();
               }
             });
-    if (!await(done, END)) {
+    if (!await(done, step)) {
       reports.report("the store does not close; left to the end of the process", null);
     }
   }

@@ -31,8 +31,13 @@ final class Specs {
     long accepted = time.wallMicros();
     Duration timeout = job.timeout();
     Instant deadline = job.deadline();
+    long due = due(job.due(), accepted);
+    if (deadline != null && due > accepted && Micros.ceil(deadline) < due) {
+      throw new InvalidJobException(
+          "deadline: " + deadline + " (expected: not before the due time " + job.due() + ")");
+    }
     return new JobSpec(
-        due(job.due(), accepted),
+        due,
         accepted,
         job.priority(),
         Stamp.ABSENT,

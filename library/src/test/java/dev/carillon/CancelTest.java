@@ -1,0 +1,121 @@
+package dev.carillon;
+
+import static dev.carillon.Types.LONG;
+import static dev.carillon.Types.NOTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobFailedException;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(60)
+class CancelTest {
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @EnumSource
+  void waitingJobIsCancelledAndNeverRuns(Place.Kind kind) {
+    Place place = new Place(kind, folder);
+    JobId id;
+    try (Carillon carillon = place.open()) {
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("x").in(Duration.ofDays(2)));
+      id = handle.id();
+
+      assertThat(handle.cancel("customer left")).isEqualTo(new CancelResult.Cancelled());
+      assertThat(handle.cancel("again")).isEqualTo(new CancelResult.Ended(JobState.CANCELLED));
+
+      assertThat(handle.info().state()).isEqualTo(JobState.CANCELLED);
+      assertThat(handle.info().reason()).isEqualTo("customer left");
+      assertThatThrownBy(() -> handle.result(LONG))
+          .isInstanceOf(JobFailedException.class)
+          .hasMessageContaining("customer left");
+      assertThat(carillon.history(id).orElseThrow().events())
+          .extracting(JobEvent::kind)
+          .containsExactly(JobEvent.Kind.SCHEDULED, JobEvent.Kind.CANCELLED);
+    }
+    try (Carillon carillon = place.open()) {
+      assertThat(carillon.cancel(id, "")).isEqualTo(new CancelResult.Ended(JobState.CANCELLED));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void runningJobIsAskedToStopAndEndsCancelled(Place.Kind kind) throws Exception {
+    try (Carillon carillon = new Place(kind, folder).open()) {
+      Gate gate = new Gate();
+      CompletableFuture<Boolean> asked = new CompletableFuture<>();
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            try {
+              gate.pass();
+            } finally {
+              asked.complete(job.cancellationRequested());
+            }
+          });
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("x"));
+      gate.awaitReached();
+      assertThat(handle.info().state()).isEqualTo(JobState.RUNNING);
+
+      assertThat(handle.cancel("stop it")).isEqualTo(new CancelResult.Stopping());
+
+      assertThatThrownBy(() -> handle.result(LONG))
+          .isInstanceOfSatisfying(
+              JobFailedException.class, e -> assertThat(e.state()).isEqualTo(JobState.CANCELLED));
+      assertThat(asked.get(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(handle.info().attempt()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void jobThatFinishesInSpiteOfACancelHasSucceeded(Place.Kind kind) throws Exception {
+    try (Carillon carillon = new Place(kind, folder).open()) {
+      Gate gate = new Gate();
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            try {
+              gate.pass();
+            } catch (InterruptedException e) {
+              // Done anyway.
+            }
+          });
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("x"));
+      gate.awaitReached();
+
+      assertThat(handle.cancel("too late")).isEqualTo(new CancelResult.Stopping());
+
+      assertThat(handle.result(LONG)).isNull();
+      assertThat(handle.cancel("")).isEqualTo(new CancelResult.Ended(JobState.SUCCEEDED));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void unknownJobIsNotFound(Place.Kind kind) {
+    try (Carillon carillon = new Place(kind, folder).open()) {
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("x").in(Duration.ofDays(2)));
+      String near = handle.id().value();
+      JobId neverWas = new JobId(near.substring(0, near.length() - 1) + "v");
+
+      assertThat(carillon.cancel(neverWas, "")).isEqualTo(new CancelResult.NotFound());
+      assertThat(carillon.cancel(new JobId("garbage"), "")).isEqualTo(new CancelResult.NotFound());
+      assertThat(carillon.get(new JobId("garbage"))).isEmpty();
+      assertThat(carillon.get(neverWas)).isEmpty();
+      assertThat(carillon.history(neverWas)).isEmpty();
+    }
+  }
+}

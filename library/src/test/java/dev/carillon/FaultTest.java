@@ -1,0 +1,290 @@
+package dev.carillon;
+
+import static dev.carillon.Types.LENGTH;
+import static dev.carillon.Types.LONG;
+import static dev.carillon.Types.NOTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.OverloadedException;
+import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.FaultyStore.Fault;
+import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.MemoryStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What callers are told when the store misbehaves, and that it is true. */
+@Timeout(60)
+class FaultTest {
+  private static final Job<Void> LATER = NOTE.job("later").in(Duration.ofHours(1));
+
+  private final Faults faults = new Faults();
+  private final MemoryStore memory = new MemoryStore();
+
+  /** Decides for the appends and records; the rest passes. */
+  private static final class Faults implements FaultyStore.Faults {
+    volatile Fault append = Fault.NONE;
+    volatile boolean once;
+    volatile boolean throwing;
+    final CountDownLatch slowReached = new CountDownLatch(1);
+    final CountDownLatch slow = new CountDownLatch(1);
+
+    @Override
+    public Fault next(Operation operation) {
+      if (operation != Operation.APPEND) {
+        return Fault.NONE;
+      }
+      if (throwing) {
+        throwing = false;
+        throw new IllegalStateException("against the contract");
+      }
+      Fault next = append;
+      if (once) {
+        append = Fault.NONE;
+      }
+      return next;
+    }
+
+    @Override
+    public void slow(Operation operation) {
+      slowReached.countDown();
+      boolean waiting = true;
+      while (waiting) {
+        try {
+          slow.await();
+          waiting = false;
+        } catch (InterruptedException e) {
+          // A hanging store hangs.
+        }
+      }
+    }
+  }
+
+  @AfterEach
+  void letGo() {
+    faults.slow.countDown();
+  }
+
+  private CarillonBuilder builder() {
+    return Carillon.builder()
+        .store(new FaultyStore(memory, faults))
+        .daemon(true)
+        .scheduleTimeout(Duration.ofMillis(400))
+        .closeGrace(Duration.ZERO);
+  }
+
+  private int stored() {
+    try (Carillon reader = Carillon.builder().store(memory).nodeId("reader").daemon(true).open()) {
+      return reader.list(JobQuery.all()).items().size();
+    }
+  }
+
+  @Test
+  void hangingStoreIsReportedAsUnknownForWhatWasSentAndAsUnavailableForWhatWasNot()
+      throws Exception {
+    try (Carillon carillon = builder().open()) {
+      carillon.schedule(LATER);
+      faults.append = Fault.SLOW;
+      CompletableFuture<JobHandle<Void>> sent = carillon.scheduleAsync(LATER);
+      faults.slowReached.await();
+
+      assertThatThrownBy(() -> carillon.schedule(LATER))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("not scheduled");
+      assertThatThrownBy(sent::get)
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(OutcomeUnknownException.class);
+
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+      Awaitility.await().until(() -> carillon.list(JobQuery.all()).items().size() == 2);
+      carillon.schedule(LATER);
+    }
+    assertThat(stored()).isEqualTo(3);
+  }
+
+  @Test
+  void closeReturnsThoughTheStoreHangs() throws Exception {
+    Carillon carillon = builder().open();
+    carillon.schedule(LATER);
+    faults.append = Fault.SLOW;
+    CompletableFuture<JobHandle<Void>> sent = carillon.scheduleAsync(LATER);
+    faults.slowReached.await();
+
+    long start = System.nanoTime();
+    carillon.close();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    assertThatThrownBy(() -> sent.get(1, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(OutcomeUnknownException.class);
+  }
+
+  @Test
+  void fullStoreRefusesJobsAndTakesThemAgainWhenThereIsRoom() {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+      faults.append = Fault.FULL;
+
+      assertThatThrownBy(() -> carillon.schedule(LATER))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("full");
+      assertThat(carillon.health().ready()).isFalse();
+      assertThat(carillon.health().detail()).contains("full");
+      assertThat(carillon.health().live()).isTrue();
+
+      faults.append = Fault.NONE;
+      carillon.schedule(LATER);
+      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.list(JobQuery.all()).items()).hasSize(1);
+    }
+  }
+
+  @Test
+  void unreachableStoreRefusesAfterTheTimeoutAndNothingIsWrittenLater() {
+    try (Carillon carillon = builder().open()) {
+      carillon.schedule(LATER);
+      faults.append = Fault.FAIL_BEFORE;
+
+      assertThatThrownBy(() -> carillon.schedule(LATER))
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThat(carillon.health().ready()).isFalse();
+
+      faults.append = Fault.NONE;
+      Awaitility.await()
+          .ignoreExceptions()
+          .untilAsserted(() -> assertThat(carillon.schedule(LATER).created()).isTrue());
+    }
+    assertThat(stored()).isEqualTo(2);
+  }
+
+  @Test
+  void answerThatGotLostIsFoundOut() {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+      faults.once = true;
+      faults.append = Fault.APPLY_THEN_TIMEOUT;
+      assertThat(carillon.schedule(LATER).created()).isTrue();
+      faults.append = Fault.TIMEOUT_THEN_APPLY;
+      assertThat(carillon.schedule(LATER).created()).isTrue();
+    }
+    assertThat(stored()).isEqualTo(2);
+  }
+
+  @Test
+  void storeThatThrowsAgainstItsContractIsSurvived() {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+      carillon.handle(LENGTH, (text, job) -> text.length());
+      faults.throwing = true;
+      assertThat(carillon.schedule(LENGTH.job("abc")).result(LONG)).isEqualTo(3);
+      assertThat(carillon.stats().problems()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void tooMuchWaitingIsTurnedAway() throws Exception {
+    try (Carillon carillon = builder().maxWaiting(3, 1 << 20).open()) {
+      carillon.schedule(LATER);
+      faults.append = Fault.SLOW;
+      for (int i = 0; i < 3; i++) {
+        var unused = carillon.scheduleAsync(LATER);
+      }
+      faults.slowReached.await();
+
+      assertThatThrownBy(() -> carillon.scheduleAsync(LATER).get())
+          .hasCauseInstanceOf(OverloadedException.class);
+      assertThat(carillon.stats().unansweredJobs()).isBetween(1L, 3L);
+
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+      Awaitility.await().until(() -> carillon.stats().unansweredJobs() == 0);
+      carillon.schedule(LATER);
+    }
+  }
+
+  @Test
+  void blockedCallerWaitsForRoom() throws Exception {
+    try (Carillon carillon =
+        builder().maxWaiting(1, 1 << 20).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      carillon.schedule(LATER);
+      faults.append = Fault.SLOW;
+      var first = carillon.scheduleAsync(LATER);
+      faults.slowReached.await();
+      AtomicBoolean done = new AtomicBoolean();
+      Thread caller =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    carillon.schedule(LATER);
+                    done.set(true);
+                  });
+      Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+      assertThat(done).isFalse();
+
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+
+      first.get(20, TimeUnit.SECONDS);
+      caller.join();
+      assertThat(done).isTrue();
+    }
+  }
+
+  @Test
+  void interruptedCallerLearnsWhatIsKnownAndStaysInterrupted() throws Exception {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(30)).open()) {
+      carillon.schedule(LATER);
+
+      // Interrupted before: nothing is even tried.
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> carillon.schedule(LATER))
+          .isInstanceOf(WaitInterruptedException.class);
+      assertThat(Thread.interrupted()).isTrue();
+
+      faults.append = Fault.SLOW;
+      CompletableFuture<Throwable> sent = interruptedCall(carillon);
+      faults.slowReached.await();
+      assertThat(sent.get(20, TimeUnit.SECONDS)).isInstanceOf(OutcomeUnknownException.class);
+      CompletableFuture<Throwable> behind = interruptedCall(carillon);
+      assertThat(behind.get(20, TimeUnit.SECONDS)).isInstanceOf(WaitInterruptedException.class);
+
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+      carillon.schedule(LATER);
+      assertThat(carillon.list(JobQuery.all()).items()).hasSize(3);
+    }
+  }
+
+  private static CompletableFuture<Throwable> interruptedCall(Carillon carillon) {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    Thread caller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  try {
+                    carillon.schedule(LATER);
+                    thrown.complete(new AssertionError("scheduled"));
+                  } catch (RuntimeException e) {
+                    thrown.complete(
+                        Thread.currentThread().isInterrupted()
+                            ? e
+                            : new AssertionError("not interrupted any more", e));
+                  }
+                });
+    Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+    caller.interrupt();
+    return thrown;
+  }
+}
