@@ -40,6 +40,9 @@ public final class Attempt {
   /** Its timeout, its deadline and its time alone, while it runs. */
   final List<Timers.Timer> timers = new ArrayList<>(0);
 
+  /** Its start was written to the journal. */
+  boolean marked;
+
   /** Nothing else runs on the node. */
   boolean alone;
 

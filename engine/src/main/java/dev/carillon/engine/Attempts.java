@@ -41,6 +41,9 @@ final class Attempts implements Dispatcher.Starter {
 
     void blocked(ShardJob job);
 
+    /** Ends a job that was asked to stop and of which nothing runs. */
+    void endRequested(ShardJob job);
+
     void retrying(ShardJob job);
   }
 
@@ -83,6 +86,7 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     job.busy++;
+    attempt.marked = true;
     Body.Start start =
         new Body.Start(
             attempt.number(), attempt.revision(), env.wallMicros(), options.incarnation(), alone);
@@ -111,6 +115,11 @@ final class Attempts implements Dispatcher.Starter {
     long now = env.wallMicros();
     if (attempt.over || stopping || now < job.dueMicros || job.revision != attempt.revision()) {
       notRun(attempt);
+      return;
+    }
+    if (job.rare != null && job.rare.cancelReason != null) {
+      attempt.returned = true;
+      end(attempt, Body.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
       return;
     }
     if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
@@ -197,7 +206,7 @@ final class Attempts implements Dispatcher.Starter {
     } else {
       env.metrics().count("attempts.timeout", 1);
       JobError error = new JobError("timeout", "attempt took longer than its timeout", "");
-      failed(attempt, error, true);
+      failedOrStopped(attempt, error, true);
     }
   }
 
@@ -327,6 +336,7 @@ final class Attempts implements Dispatcher.Starter {
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
+    forgetStart(attempt);
     env.metrics().count("jobs.undecodable", 1);
     leave(attempt);
     job.attempt = null;
@@ -371,7 +381,7 @@ final class Attempts implements Dispatcher.Starter {
       leaveIfDone(attempt);
       if (job.phase == ShardJob.Phase.RUNNING) {
         host.retrying(job);
-        host.schedule(job);
+        goOn(job);
       }
     }
 
@@ -392,13 +402,49 @@ final class Attempts implements Dispatcher.Starter {
     }
     attempt.over = true;
     attempt.settled = true;
+    forgetStart(attempt);
     leaveIfDone(attempt);
     if (job.attempt == attempt) {
       job.attempt = null;
       if (job.phase == ShardJob.Phase.RUNNING) {
-        host.schedule(job);
+        goOn(job);
       }
     }
+  }
+
+  /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
+  private void goOn(ShardJob job) {
+    host.schedule(job);
+    if (job.cancelRequested()) {
+      host.endRequested(job);
+    }
+  }
+
+  /** The attempt is over in order and has no outcome: its start marker must not count. */
+  private void forgetStart(Attempt attempt) {
+    if (attempt.marked) {
+      forgetStart(attempt.job());
+    }
+  }
+
+  /** The job's start markers must not count: no crash cut it off. */
+  void forgetStart(ShardJob job) {
+    Shard shard = job.shard;
+    if (shard == null || !shard.owned()) {
+      return;
+    }
+    Body.Clear clear = new Body.Clear(env.wallMicros());
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.CLEAR, job.number, clear.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {}
+            }));
   }
 
   private void leaveIfDone(Attempt attempt) {

@@ -406,7 +406,7 @@ public final class Node {
               arrived(shard, job);
               ShardJob.Rare rare = job.rare;
               boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
-              if (Poison.convicted(job) && !ownMarker) {
+              if (Poison.convicted(job) && shard.suspect && !ownMarker) {
                 env.metrics().count("jobs.poison", 1);
                 cancels.end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
               } else if (job.cancelRequested()) {
@@ -414,6 +414,9 @@ public final class Node {
               } else {
                 job.marked =
                     (shard.suspect && job.dueMicros <= now) || (rare != null && rare.markers > 0);
+                if (Poison.convicted(job) && !ownMarker) {
+                  attempts.forgetStart(job); // its node stopped in order
+                }
               }
             });
   }
@@ -718,6 +721,11 @@ public final class Node {
       if (listener != null) {
         listener.blocked(info(job));
       }
+    }
+
+    @Override
+    public void endRequested(ShardJob job) {
+      cancels.endRequested(Attempts.shardOf(job), job);
     }
 
     @Override

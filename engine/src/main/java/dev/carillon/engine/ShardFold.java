@@ -183,7 +183,9 @@ final class ShardFold {
       return Answer.STALE;
     }
     ShardJob.Rare rare = job.rare();
-    rare.markers++;
+    if (rare.markers == 0 || rare.markerIncarnation != start.incarnation()) {
+      rare.markers++; // else the same node goes on, so the start before was cut off by no crash
+    }
     rare.alone = start.alone();
     rare.markerIncarnation = start.incarnation();
     return Answer.APPLIED;
