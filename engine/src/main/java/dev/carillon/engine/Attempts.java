@@ -80,6 +80,7 @@ final class Attempts implements Dispatcher.Starter {
             new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
     attempt.alone = alone;
     running.add(attempt);
+    shard.running++;
     job.attempt = attempt;
     if (!job.marked && !alone) {
       run(attempt);
@@ -455,6 +456,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void leave(Attempt attempt) {
     if (running.remove(attempt)) {
+      shardOf(attempt.job()).running--;
       attempt.timers.forEach(timers::cancel);
       endAlone(attempt);
       host.left(attempt);

@@ -171,7 +171,8 @@ final class Dispatcher {
         continue;
       }
       ready--;
-      if (job.phase == ShardJob.Phase.READY && job.busy == 0 && mayRun(job)) {
+      boolean moved = job.lane != lane; // a replace gave it another queue, where it stands as well
+      if (job.phase == ShardJob.Phase.READY && job.busy == 0 && !moved && mayRun(job)) {
         return job;
       }
     }

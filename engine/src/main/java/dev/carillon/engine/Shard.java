@@ -85,6 +85,9 @@ final class Shard {
   /** An append that raises the wake time goes with the next batch. */
   long raiseWakeTo = Long.MIN_VALUE;
 
+  /** Attempts of its jobs under way. */
+  int running;
+
   /** The batch in flight raises the wake time. */
   boolean raising;
 

@@ -510,7 +510,7 @@ final class Shards {
       } else {
         drained(shard);
       }
-    } else if (shard.wakeMicros > env.wallMicros() + horizonMicros()) {
+    } else if (shard.running == 0 && shard.wakeMicros > env.wallMicros() + horizonMicros()) {
       unload(shard);
     }
   }
