@@ -50,6 +50,26 @@ interface ClaimCases extends TckCases {
     }
   }
 
+  @Case(id = "T01", title = "two claimers at the same instant, one winner")
+  default void ofTwoClaimersOneWins() {
+    ShardId shard = bench().create().shard();
+    int rounds = tck().times(10_000);
+    for (int epoch = 1; epoch <= rounds; epoch++) {
+      long expected = epoch;
+      long left = bench().id();
+      long right = bench().id();
+      List<Callable<Outcome<Claim>>> claimers =
+          List.of(
+              () -> bench().ask(() -> bench().journals().claim(shard, expected, left)),
+              () -> bench().ask(() -> bench().journals().claim(shard, expected, right)));
+      List<Outcome<Claim>> outcomes = bench().together(claimers);
+      Head head = bench().head(shard);
+      assertThat(head.epoch()).isEqualTo(expected + 1);
+      assertThat(outcomes.getFirst().isOk()).isEqualTo(head.owner() == left);
+      assertThat(outcomes.getLast().isOk()).isEqualTo(head.owner() == right);
+    }
+  }
+
   @Case(id = "T02", title = "the winner crashes before its answer, then resolves to owner")
   default void aClaimWhoseAnswerWasLostIsFoundByRepeatingIt() {
     ShardId shard = bench().create().shard();

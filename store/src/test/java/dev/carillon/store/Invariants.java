@@ -27,6 +27,9 @@ final class Invariants {
   private static final int READ_PAGE_BYTES = 1 << 20;
   private static final int SMALL_PAGE_BYTES = 64;
 
+  /** More than any case makes. */
+  static final int MAX_LISTED = 300_000;
+
   /** Shards beyond these are listed, but not read. */
   private static final int MAX_SHARDS_READ = 1_000;
 
@@ -177,6 +180,7 @@ final class Invariants {
     while (!page.isEmpty()) {
       assertThat(page.size()).as("a page within its limit").isLessThanOrEqualTo(LIST_PAGE);
       all.addAll(page);
+      assertThat(all.size()).as("a listing that ends").isLessThan(MAX_LISTED);
       page = next.apply(page.getLast()).orThrow();
     }
     return all;

@@ -5,6 +5,8 @@ import static dev.carillon.store.Workbench.WAKE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.store.FaultyStore.Fault;
+import dev.carillon.store.FaultyStore.Operation;
 import dev.carillon.store.Head.Status;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.Workbench.ShardMaker;
@@ -205,6 +207,24 @@ interface LifecycleCases extends TckCases {
         .containsExactly(1, 2);
     assertThat(writer.append().number()).isGreaterThanOrEqualTo(3);
     bench().assertHoldsExactly(writer);
+  }
+
+  @Case(id = "T39", title = "staging again, in time or late, leaves what is staged")
+  default void stagingAgainLeavesWhatIsStaged() {
+    JournalWriter writer = bench().create();
+    ShardId shard = writer.shard();
+    writer.append();
+    long name = bench().id();
+    List<byte[]> blocks = List.of(new byte[] {1}, new byte[] {2}, new byte[] {3});
+    FaultyStore slow = bench().scripted(Operation.STAGE, Fault.TIMEOUT_THEN_APPLY);
+    assertThat(slow.journals().stage(shard, 1, 1, name, 1, blocks.getFirst()))
+        .isInstanceOf(Outcome.Unknown.class);
+    writer.tryStageAll(name, blocks).orThrow();
+    slow.deliverLate();
+    writer.tryStageAll(name, blocks.subList(0, 2)).orThrow();
+    Publication publication = writer.publication(name, 3, WAKE);
+    bench().ok(() -> bench().journals().publish(publication));
+    assertThat(bench().read(shard, 2).stream().map(Entry::data)).containsExactlyElementsOf(blocks);
   }
 
   @Case(id = "T39", title = "an empty snapshot, and one of fewer entries than were staged")

@@ -232,8 +232,9 @@ final class Mix {
     Map<ShardId, Long> tails = new HashMap<>();
     int size = 1 + random.nextInt(3);
     for (int i = 0; i < size; i++) {
-      if (!sent.isEmpty() && !together && random.nextInt(15) == 0) {
-        group.add(sent.get(random.nextInt(sent.size())));
+      Append before = together || random.nextInt(15) > 0 ? null : sentBefore();
+      if (before != null) {
+        group.add(before);
       } else {
         Append append = nextAppend(shard(), tails);
         group.add(append);
@@ -308,9 +309,23 @@ final class Mix {
   }
 
   private void resolve() {
-    if (!sent.isEmpty()) {
-      settle(sent.get(random.nextInt(sent.size())));
+    Append before = sentBefore();
+    if (before != null) {
+      settle(before);
     }
+  }
+
+  /** An append of before, if it could be right now. */
+  private Append sentBefore() {
+    Append before = sent.isEmpty() ? null : sent.get(random.nextInt(sent.size()));
+    return before == null || (bench.isFaulty() && isAhead(before)) ? null : before;
+  }
+
+  /** Sent behind one that came to nothing: its turn may still come. */
+  private boolean isAhead(Append append) {
+    return exists(append.shard())
+        && append.generation() == head(append.shard()).generation()
+        && append.number() > tail(append.shard()) + 1;
   }
 
   /** Resolves on both sides; what is committed is then in the reference as well. */

@@ -3,7 +3,7 @@ package dev.carillon.store;
 /** Long random mixes of everything, compared with the reference. */
 interface MixCases extends TckCases {
 
-  int STEPS = 150;
+  int STEPS = 100;
 
   @Case(id = "T42", title = "random mixes against the reference, by seed")
   default void randomMixesAgreeWithTheReference() {

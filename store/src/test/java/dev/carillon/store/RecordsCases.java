@@ -103,7 +103,7 @@ interface RecordsCases extends TckCases {
 
   @Case(id = "R04", title = "update races: no update is lost")
   default void racingUpdatesLoseNothing() {
-    int updates = tck().times(500);
+    int updates = tck().times(5_000);
     RecordWriter first = bench().recordWriter();
     first.create("counter", ByteBuffer.allocate(Integer.BYTES).array());
     List<Callable<Integer>> counters = new ArrayList<>();

@@ -56,6 +56,7 @@ public abstract class StoreTck
 
   private Workbench bench;
   private int count;
+  private long startNanos;
 
   /** How the store is opened. */
   protected abstract StoreOpener opener();
@@ -145,6 +146,11 @@ public abstract class StoreTck
     return count;
   }
 
+  /** How long the case has taken. */
+  final long elapsedMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+  }
+
   final Mode mode() {
     return mode;
   }
@@ -157,6 +163,7 @@ public abstract class StoreTck
   @BeforeEach
   final void openStore(TestInfo test) {
     count = 1;
+    startNanos = System.nanoTime();
     long seed = test.getTestMethod().orElseThrow().getName().hashCode();
     bench = new Workbench(this, folder("store"), seed);
   }

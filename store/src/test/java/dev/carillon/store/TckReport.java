@@ -16,8 +16,8 @@ import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
  * Notes how each case of {@link StoreTck} ended and writes {@code target/tck/<store>.tsv}, one line
- * a case: store, mode, id, title, result, repetitions, and the reason where it does not apply or
- * failed. {@link TckTable} reads them.
+ * a case: store, mode, id, title, result, repetitions, the reason where it does not apply or
+ * failed, and how many milliseconds it took. {@link TckTable} reads them.
  */
 final class TckReport implements TestWatcher, AfterAllCallback {
 
@@ -67,7 +67,8 @@ final class TckReport implements TestWatcher, AfterAllCallback {
                 annotation.title(),
                 result,
                 Integer.toString(tck.count()),
-                oneLine(reason)));
+                oneLine(reason),
+                Long.toString(tck.elapsedMillis())));
   }
 
   private static String oneLine(String text) {

@@ -23,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -40,6 +41,7 @@ public final class Workbench implements AutoCloseable {
 
   private static final int MAX_REPEATS = 1_000;
   private static final int PAGE_BYTES = 256 << 10;
+  private static final int MAX_SPINS = 2_000;
   private static final int WAIT_MINUTES = 20;
 
   private final StoreTck tck;
@@ -285,12 +287,19 @@ public final class Workbench implements AutoCloseable {
   /** Runs all tasks at once, each on a thread; answers their results in order. */
   <T> List<T> together(List<Callable<T>> tasks) {
     CyclicBarrier start = new CyclicBarrier(tasks.size());
+    AtomicInteger awake = new AtomicInteger();
     List<Future<T>> futures = new ArrayList<>();
     for (Callable<T> task : tasks) {
       futures.add(
           threads.submit(
               () -> {
                 start.await();
+                awake.incrementAndGet();
+                // A barrier wakes one after the other; two of them can still meet in the same
+                // instant.
+                for (int i = 0; i < MAX_SPINS && awake.get() < tasks.size(); i++) {
+                  Thread.onSpinWait();
+                }
                 return task.call();
               }));
     }
