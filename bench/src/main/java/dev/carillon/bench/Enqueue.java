@@ -16,7 +16,7 @@ record Enqueue(double perSecond, long acknowledged) {
   static Enqueue measure(
       Carillon carillon, LongFunction<Job<Void>> jobs, Producers.Crowd crowd, RunOptions options)
       throws InterruptedException {
-    Producers producers = new Producers(carillon, jobs);
+    Producers producers = new Producers(carillon, jobs, () -> Long.MAX_VALUE);
     producers.start(crowd);
     TimeUnit.SECONDS.sleep(options.warmup);
     long before = producers.acknowledged();

@@ -8,7 +8,13 @@ import picocli.CommandLine.Command;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Throughput, latency and memory, each against its bound.",
-    subcommands = {ThroughputCommand.class, LatencyCommand.class, CensusCommand.class},
+    subcommands = {
+      ThroughputCommand.class,
+      LatencyCommand.class,
+      PendingCommand.class,
+      CensusCommand.class,
+      RestartCommand.class
+    },
     footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")
 public final class Main {
   private Main() {}
@@ -19,7 +25,11 @@ public final class Main {
    * @param args the command line
    */
   public static void main(String[] args) {
-    System.exit(
-        new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
+    System.exit(run(args));
+  }
+
+  /** Runs a benchmark and returns its exit code. */
+  static int run(String... args) {
+    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(args);
   }
 }

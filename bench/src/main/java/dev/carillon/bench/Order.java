@@ -9,7 +9,7 @@ record Order(
     long order, String customer, String product, int quantity, boolean express, String note) {
   private static final long BASE = 100_000_000_000_000_000L;
   private static final String NOTE =
-      "Please ring twice and leave the parcel at the neighbour's door if needed";
+      "Please ring twice and leave the parcel at the neighbour's door as usual";
 
   static Order of(long number) {
     return new Order(BASE + number, "c-48151623", "carillon bells, set of 23", 42, false, NOTE);

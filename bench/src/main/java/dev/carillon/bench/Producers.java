@@ -9,7 +9,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,12 +20,17 @@ import org.jspecify.annotations.Nullable;
  * Mode#ASYNC} is a reader of a stream that keeps a number of jobs on their way: a few threads.
  */
 final class Producers {
+  private static final int LOOK_EVERY = 64;
+  private static final long LOOK_AGAIN_NANOS = 200_000;
+
   private final Carillon carillon;
   private final LongFunction<Job<Void>> jobs;
+  private final LongSupplier ran;
   private final AtomicLong numbers = new AtomicLong();
   private final LongAdder acknowledged = new LongAdder();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final List<Thread> threads = new ArrayList<>();
+  private volatile int backlog;
   private volatile boolean stopping;
 
   /** How jobs are scheduled. */
@@ -37,9 +44,10 @@ final class Producers {
    *
    * @param threads that schedule
    * @param inFlight jobs on their way at once, over all threads; as many as threads when blocking
+   * @param backlog jobs that may be scheduled and not have run; producers wait while there are more
    * @param slots attempts that may run at once
    */
-  record Crowd(Mode mode, int threads, int inFlight, int slots) {
+  record Crowd(Mode mode, int threads, int inFlight, int backlog, int slots) {
     String text() {
       return mode == Mode.BLOCKING
           ? threads + " virtual threads, schedule()"
@@ -47,12 +55,20 @@ final class Producers {
     }
   }
 
-  Producers(Carillon carillon, LongFunction<Job<Void>> jobs) {
+  /**
+   * Producers that have not started.
+   *
+   * @param jobs makes the job of a number
+   * @param ran how many have run
+   */
+  Producers(Carillon carillon, LongFunction<Job<Void>> jobs, LongSupplier ran) {
     this.carillon = carillon;
     this.jobs = jobs;
+    this.ran = ran;
   }
 
   void start(Crowd crowd) {
+    backlog = crowd.backlog();
     for (int i = 0; i < crowd.threads(); i++) {
       Runnable work =
           crowd.mode() == Mode.BLOCKING
@@ -86,10 +102,22 @@ final class Producers {
     }
   }
 
+  /** The next number, once the backlog has room. */
+  private long next() {
+    long number = numbers.getAndIncrement();
+    // Adding up is not for every job.
+    if (number % LOOK_EVERY == 0) {
+      while (acknowledged.sum() - ran.getAsLong() > backlog && !stopping) {
+        LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+      }
+    }
+    return number;
+  }
+
   private void block() {
     try {
       while (!stopping) {
-        var unused = carillon.schedule(jobs.apply(numbers.getAndIncrement()));
+        var unused = carillon.schedule(jobs.apply(next()));
         acknowledged.increment();
       }
     } catch (RuntimeException e) {
@@ -104,7 +132,7 @@ final class Producers {
         free.acquireUninterruptibly();
         var unused =
             carillon
-                .scheduleAsync(jobs.apply(numbers.getAndIncrement()))
+                .scheduleAsync(jobs.apply(next()))
                 .whenComplete((job, thrown) -> answered(job, thrown, free));
       }
     } catch (RuntimeException e) {

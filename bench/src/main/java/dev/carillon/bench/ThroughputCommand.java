@@ -48,6 +48,15 @@ final class ThroughputCommand implements Callable<Integer> {
   private int inFlight;
 
   @Option(
+      names = "--backlog",
+      paramLabel = "N",
+      description =
+          "Producers wait while more jobs are scheduled and have not run, so that what is measured"
+              + " can go on for ever (default: ${DEFAULT-VALUE}).",
+      defaultValue = "20000")
+  private int backlog;
+
+  @Option(
       names = "--slots",
       paramLabel = "N",
       description = "Attempts that may run at once (default: ${DEFAULT-VALUE}).",
@@ -86,6 +95,7 @@ final class ThroughputCommand implements Callable<Integer> {
     report.setting("payload bytes", bytes);
     report.setting("handler", "no-op, " + slots + " slots");
     report.setting("producers", crowd().text());
+    report.setting("backlog", "at most " + backlog);
     report.setting("history", "default");
     report.setting("window", options.seconds + " s after " + options.warmup + " s");
     if (options.store == RunOptions.Kind.SQLITE) {
@@ -99,7 +109,7 @@ final class ThroughputCommand implements Callable<Integer> {
   private Producers.Crowd crowd() {
     boolean async = mode == Producers.Mode.ASYNC;
     int threads = producers > 0 ? producers : async ? 2 : 8192;
-    return new Producers.Crowd(mode, threads, async ? inFlight : threads, slots);
+    return new Producers.Crowd(mode, threads, async ? inFlight : threads, backlog, slots);
   }
 
   private void sqlite(Report report, PayloadCodec codec) throws InterruptedException {

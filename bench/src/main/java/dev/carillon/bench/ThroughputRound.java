@@ -53,7 +53,7 @@ final class ThroughputRound<I> {
         Carillon.builder().store(counted).slots(crowd.slots()).codec(codec).open()) {
       carillon.handle(type, (input, job) -> ran.increment());
       before.accept(carillon);
-      Producers producers = new Producers(carillon, jobs);
+      Producers producers = new Producers(carillon, jobs, ran::sum);
       producers.start(crowd);
       sleep(options.warmup, producers);
       Moment start = moment(producers, counted);
@@ -74,7 +74,7 @@ final class ThroughputRound<I> {
   private static Result result(Moment start, Moment end, int slots, long acknowledged) {
     double seconds = (end.nanos - start.nanos) / 1e9;
     // An attempt keeps its slot until its end is durable: at most that many had run and not ended.
-    long ended = end.ran - start.ran - slots;
+    long ended = Math.max(0, end.ran - start.ran - slots);
     long added = end.acknowledged - start.acknowledged;
     CountedStore.Calls calls = end.calls.since(start.calls);
     return new Result(

@@ -48,6 +48,13 @@ final class StoreContents {
     return contents;
   }
 
+  /** Contents that were not read from a file. */
+  static StoreContents of(List<Found> jobs) {
+    StoreContents contents = new StoreContents();
+    jobs.forEach(contents::add);
+    return contents;
+  }
+
   private void readAll(SqliteStore store) {
     JobReader reader = new JobReader(store);
     ShardId after = null;
@@ -75,12 +82,15 @@ final class StoreContents {
       return;
     }
     for (JobReader.Story story : stories) {
-      Found found = new Found(story.view().info(), story.events());
-      if (byJob.put(found.info().id().value(), found) != null) {
-        problems.add("job " + found.info().id() + ": there twice");
-      }
-      byRequest.computeIfAbsent(found.request(), r -> new ArrayList<>(1)).add(found);
+      add(new Found(story.view().info(), story.events()));
     }
+  }
+
+  private void add(Found found) {
+    if (byJob.put(found.info().id().value(), found) != null) {
+      problems.add("job " + found.info().id() + ": there twice");
+    }
+    byRequest.computeIfAbsent(found.request(), r -> new ArrayList<>(1)).add(found);
   }
 
   /** What SQLite itself thinks of the file. */

@@ -1,0 +1,102 @@
+package dev.carillon.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The benchmarks run and print what they should; how fast is not looked at here. */
+class MainTest {
+  private static final JsonMapper JSON = new JsonMapper();
+
+  @TempDir Path folder;
+
+  @Test
+  void throughputOnAFileFindsItsJobsAgain() throws Exception {
+    List<JsonNode> figures =
+        run("throughput", "--scenario=plain,named", "--seconds=1", "--warmup=1", "--rounds=1");
+    assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
+    assertThat(values(figures, "throughput, names", "a fresh process")).containsOnly(1.0);
+    assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
+    assertThat(values(figures, "throughput", "rate")).isNotEmpty();
+  }
+
+  @Test
+  void throughputInMemoryStandsBesideItsFloor() throws Exception {
+    List<JsonNode> figures =
+        run(
+            "throughput",
+            "--store=memory",
+            "--scenario=bytes",
+            "--seconds=1",
+            "--warmup=1",
+            "--rounds=1");
+    assertThat(values(figures, "throughput, bytes", "share of the floor")).hasSize(1);
+    assertThat(values(figures, "throughput, bytes", "the store holds")).containsOnly(1.0);
+  }
+
+  @Test
+  void latencyStandsBesideAnExecutor() throws Exception {
+    List<JsonNode> figures =
+        run("latency", "--samples=20", "--rate=1000", "--seconds=1", "--warmup=1");
+    assertThat(values(figures, "latency, idle", "p99 behind the executor")).hasSize(1);
+    assertThat(values(figures, "latency, idle", "earliest start")).allMatch(early -> early >= 0);
+    assertThat(values(figures, "latency, loaded", "jobs measured")).containsExactly(1000.0);
+    assertThat(values(figures, "latency, loaded", "earliest start")).allMatch(early -> early >= 0);
+  }
+
+  @Test
+  void pendingSurvivesARestart() throws Exception {
+    List<JsonNode> figures = run("pending", "--jobs=5000", "--near-jobs=1000", "--cancels=10");
+    assertThat(values(figures, "pending, restarted", "from start to first")).hasSize(1);
+    assertThat(values(figures, "pending, restarted", "jobs on the first page"))
+        .allMatch(jobs -> jobs >= 1);
+    assertThat(values(figures, "pending, within a minute", "heap, each job beyond")).hasSize(1);
+  }
+
+  private static List<Double> values(List<JsonNode> figures, String scenario, String metric) {
+    return figures.stream()
+        .filter(figure -> figure.get("scenario").asString().equals(scenario))
+        .filter(figure -> figure.get("metric").asString().startsWith(metric))
+        .map(figure -> figure.get("value").asDouble())
+        .toList();
+  }
+
+  /** Runs a benchmark as a user does, with figures as JSON, and looks that it cleans up. */
+  private List<JsonNode> run(String... args) throws Exception {
+    List<String> all =
+        Stream.concat(Stream.of(args), Stream.of("--json", "--dir=" + folder)).toList();
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    PrintStream before = System.out;
+    System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+    int exit;
+    try {
+      exit = Main.run(all.toArray(String[]::new));
+    } finally {
+      System.setOut(before);
+    }
+    assertThat(exit).as("0 or 1, as the bounds hold or not").isBetween(0, 1);
+    try (Stream<Path> left = Files.list(folder)) {
+      assertThat(left).isEmpty();
+    }
+    List<JsonNode> figures =
+        out.toString(StandardCharsets.UTF_8).lines().map(JSON::readTree).toList();
+    assertThat(figures)
+        .isNotEmpty()
+        .allSatisfy(
+            figure ->
+                assertThat(figure.propertyNames())
+                    .contains(
+                        "scenario", "system", "store", "metric", "value", "unit", "settings"));
+    return figures;
+  }
+}
