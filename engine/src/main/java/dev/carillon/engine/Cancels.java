@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Outcome;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -210,12 +211,10 @@ final class Cancels {
       shard.loadWanted = false;
       shards.load(shard);
     }
-    Runnable next = shard.visitors.poll();
-    if (next != null) {
-      next.run();
-    } else {
-      shards.settle(shard);
-    }
+    List<Runnable> next = List.copyOf(shard.visitors);
+    shard.visitors.clear();
+    next.forEach(Runnable::run); // one of them visits, the others wait again or need not
+    shards.settle(shard);
   }
 
   // ---- without anybody waiting
