@@ -114,7 +114,8 @@ final class Attempts implements Dispatcher.Starter {
   private void run(Attempt attempt) {
     ShardJob job = attempt.job();
     long now = env.wallMicros();
-    if (attempt.over || stopping || now < job.dueMicros || job.revision != attempt.revision()) {
+    boolean changed = job.busy > 0 || job.revision != attempt.revision();
+    if (attempt.over || stopping || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
     }
