@@ -2,44 +2,102 @@ package dev.carillon;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.JobHandle;
-import dev.carillon.api.TaskType;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program in README.md, which copies the region below as it is. */
-@Timeout(60)
+/** The program in README.md is compiled as it stands there, and run as a program. */
+@Timeout(120)
 class ReadmeTest {
+  private static final Path README = Path.of("..", "README.md");
+  private static final String IMPORTS =
+      """
+      import dev.carillon.Carillon;
+      import dev.carillon.api.TaskType;
+      import java.time.Duration;
+
+      """;
+
   @TempDir Path folder;
 
-  private final BlockingQueue<String> outbox = new LinkedBlockingQueue<>();
-
-  // region readme
-  record Mail(String to, String text) {}
-
-  static final TaskType<Mail> SEND = TaskType.of("send-mail", Mail.class);
-
-  void program(String url) throws Exception {
-    try (Carillon carillon = Carillon.open(url)) { // "jdbc:sqlite:jobs.db"
-      carillon.handle(SEND, (mail, job) -> outbox.add("to " + mail.to() + ": " + mail.text()));
-      JobHandle<Void> handle =
-          carillon.schedule(SEND.job(new Mail("ann", "hello")).in(Duration.ofSeconds(1)));
-      // Durable from here on: kill the process now, and the mail is sent by the next one.
-      handle.result(Duration.ofMinutes(1));
-    }
+  private static String program() throws IOException {
+    Matcher block =
+        Pattern.compile("## Ten lines\\s+```java\\n(.*?)```", Pattern.DOTALL)
+            .matcher(Files.readString(README));
+    assertThat(block.find()).isTrue();
+    return IMPORTS + block.group(1);
   }
 
-  // endregion
+  private void compile(String program) throws IOException {
+    Path source = folder.resolve("Hello.java");
+    Files.writeString(source, program);
+    int result =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null,
+                null,
+                null,
+                "-proc:none",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-d",
+                folder.toString(),
+                source.toString());
+    assertThat(result).isZero();
+  }
+
+  private Process start() throws IOException {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String classPath =
+        folder + System.getProperty("path.separator") + System.getProperty("java.class.path");
+    return new ProcessBuilder(
+            List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, "Hello"))
+        .directory(folder.toFile())
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
 
   @Test
-  void programOfTheReadmeRuns() throws Exception {
-    program("jdbc:sqlite:" + folder.resolve("jobs.db"));
-    assertThat(outbox.poll(1, TimeUnit.SECONDS)).isEqualTo("to ann: hello");
+  void programRunsAndStaysAliveUntilItIsKilled() throws Exception {
+    compile(program().replace("ofSeconds(10)", "ofSeconds(1)"));
+    Process process = start();
+    try (BufferedReader output = process.inputReader()) {
+      assertThat(output.readLine()).isEqualTo("to you: hello");
+      assertThat(process.isAlive()).isTrue();
+    } finally {
+      process.destroyForcibly().waitFor(20, TimeUnit.SECONDS);
+    }
+    assertThat(folder.resolve("jobs.db")).exists();
+  }
+
+  @Test
+  void whatAKilledProgramScheduledIsDoneByTheNextOne() throws Exception {
+    String program = program();
+    compile(
+        program.replace(
+            ".in(Duration.ofSeconds(10)));",
+            ".at(java.time.Instant.now().plusMillis(1500)));\n    System.out.println(\"kept\");"));
+    Process first = start();
+    try (BufferedReader output = first.inputReader()) {
+      assertThat(output.readLine()).isEqualTo("kept");
+    } finally {
+      first.destroyForcibly().waitFor(20, TimeUnit.SECONDS);
+    }
+    Process second = start();
+    try (BufferedReader output = second.inputReader()) {
+      assertThat(List.of(output.readLine(), output.readLine(), output.readLine()))
+          .containsExactlyInAnyOrder("kept", "to you: hello", "to you: hello");
+    } finally {
+      second.destroyForcibly().waitFor(20, TimeUnit.SECONDS);
+    }
   }
 }

@@ -13,6 +13,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,8 +37,8 @@ public final class JobReader {
     this.store = store;
   }
 
-  /** What a journal tells of one job: how it is now and what happened to it. */
-  public record Story(JobRef ref, JobView view, List<JobEvent> events) {
+  /** What a journal tells of one job: how it is now, its input and what happened to it. */
+  public record Story(JobRef ref, JobView view, List<JobEvent> events, byte[] payload) {
     /** The same for users. */
     public JobHistory history() {
       return new JobHistory(view.info(), events);
@@ -124,6 +125,7 @@ public final class JobReader {
     private final LongPredicate wanted;
     private final Map<Long, List<JobEvent>> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
+    private final Map<Long, byte[]> payloads = new HashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
     private final ShardFold fold;
 
@@ -132,7 +134,10 @@ public final class JobReader {
       this.wanted = wanted;
       this.fold =
           new ShardFold(
-              (job, end) -> ended.put(job.number, ended(new JobRef(shard, job.number), job, end)));
+              (job, end) -> {
+                ended.put(job.number, ended(new JobRef(shard, job.number), job, end));
+                payloads.put(job.number, job.spec().payload());
+              });
     }
 
     void apply(Frame frame) {
@@ -167,12 +172,14 @@ public final class JobReader {
           (number, told) -> {
             JobRef ref = new JobRef(shard, number);
             JobView view = ended.get(number);
+            byte[] payload = payloads.get(number);
             ShardJob live = fold.job(number);
             if (view == null && live != null) {
               view = new JobView(live(ref, live, errors.get(number)), null);
+              payload = live.spec().payload();
             }
-            if (view != null) {
-              stories.add(new Story(ref, view, told));
+            if (view != null && payload != null) {
+              stories.add(new Story(ref, view, told, payload));
             }
           });
       return stories;

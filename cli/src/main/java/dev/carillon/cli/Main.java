@@ -1,0 +1,79 @@
+package dev.carillon.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+@Command(
+    name = "carillon",
+    description = "A durable job scheduler.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {Demo.class, Export.class, Query.class, HelpCommand.class},
+    footer = {
+      "",
+      "From a checkout ./carillon also knows: simulate, prove, bench, tck (each with --help).",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage."
+    })
+public final class Main implements Runnable {
+
+  @Spec private CommandSpec spec;
+
+  private Main() {
+    spec = CommandSpec.create(); // replaced by the parser
+  }
+
+  /**
+   * Runs a command and ends the process.
+   *
+   * @param args the command and its arguments
+   */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The parser with every command; tests run it in their own process. */
+  static CommandLine commandLine() {
+    CommandLine commandLine = new CommandLine(new Main());
+    commandLine.setExecutionExceptionHandler(Main::failed);
+    commandLine.setParameterExceptionHandler(Main::misused);
+    commandLine.setUsageHelpAutoWidth(true);
+    return commandLine;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
+  }
+
+  private static int failed(Exception e, CommandLine commandLine, CommandLine.ParseResult parsed) {
+    PrintWriter err = commandLine.getErr();
+    err.println("carillon: " + Problem.text(e));
+    if (commandLine.getCommand() instanceof StoreCommand command && command.isDebug()) {
+      e.printStackTrace(err);
+    } else if (commandLine.getCommand() instanceof StoreCommand) {
+      err.println("(--debug shows where)");
+    }
+    err.flush();
+    return e instanceof IllegalArgumentException
+        ? CommandLine.ExitCode.USAGE
+        : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private static int misused(ParameterException e, String[] args) {
+    CommandLine commandLine = e.getCommandLine();
+    PrintWriter err = commandLine.getErr();
+    err.println("carillon: " + e.getMessage());
+    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
+      commandLine.usage(err);
+    }
+    err.flush();
+    return CommandLine.ExitCode.USAGE;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.carillon.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.JobState;
+import dev.carillon.api.JobType;
+import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.TaskType;
+import dev.carillon.api.TypeToken;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+@Timeout(60)
+class MainTest {
+  private static final JobType<List<String>, Integer> COUNT =
+      JobType.of("count", new TypeToken<List<String>>() {}, TypeToken.of(Integer.class));
+  private static final TaskType<byte[]> BYTES = TaskType.of("bytes", byte[].class);
+
+  @TempDir static Path folder;
+
+  private static String url;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @BeforeAll
+  static void fillAStore() {
+    url = "jdbc:sqlite:" + folder.resolve("jobs.db");
+    try (Carillon carillon = Carillon.builder().url(url).daemon(true).open()) {
+      carillon.handle(COUNT, (words, job) -> words.size());
+      carillon.handle(
+          BYTES,
+          (bytes, job) -> {
+            throw new NotRetryableException("no\nbytes");
+          });
+      carillon.schedule(COUNT.job(List.of("a", "b"))).result(Duration.ofSeconds(20));
+      var dead = carillon.schedule(BYTES.job(new byte[] {7}).meta("who", "me"));
+      Awaitility.await().until(() -> dead.info().state() == JobState.DEAD);
+      carillon.schedule(COUNT.job(List.of()).named("later").queue("slow").in(Duration.ofDays(40)));
+    }
+  }
+
+  private int run(String... args) {
+    CommandLine commandLine = Main.commandLine();
+    commandLine.setOut(new PrintWriter(out));
+    commandLine.setErr(new PrintWriter(err));
+    return commandLine.execute(args);
+  }
+
+  @Test
+  void exportWritesEveryJobAsALineOfJson() {
+    assertThat(run("export", url)).isZero();
+
+    List<JsonNode> jobs = out.toString().lines().map(new JsonMapper()::readTree).toList();
+    assertThat(jobs).hasSize(3);
+    JsonNode done = find(jobs, "state", "SUCCEEDED");
+    assertThat(done.get("type").asString()).isEqualTo("count");
+    assertThat(done.get("payload").toString()).isEqualTo("[\"a\",\"b\"]");
+    assertThat(done.get("result").asInt()).isEqualTo(2);
+    assertThat(done.get("events")).hasSize(2);
+    JsonNode dead = find(jobs, "state", "DEAD");
+    assertThat(dead.get("metadata").get("who").asString()).isEqualTo("me");
+    assertThat(dead.get("payload").get("base64").asString()).isNotEmpty();
+    assertThat(dead.get("lastError").get("message").asString()).isEqualTo("no\nbytes");
+    JsonNode later = find(jobs, "state", "SCHEDULED");
+    assertThat(later.get("name").asString()).isEqualTo("later");
+  }
+
+  private static JsonNode find(List<JsonNode> jobs, String field, String value) {
+    return jobs.stream()
+        .filter(job -> job.get(field).asString().equals(value))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void exportWritesToAFile() throws IOException {
+    Path file = folder.resolve("jobs.jsonl");
+    assertThat(run("export", url, "--output", file.toString())).isZero();
+    assertThat(Files.readAllLines(file)).hasSize(3);
+    assertThat(err.toString()).contains("3 jobs");
+  }
+
+  @Test
+  void exportWorksWhileANodeRuns() {
+    try (Carillon carillon = Carillon.builder().url(url).daemon(true).open()) {
+      assertThat(run("export", url)).isZero();
+      assertThat(carillon.health().ready()).isTrue();
+    }
+    assertThat(out.toString().lines()).hasSize(3);
+  }
+
+  @Test
+  void queryPrintsATable() {
+    assertThat(run("query", url, "select type, state, count(*) from jobs group by 1, 2")).isZero();
+
+    assertThat(out.toString().lines().toList())
+        .containsExactly(
+            "type   state      count(*)",
+            "-----  ---------  --------",
+            "bytes  DEAD              1",
+            "count  SCHEDULED         1",
+            "count  SUCCEEDED         1",
+            "3 rows");
+  }
+
+  @Test
+  void queryPrintsJson() {
+    assertThat(
+            run(
+                "query",
+                url,
+                "select j.queue, a.outcome, a.error_message, j.reason as why from attempts a"
+                    + " join jobs j on j.id = a.job_id where a.error_type is not null",
+                "--json"))
+        .isZero();
+    assertThat(out.toString().strip())
+        .isEqualTo(
+            "{\"queue\":\"default\",\"outcome\":\"DEAD\",\"error_message\":\"no\\nbytes\","
+                + "\"why\":\"not retryable\"}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"delete from jobs", "select nothing from jobs", "nonsense"})
+  void queryRefusesWhatIsNoSelect(String sql) {
+    assertThat(run("query", url, sql)).isEqualTo(2);
+    assertThat(err.toString()).startsWith("carillon: SQL: ").doesNotContain("\tat ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"export", "query", "nothing", "export --nothing", "export x", "demo --seconds 0"})
+  void wrongUsageSaysWhatIsRight(String line) {
+    assertThat(run(line.split(" "))).isEqualTo(2);
+    assertThat(err.toString()).startsWith("carillon: ").doesNotContain("\tat ");
+    assertThat(err.toString().lines().count()).isLessThan(40);
+  }
+
+  @Test
+  void storeThatIsNotThereIsAnError() {
+    assertThat(run("export", "jdbc:sqlite:" + folder.resolve("none.db"))).isEqualTo(1);
+    assertThat(err.toString()).contains("none.db").contains("existing").doesNotContain("\tat ");
+    assertThat(run("export", "--debug", "jdbc:sqlite:" + folder.resolve("none.db"))).isEqualTo(1);
+    assertThat(err.toString()).contains("\tat ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "demo --help", "export --help", "query --help", "help query"})
+  void helpIsEverywhere(String line) {
+    assertThat(run(line.split(" "))).isZero();
+    assertThat(out.toString()).contains("Usage: carillon");
+    assertThat(out.toString().lines()).allMatch(text -> text.length() <= 80);
+  }
+
+  @Test
+  void demoRingsAndKeepsItsLedgerAndCanBeResumed() {
+    String dir = folder.resolve("demo").toString();
+    assertThat(run("demo", "--dir", dir, "--seconds", "2")).isZero();
+    assertThat(out.toString())
+        .contains("bell 1 ")
+        .contains("failed: the rope slipped")
+        .contains("wrong bell     cancelled: Cancelled")
+        .contains("lost                          0")
+        .contains("--resume --dir " + dir);
+
+    out.getBuffer().setLength(0);
+    assertThat(run("demo", "--dir", dir, "--resume", "--seconds", "20")).isZero();
+    assertThat(out.toString())
+        .contains("Found from the last process: 14 scheduled")
+        .contains("pending                       0")
+        .contains("Left by the last process and finished now: ")
+        .contains("slipping bell");
+  }
+
+  @Test
+  void demoSaysWhatItCannotResume() {
+    assertThat(run("demo", "--dir", folder.resolve("empty").toString(), "--resume")).isEqualTo(1);
+    assertThat(err.toString()).contains("nothing to resume");
+  }
+}
