@@ -103,7 +103,7 @@ final class Payloads {
     return switch (stored[0]) {
       case BYTES -> BytesCodec.INSTANCE.decode(from(stored, 1), type);
       case NAMED -> {
-        int end = 2 + stored[1];
+        int end = dataOffset(stored);
         String name = new String(stored, 2, end - 2, StandardCharsets.UTF_8);
         yield find(name).decode(from(stored, end), type);
       }
@@ -137,7 +137,12 @@ final class Payloads {
     }
     return switch (stored[0]) {
       case BYTES -> 1;
-      case NAMED -> 2 + stored[1];
+      case NAMED -> {
+        if (stored.length < 2 || stored[1] < 1 || 2 + stored[1] > stored.length) {
+          throw new CodecException("payload: damaged mark (expected: the name of its codec)");
+        }
+        yield 2 + stored[1];
+      }
       default -> 0;
     };
   }
