@@ -34,6 +34,10 @@ record Bucket(long startSeconds, int widthSeconds) {
     return WIDTHS.length - 1;
   }
 
+  boolean holds(long micros) {
+    return micros >= startMicros() && micros < endMicros();
+  }
+
   long startMicros() {
     return startSeconds * Micros.PER_SECOND;
   }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * ended, and nothing beside it for its time alone.
  */
 final class Dispatcher {
-  private static final int STARTS_A_TURN = 512;
+  private static final int STARTS_A_TURN = 4096;
 
   private final Map<String, HandlerSlot> handlers = new HashMap<>();
   private final Map<LaneKey, Lane> lanes = new HashMap<>();

@@ -46,6 +46,7 @@ final class Shards {
   private final Set<Bucket> full = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
   private int sequence;
+  private @Nullable Shard lastForDue;
   private boolean listing;
   private boolean stopping;
 
@@ -111,6 +112,10 @@ final class Shards {
   @Nullable Shard forDue(long dueMicros, Runnable later) {
     long now = env.wallMicros();
     long due = Math.max(dueMicros, now);
+    Shard last = lastForDue;
+    if (last != null && last.owned() && !last.sealed && last.bucket.holds(due) && !isFull(last)) {
+      return last;
+    }
     int level = Bucket.level(due - now);
     Bucket bucket = Bucket.at(due, level);
     while (true) {
@@ -129,6 +134,7 @@ final class Shards {
         return null;
       }
       if (!isFull(shard)) {
+        lastForDue = shard;
         return shard;
       }
       full.add(bucket);
