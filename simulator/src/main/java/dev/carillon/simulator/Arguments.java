@@ -1,0 +1,88 @@
+package dev.carillon.simulator;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the command line asks for.
+ *
+ * @param seeds how many seeds to run
+ * @param firstSeed the first of them
+ * @param threads how many at once
+ * @param json whether to print one object instead of text
+ * @param trace whether to print everything that happens
+ * @param planted whether to hunt planted bugs
+ * @param bug which one, null for all
+ */
+record Arguments(
+    long seeds,
+    long firstSeed,
+    int threads,
+    boolean json,
+    boolean trace,
+    boolean planted,
+    @Nullable String bug,
+    boolean help) {
+
+  static final String USAGE =
+      """
+      Usage: ./carillon simulate [OPTION...]
+
+      Runs the engine on simulated time, with faults, and checks its guarantees.
+
+        --seeds N         how many seeds (default: 1000)
+        --seed S          the first seed (default: 1)
+        --threads T       how many at once (default: one for each core)
+        --json            print the result as one JSON object
+        --trace           print everything that happens (with one seed, one thread)
+        --planted [NAME]  break the engine on purpose, in each known way or in one, and see that it
+                          is noticed within N seeds (default: 2000) from three first seeds; needs the
+                          source tree and a JDK
+        --help            print this
+      """;
+
+  private static final long SEEDS = 1_000;
+  private static final long SEEDS_FOR_A_BUG = 2_000;
+
+  /** Reads them; an {@link IllegalArgumentException} says what is wrong. */
+  static Arguments parse(String... args) {
+    Long seeds = null;
+    long firstSeed = 1;
+    int threads = Runtime.getRuntime().availableProcessors();
+    boolean json = false;
+    boolean trace = false;
+    boolean planted = false;
+    String bug = null;
+    boolean help = false;
+    for (int i = 0; i < args.length; i++) {
+      switch (args[i]) {
+        case "--seeds" -> seeds = number(args, ++i);
+        case "--seed" -> firstSeed = number(args, ++i);
+        case "--threads" -> threads = Math.clamp(number(args, ++i), 1, 1_024);
+        case "--json" -> json = true;
+        case "--trace" -> trace = true;
+        case "--help", "-h" -> help = true;
+        case "--planted" -> {
+          planted = true;
+          if (i + 1 < args.length && !args[i + 1].startsWith("--")) {
+            bug = args[++i];
+          }
+        }
+        default -> throw new IllegalArgumentException("unknown option: " + args[i]);
+      }
+    }
+    long count = seeds != null ? seeds : planted ? SEEDS_FOR_A_BUG : trace ? 1 : SEEDS;
+    return new Arguments(count, firstSeed, trace ? 1 : threads, json, trace, planted, bug, help);
+  }
+
+  private static long number(String[] args, int at) {
+    if (at >= args.length) {
+      throw new IllegalArgumentException(args[at - 1] + ": nothing (expected: a number)");
+    }
+    try {
+      return Long.parseLong(args[at]);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          args[at - 1] + ": " + args[at] + " (expected: a number)", e);
+    }
+  }
+}

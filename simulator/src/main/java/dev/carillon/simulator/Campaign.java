@@ -1,0 +1,120 @@
+package dev.carillon.simulator;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+
+/** Many seeds, on several threads; each seed is a world of its own. */
+final class Campaign {
+  private static final int MOST_FAILURES = 20;
+  private static final int TRACE_LINES = 80;
+
+  private final long firstSeed;
+  private final long seeds;
+  private final int threads;
+  private final LongConsumer progress;
+
+  private final AtomicLong next;
+  private final FaultTable table = new FaultTable();
+  private final List<Failure> failures = new ArrayList<>();
+  private final List<Simulation.Result> weak = new ArrayList<>();
+  private long done;
+  private long failed;
+  private long events;
+  private long faults;
+  private long jobs;
+  private long hash;
+
+  /** A seed that broke a guarantee, with the end of its trace. */
+  record Failure(Simulation.Result result, Violation violation, List<String> trace) {}
+
+  /**
+   * What came of it.
+   *
+   * @param hash of the hashes of all traces
+   * @param weak seeds that were too small to count
+   */
+  record Outcome(
+      long seeds,
+      long failed,
+      long events,
+      long faults,
+      long jobs,
+      long hash,
+      double seconds,
+      FaultTable table,
+      List<Failure> failures,
+      List<Simulation.Result> weak) {}
+
+  /**
+   * A run of {@code seeds} seeds.
+   *
+   * @param progress told how many are done, now and then, by any thread
+   */
+  Campaign(long firstSeed, long seeds, int threads, LongConsumer progress) {
+    this.firstSeed = firstSeed;
+    this.seeds = seeds;
+    this.threads = threads;
+    this.progress = progress;
+    this.next = new AtomicLong(firstSeed);
+  }
+
+  Outcome run() {
+    long began = System.nanoTime();
+    List<Thread> workers = new ArrayList<>();
+    for (int i = 1; i < threads; i++) {
+      workers.add(Thread.ofPlatform().name("simulator-" + i).start(this::work));
+    }
+    work();
+    for (Thread worker : workers) {
+      join(worker);
+    }
+    synchronized (this) {
+      failures.sort(Comparator.comparingLong(failure -> failure.result().seed()));
+      double seconds = (System.nanoTime() - began) / 1e9;
+      return new Outcome(done, failed, events, faults, jobs, hash, seconds, table, failures, weak);
+    }
+  }
+
+  private static void join(Thread worker) {
+    try {
+      worker.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while seeds were running", e);
+    }
+  }
+
+  private void work() {
+    FaultTable own = new FaultTable();
+    for (long seed = next.getAndIncrement();
+        seed < firstSeed + seeds;
+        seed = next.getAndIncrement()) {
+      Simulation simulation = new Simulation(seed, own, null);
+      record(simulation.run(), simulation.trace());
+    }
+    synchronized (this) {
+      table.add(own);
+    }
+  }
+
+  private synchronized void record(Simulation.Result result, Trace trace) {
+    done++;
+    events += result.events();
+    faults += result.faults();
+    jobs += result.jobs();
+    hash += Chance.mix(result.hash() ^ result.seed());
+    Violation violation = result.violation();
+    if (violation != null) {
+      failed++;
+      if (failures.size() < MOST_FAILURES) {
+        failures.add(new Failure(result, violation, trace.last(TRACE_LINES)));
+      }
+    } else if (!result.bigEnough()) {
+      weak.add(result);
+    }
+    progress.accept(done);
+  }
+}

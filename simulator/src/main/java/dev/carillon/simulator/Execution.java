@@ -1,0 +1,50 @@
+package dev.carillon.simulator;
+
+import dev.carillon.engine.Attempt;
+import dev.carillon.engine.AttemptOutcome;
+import org.jspecify.annotations.Nullable;
+
+/** One call of a handler, as the simulator saw it. */
+final class Execution {
+  final int life;
+  final long incarnation;
+  final Attempt attempt;
+  final ModelJob job;
+  final Request request;
+  final int revision;
+  final long startedNanos;
+  final long startedWallMicros;
+
+  /** What the handler returned, null while it runs. */
+  @Nullable AttemptOutcome outcome;
+
+  /** Whether the node took the outcome as the attempt's. */
+  boolean accepted;
+
+  /** The node interrupted it. */
+  boolean interrupted;
+
+  /** Its node is gone. */
+  boolean cutOff;
+
+  Execution(
+      int life, long incarnation, Attempt attempt, ModelJob job, Request request, World world) {
+    this.life = life;
+    this.incarnation = incarnation;
+    this.attempt = attempt;
+    this.job = job;
+    this.request = request;
+    this.revision = job.revision;
+    this.startedNanos = world.clock.nanos();
+    this.startedWallMicros = world.clock.wallMicros();
+  }
+
+  boolean runs() {
+    return outcome == null && !cutOff;
+  }
+
+  @Override
+  public String toString() {
+    return "attempt " + attempt.number() + " of " + job;
+  }
+}

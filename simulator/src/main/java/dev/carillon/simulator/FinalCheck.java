@@ -1,0 +1,116 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.JobReader;
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Reads the whole store after the node has stopped, as an operator would, and compares. */
+final class FinalCheck {
+  private final World world;
+  private final Ledger ledger;
+  private final Store store;
+  private final long lastIncarnation;
+
+  FinalCheck(World world, Ledger ledger, Store store, long lastIncarnation) {
+    this.world = world;
+    this.ledger = ledger;
+    this.store = store;
+    this.lastIncarnation = lastIncarnation;
+  }
+
+  void run() {
+    heads();
+    for (ModelShard shard : world.model.shards()) {
+      if (!shard.dropped) {
+        stories(shard);
+      }
+    }
+    for (Request request : ledger.requests()) {
+      acknowledged(request);
+    }
+  }
+
+  private void heads() {
+    Set<ShardId> listed = new HashSet<>();
+    for (Head head : store.journals().listById(null, Integer.MAX_VALUE).orThrow()) {
+      listed.add(head.shard());
+      ModelShard shard = world.model.shard(head.shard());
+      check(shard != null && !shard.dropped, Guarantee.ONE_WRITER, "a listed shard should not be");
+      check(
+          head.owner() != lastIncarnation,
+          Guarantee.NOT_STUCK,
+          () -> "a stopped node has not released shard " + (shard == null ? -1 : shard.index));
+    }
+    for (ModelShard shard : world.model.shards()) {
+      check(
+          shard.dropped || listed.contains(shard.id),
+          Guarantee.NOT_LOST,
+          () -> "shard " + shard.index + " is not listed");
+    }
+  }
+
+  private void stories(ModelShard shard) {
+    Map<Long, JobReader.Story> told = new HashMap<>();
+    for (JobReader.Story story : new JobReader(store).stories(shard.id, number -> true).orThrow()) {
+      told.put(story.ref().number(), story);
+    }
+    for (ModelJob job : shard.jobs.values()) {
+      JobReader.Story story = told.remove(job.number);
+      check((story == null) == job.forgotten(), Guarantee.NOT_LOST, () -> job + " is not told of");
+      if (story != null) {
+        compare(job, story);
+      }
+    }
+    check(
+        told.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " tells of strange jobs");
+  }
+
+  private static void compare(ModelJob job, JobReader.Story story) {
+    check(
+        story.view().info().state() == job.end,
+        Guarantee.HISTORY,
+        () -> job + " reads as " + story.view().info().state() + " and is " + job.end);
+    if (job.cutHistory && job.shard.oldestGeneration == job.shard.generation) {
+      return;
+    }
+    List<JobEvent.Kind> kinds = story.events().stream().map(JobEvent::kind).toList();
+    List<Integer> attempts = story.events().stream().map(JobEvent::attempt).toList();
+    check(
+        kinds.equals(job.events) && attempts.equals(job.eventAttempts),
+        Guarantee.HISTORY,
+        () ->
+            job
+                + " tells "
+                + kinds
+                + " "
+                + attempts
+                + ", seen was "
+                + job.events
+                + " "
+                + job.eventAttempts);
+  }
+
+  private void acknowledged(Request request) {
+    boolean acknowledged =
+        request.told == Request.Told.CREATED || request.told == Request.Told.REPLACED;
+    ModelJob job = world.model.ofRequest(request.id);
+    check(
+        !acknowledged || (job != null && job.end != null),
+        Guarantee.NOT_LOST,
+        () -> request + " was acknowledged and has not ended");
+    check(
+        job == null || job.end != JobState.FAILED,
+        Guarantee.NOT_LOST,
+        () -> request + " ended as failed, which no policy said");
+  }
+}

@@ -1,0 +1,77 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.engine.Micros;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Compares what a quiet node holds in memory with what the checker folded from the journals. */
+final class FoldProbe {
+  private final World world;
+
+  FoldProbe(World world) {
+    this.world = world;
+  }
+
+  /** Compares, if nothing is under way. */
+  boolean compare(Life life) {
+    if (!life.node.quiet() || !life.channels.idle() || life.handlers.running() > 0) {
+      return false;
+    }
+    int[] loaded = {0};
+    life.probe(
+        () -> {
+          for (ModelShard shard : world.model.shards()) {
+            for (ModelJob job : shard.jobs.values()) {
+              life.node.get(
+                  job.ref,
+                  outcome -> {
+                    loaded[0]++;
+                    check(
+                        job.live(),
+                        Guarantee.FOLD,
+                        () -> job + " has ended, but the node has it alive");
+                    compare(job, outcome.orThrow().orElseThrow().info());
+                  });
+            }
+          }
+        });
+    int held = life.node.stats().loadedJobs();
+    check(
+        world.climate.keepsBodies() ? held == loaded[0] : held >= loaded[0],
+        Guarantee.FOLD,
+        () -> "the node holds " + held + " jobs, the journals know of " + loaded[0]);
+    return true;
+  }
+
+  private static void compare(ModelJob job, JobInfo info) {
+    same(job, "due time", job.due, Micros.ceil(info.dueAt()));
+    same(job, "attempts", job.attempts, info.attempt());
+    same(job, "cancel", job.cancelReason != null, info.cancelRequested());
+    same(job, "queue", job.spec.queue(), info.queue());
+    same(job, "name", job.spec.name(), info.name());
+    same(job, "key", job.spec.key(), info.key());
+    String error = info.lastError() == null ? null : info.lastError().type();
+    if (!Handlers.UNDECODABLE.equals(error)) {
+      same(job, "error", job.lastErrorType, error);
+    }
+  }
+
+  private static void same(
+      ModelJob job, String what, @Nullable Object expected, @Nullable Object actual) {
+    check(
+        Objects.equals(expected, actual),
+        Guarantee.FOLD,
+        () ->
+            what
+                + " of "
+                + job
+                + " is "
+                + actual
+                + " in memory and "
+                + expected
+                + " in the journal");
+  }
+}

@@ -1,0 +1,35 @@
+package dev.carillon.simulator;
+
+/** What the checker holds the engine to; the promises of the guarantees table, one by one. */
+enum Guarantee {
+  NOT_LOST("an acknowledged job ends in a way its owner may expect"),
+  NEVER_EARLY("no attempt starts before its due time by the wall clock"),
+  NOT_STUCK("a due job starts within a bound after the last fault"),
+  AT_LEAST_ONCE("a job succeeds only after its handler did"),
+  BOUNDED_REPEATS("without crash, timeout or retry there is one attempt"),
+  ONE_OUTCOME("one outcome counts, that of the current attempt"),
+  ONE_WRITER("after a claim no older epoch writes"),
+  ACKNOWLEDGED_IS_DURABLE("what was acknowledged is in the journal"),
+  UNKNOWN_IS_SAID("what was refused never appears, nothing appears twice"),
+  ATOMIC_BATCH("a batch is all or nothing"),
+  NAMES("a name has one live job and is free afterwards"),
+  CANCEL("a cancel's answer is true"),
+  WAKE_TIME("a shard wakes no later than its earliest job"),
+  FOLD("the node's state is the fold of the journal"),
+  POISON("only a crash during an attempt alone convicts"),
+  HISTORY("the journal tells what happened"),
+  LIMITS("no limit of concurrency is exceeded"),
+  DEADLINE("no attempt starts after its job's deadline"),
+  RETENTION("nothing is dropped before its time"),
+  NO_ERROR("the engine neither throws nor reports");
+
+  private final String text;
+
+  Guarantee(String text) {
+    this.text = text;
+  }
+
+  String text() {
+    return text;
+  }
+}

@@ -1,0 +1,272 @@
+package dev.carillon.simulator;
+
+import dev.carillon.api.JobState;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads journal entries as their format is documented, with code of its own: the checker must not
+ * trust the reader it checks.
+ */
+final class JournalFormat {
+  private static final int ADD = 1;
+  private static final int START = 2;
+  private static final int SAVE = 3;
+  private static final int RETRY = 4;
+  private static final int REPLACE = 5;
+  private static final int CANCEL = 6;
+  private static final int END = 7;
+  private static final int CLEAR = 8;
+  private static final int STATE = 9;
+
+  private JournalFormat() {}
+
+  /** An operation as it stands in a journal. */
+  sealed interface Op {
+    long job();
+  }
+
+  record Add(long job, Spec spec) implements Op {}
+
+  record Start(long job, int attempt, int revision, long incarnation, boolean alone)
+      implements Op {}
+
+  record Save(long job, int attempt, int revision, byte[] state) implements Op {}
+
+  record Retry(long job, int attempt, int revision, long at, long nextDue, String errorType)
+      implements Op {}
+
+  record Replace(long job, Spec spec) implements Op {}
+
+  record Cancel(long job, String reason) implements Op {}
+
+  record End(
+      long job,
+      JobState state,
+      int attempt,
+      int revision,
+      long at,
+      @Nullable String errorType,
+      @Nullable String reason,
+      byte[] result)
+      implements Op {}
+
+  record Clear(long job) implements Op {}
+
+  /** A job as a compaction found it. */
+  record State(
+      long job,
+      int attempts,
+      int revision,
+      long due,
+      int markers,
+      long markerIncarnation,
+      boolean alone,
+      byte @Nullable [] saved,
+      @Nullable String cancelReason,
+      @Nullable String errorType,
+      Spec spec)
+      implements Op {}
+
+  /** What an add or a replace carries. */
+  record Spec(
+      long due,
+      long accepted,
+      int priority,
+      long stampWriter,
+      long stampSequence,
+      String type,
+      String namespace,
+      String queue,
+      @Nullable String name,
+      @Nullable String key,
+      long timeout,
+      long deadline,
+      byte[] payload) {
+
+    boolean named() {
+      return name != null || key != null;
+    }
+
+    /** The key of the record that holds its name. */
+    String recordKey() {
+      return name != null ? "n\0" + namespace + "\0" + name : "k\0" + namespace + "\0" + key;
+    }
+  }
+
+  static List<Op> read(byte[] entry) {
+    List<Op> operations = new ArrayList<>();
+    ByteBuffer in = ByteBuffer.wrap(entry);
+    while (in.hasRemaining()) {
+      int length = in.getInt();
+      int checksum = in.getInt();
+      CRC32C crc = new CRC32C();
+      crc.update(entry, in.position(), length - 4);
+      if ((int) crc.getValue() != checksum) {
+        throw new Violation(Guarantee.HISTORY, "an entry's checksum does not fit its frame");
+      }
+      ByteBuffer frame = in.slice(in.position(), length - 4);
+      in.position(in.position() + length - 4);
+      operations.add(operation(frame));
+    }
+    return operations;
+  }
+
+  private static Op operation(ByteBuffer in) {
+    int kind = in.get();
+    int version = in.get();
+    if (version != 1) {
+      throw new Violation(Guarantee.HISTORY, "an operation of version " + version);
+    }
+    long job = in.getLong();
+    return switch (kind) {
+      case ADD -> new Add(job, spec(in));
+      case START -> {
+        int attempt = (int) varint(in);
+        int revision = (int) varint(in);
+        in.getLong();
+        yield new Start(job, attempt, revision, in.getLong(), in.get() == 1);
+      }
+      case SAVE -> {
+        int attempt = (int) varint(in);
+        int revision = (int) varint(in);
+        in.getLong();
+        yield new Save(job, attempt, revision, rest(in));
+      }
+      case RETRY -> {
+        int attempt = (int) varint(in);
+        int revision = (int) varint(in);
+        long at = in.getLong();
+        in.getLong();
+        yield new Retry(job, attempt, revision, at, in.getLong(), string(in));
+      }
+      case REPLACE -> {
+        in.getLong();
+        yield new Replace(job, spec(in));
+      }
+      case CANCEL -> {
+        in.getLong();
+        yield new Cancel(job, string(in));
+      }
+      case END -> end(job, in);
+      case CLEAR -> new Clear(job);
+      case STATE -> state(job, in);
+      default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
+    };
+  }
+
+  private static End end(long job, ByteBuffer in) {
+    JobState state = JobState.ofCode(in.get());
+    int attempt = (int) varint(in);
+    int revision = (int) varint(in);
+    long at = in.getLong();
+    in.getLong();
+    int flags = in.get();
+    String errorType = null;
+    if ((flags & 1) != 0) {
+      errorType = string(in);
+      string(in);
+      string(in);
+    }
+    String reason = (flags & 2) != 0 ? string(in) : null;
+    return new End(job, state, attempt, revision, at, errorType, reason, rest(in));
+  }
+
+  private static State state(long job, ByteBuffer in) {
+    int attempts = (int) varint(in);
+    int revision = (int) varint(in);
+    long due = in.getLong();
+    int flags = in.get();
+    int markers = (int) varint(in);
+    long incarnation = in.getLong();
+    byte[] saved = null;
+    if ((flags & 1) != 0) {
+      saved = new byte[(int) varint(in)];
+      in.get(saved);
+    }
+    String cancelReason = (flags & 2) != 0 ? string(in) : null;
+    String errorType = null;
+    if ((flags & 4) != 0) {
+      errorType = string(in);
+      string(in);
+    }
+    return new State(
+        job,
+        attempts,
+        revision,
+        due,
+        markers,
+        incarnation,
+        (flags & 8) != 0,
+        saved,
+        cancelReason,
+        errorType,
+        spec(in));
+  }
+
+  private static Spec spec(ByteBuffer in) {
+    int flags = in.get();
+    long due = in.getLong();
+    long accepted = in.getLong();
+    int priority = in.get();
+    boolean named = (flags & 3) != 0;
+    long stampWriter = named ? in.getLong() : 0;
+    long stampSequence = named ? in.getLong() : 0;
+    String type = string(in);
+    varint(in);
+    boolean lane = (flags & 32) != 0;
+    String namespace = lane ? string(in) : "default";
+    String queue = lane ? string(in) : "default";
+    String name = (flags & 1) != 0 ? string(in) : null;
+    String key = (flags & 2) != 0 ? string(in) : null;
+    if ((flags & 4) != 0) {
+      for (long pairs = varint(in); pairs > 0; pairs--) {
+        string(in);
+        string(in);
+      }
+    }
+    long timeout = (flags & 8) != 0 ? varint(in) : 0;
+    long deadline = (flags & 16) != 0 ? in.getLong() : 0;
+    return new Spec(
+        due,
+        accepted,
+        priority,
+        stampWriter,
+        stampSequence,
+        type,
+        namespace,
+        queue,
+        name,
+        key,
+        timeout,
+        deadline,
+        rest(in));
+  }
+
+  private static long varint(ByteBuffer in) {
+    long value = 0;
+    for (int shift = 0; ; shift += 7) {
+      byte next = in.get();
+      value |= (long) (next & 0x7F) << shift;
+      if (next >= 0) {
+        return value;
+      }
+    }
+  }
+
+  private static String string(ByteBuffer in) {
+    byte[] bytes = new byte[(int) varint(in)];
+    in.get(bytes);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  private static byte[] rest(ByteBuffer in) {
+    byte[] bytes = new byte[in.remaining()];
+    in.get(bytes);
+    return bytes;
+  }
+}

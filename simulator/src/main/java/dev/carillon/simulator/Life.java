@@ -1,0 +1,235 @@
+package dev.carillon.simulator;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobListener;
+import dev.carillon.api.Metrics;
+import dev.carillon.engine.AttemptRunner;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.Node;
+import dev.carillon.engine.NodeEnvironment;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.Store;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One start of the node, until it stops or dies: a real {@link Node} in a simulated environment.
+ * Everything that reaches the node goes through {@link #deliver}, so that a dead one hears nothing
+ * and a paused one hears it later.
+ */
+final class Life implements NodeEnvironment {
+  private static final long LONGEST_TURN_NANOS = 50 * VirtualClock.MICRO;
+  private static final long FINE_SLEEP_NANOS = 100 * VirtualClock.MILLI;
+  private static final long COARSEST_SLEEP_NANOS = 3_600 * VirtualClock.SECOND;
+  private static final int ENDLESS = 20_000;
+
+  final int index;
+  final long incarnation;
+  final Node node;
+  final StoreChannels channels;
+  final Handlers handlers;
+  private final World world;
+  private final UserOperations users;
+  private final Ledger ledger;
+  private final Listener listener = new Listener();
+  private boolean alive = true;
+  private boolean probing;
+  private long pausedUntil;
+  private long turnAt = Long.MAX_VALUE;
+  private int turnsAtOnce;
+
+  /** It was told to stop and starts nothing more. */
+  boolean stopping;
+
+  Life(int index, Parts parts) {
+    this.index = index;
+    this.world = parts.world();
+    this.users = parts.users();
+    this.ledger = parts.ledger();
+    this.incarnation = world.chance.next() | 1;
+    this.channels =
+        new StoreChannels(world, parts.store(), parts.ghostly(), parts.faults(), this::deliver);
+    this.handlers = new Handlers(this, parts);
+    this.node = new Node(this, world.climate.options(incarnation));
+  }
+
+  /**
+   * What every life of the node shares.
+   *
+   * @param store with faults
+   * @param ghostly the same without
+   * @param crash kills the node, for the reason given
+   */
+  record Parts(
+      World world,
+      FaultyStore store,
+      Store ghostly,
+      StoreFaults faults,
+      UserOperations users,
+      Ledger ledger,
+      Judge judge,
+      Consumer<String> crash) {}
+
+  boolean alive() {
+    return alive;
+  }
+
+  /** Takes new requests. */
+  boolean open() {
+    return alive && !stopping;
+  }
+
+  /** Ends it: from now on nothing reaches the node and nothing comes from it. */
+  void end() {
+    alive = false;
+    channels.crash();
+    handlers.cutOff();
+  }
+
+  /** Runs {@code event} on the loop, now or when it goes on; then the node has a turn. */
+  void deliver(Runnable event) {
+    if (!alive) {
+      return;
+    }
+    if (world.clock.nanos() < pausedUntil) {
+      world.queue.at(pausedUntil, () -> deliver(event));
+      return;
+    }
+    event.run();
+    turnIn(world.chance.between(0, LONGEST_TURN_NANOS));
+  }
+
+  /** The whole process stands still for a while. */
+  void pause(long nanos) {
+    pausedUntil = world.clock.nanos() + nanos;
+  }
+
+  void turnIn(long nanos) {
+    long at = world.clock.nanos() + nanos;
+    if (at < turnAt) {
+      turnAt = at;
+      world.queue.at(at, () -> turn(at));
+    }
+  }
+
+  private void turn(long at) {
+    if (!alive || at != turnAt) {
+      return;
+    }
+    if (at < pausedUntil) {
+      turnAt = pausedUntil;
+      long later = turnAt;
+      world.queue.at(later, () -> turn(later));
+      return;
+    }
+    turnAt = Long.MAX_VALUE;
+    long sleep = node.turn();
+    if (sleep == 0) {
+      Violation.check(
+          ++turnsAtOnce < ENDLESS, Guarantee.NOT_STUCK, "the loop turns without end and sleep");
+      turnIn(world.chance.between(VirtualClock.MICRO, LONGEST_TURN_NANOS));
+    } else {
+      turnsAtOnce = 0;
+      turnIn(sleep < FINE_SLEEP_NANOS ? sleep + oversleep() : longSleep(sleep));
+    }
+  }
+
+  private long oversleep() {
+    return world.chance.oneIn(4) ? world.chance.between(0, 2 * VirtualClock.MILLI) : 0;
+  }
+
+  /**
+   * With nothing to do the node looks at the clock every second; over days of virtual time that
+   * would be most of the work. So an idle one oversleeps, but never past the next due time.
+   */
+  private long longSleep(long asked) {
+    if (!channels.idle() || handlers.running() > 0 || users.any() || stopping) {
+      return asked;
+    }
+    long toNextDue = world.model.nanosToNextDue(world.faulty);
+    long horizon = world.climate.horizonNanos();
+    long sleep = horizon / 4;
+    if (toNextDue > 4 * horizon) {
+      sleep = Math.min(COARSEST_SLEEP_NANOS, toNextDue - 3 * horizon);
+    }
+    return Math.max(asked, Math.min(sleep, toNextDue));
+  }
+
+  /** Runs {@code question} without letting the node reach the store. */
+  void probe(Runnable question) {
+    probing = true;
+    question.run();
+    probing = false;
+  }
+
+  // ---- the node's environment
+
+  @Override
+  public long wallMicros() {
+    return world.clock.wallMicros();
+  }
+
+  @Override
+  public long monotonicNanos() {
+    return world.clock.nanos();
+  }
+
+  @Override
+  public long random() {
+    return world.chance.next();
+  }
+
+  @Override
+  public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+    if (!probing) {
+      channels.submit(channel, work, done);
+    }
+  }
+
+  @Override
+  public AttemptRunner runner() {
+    return handlers;
+  }
+
+  @Override
+  public Metrics metrics() {
+    return Metrics.none();
+  }
+
+  @Override
+  public @Nullable JobListener listener() {
+    return listener;
+  }
+
+  @Override
+  public void report(String problem, @Nullable Throwable cause) {
+    world.trace.note("report", 0, problem);
+    Violation.check(
+        world.faulty && !problem.contains("refused"),
+        Guarantee.NO_ERROR,
+        () -> "the engine reports: " + problem);
+  }
+
+  /** Hears when the node knows of an end; that it has something to say at each moment is a test. */
+  private final class Listener implements JobListener {
+    @Override
+    public void ended(JobInfo info) {
+      JobRef ref = Node.ref(info.id());
+      ModelJob job = ref == null ? null : ledger.job(ref);
+      Violation.check(
+          job != null && job.end == info.state(),
+          Guarantee.HISTORY,
+          () -> job + " is said to have ended as " + info.state());
+      if (job != null) {
+        job.endTold = true;
+        world.trace.note("told", job.request, info.state().name());
+      }
+    }
+
+    @Override
+    public void retrying(JobInfo job) {
+      world.trace.note("listener: retrying", job.attempt());
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.simulator.FaultTable.Column;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.Store;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The node over all its starts: it lives, dies or stops, and is started again on the same store.
+ */
+final class Lives {
+  private static final long LONGEST_DOWN_NANOS = 60 * VirtualClock.SECOND;
+  private static final long GRACE_NANOS = 5 * VirtualClock.SECOND;
+  private static final long STOP_LIMIT_NANOS = 30 * VirtualClock.SECOND;
+
+  private final World world;
+  private final UserOperations users;
+  private final Judge judge;
+  private final Life.Parts parts;
+  private int started;
+  private @Nullable Life current;
+
+  /** How many times it died. */
+  int crashes;
+
+  Lives(
+      World world,
+      FaultyStore store,
+      Store ghostly,
+      StoreFaults faults,
+      UserOperations users,
+      Ledger ledger,
+      Judge judge) {
+    this.world = world;
+    this.users = users;
+    this.judge = judge;
+    this.parts = new Life.Parts(world, store, ghostly, faults, users, ledger, judge, this::crash);
+  }
+
+  /** The life that takes requests now, or null. */
+  @Nullable Life open() {
+    Life life = current;
+    return life != null && life.open() ? life : null;
+  }
+
+  @Nullable Life current() {
+    return current;
+  }
+
+  void start() {
+    if (current != null) {
+      return;
+    }
+    Life life = new Life(++started, parts);
+    current = life;
+    judge.incarnation = life.incarnation;
+    world.trace.note("node starts", started);
+    register(life);
+    life.node.limitQueue(Wishes.LIMITED_QUEUE, world.climate.queueLimit);
+    life.node.start();
+    life.turnIn(0);
+  }
+
+  private void register(Life life) {
+    for (String type : Wishes.TYPES) {
+      int limit = type.equals(Wishes.LIMITED_TYPE) ? world.climate.typeLimit : Integer.MAX_VALUE;
+      if (!world.faulty || (!type.equals(Wishes.LATE_TYPE) && world.chance.oneIn(2))) {
+        life.node.register(type, limit);
+      } else if (!type.equals(Wishes.LATE_TYPE) || world.chance.oneIn(3)) {
+        world.in(
+            world.chance.spread(VirtualClock.MILLI, world.climate.spanNanos / 4),
+            () -> register(life, type, limit));
+      }
+    }
+  }
+
+  private void register(Life life, String type, int limit) {
+    if (life.alive() && !life.stopping) {
+      world.trace.note("register", 0, type);
+      life.deliver(() -> life.node.register(type, limit));
+    }
+  }
+
+  /** Registers every handler again, also those of jobs that did not decode. */
+  void registerAll() {
+    Life life = current;
+    if (life != null) {
+      for (String type : Wishes.TYPES) {
+        int limit = type.equals(Wishes.LIMITED_TYPE) ? world.climate.typeLimit : Integer.MAX_VALUE;
+        register(life, type, limit);
+      }
+    }
+  }
+
+  void crash(String why) {
+    Life life = current;
+    if (life == null) {
+      return;
+    }
+    crashes++;
+    world.trace.note("crash", life.index, why);
+    users.met(Column.CRASH);
+    users.crashed();
+    over(life, true);
+    world.in(world.chance.spread(VirtualClock.MILLI, LONGEST_DOWN_NANOS), this::start);
+  }
+
+  private void over(Life life, boolean crash) {
+    life.end();
+    current = null;
+    judge.incarnation = 0;
+    judge.lifeEnded(life.incarnation, crash);
+  }
+
+  // ---- graceful stop
+
+  /** Stops the node in order; {@code then} runs when it has stopped. */
+  void stop(Runnable then) {
+    Life life = open();
+    if (life == null) {
+      return;
+    }
+    life.stopping = true;
+    users.met(Column.STOP);
+    users.begins(UserOperations.Kind.STOP);
+    world.trace.note("stop", life.index);
+    life.deliver(life.node::beginStop);
+    long grace = world.chance.spread(VirtualClock.MILLI, GRACE_NANOS);
+    awaitQuiet(life, world.clock.nanos() + grace, false, then);
+  }
+
+  private void awaitQuiet(Life life, long until, boolean interrupted, Runnable then) {
+    world.in(
+        world.chance.spread(VirtualClock.MILLI, 200 * VirtualClock.MILLI),
+        () -> {
+          if (!life.alive()) {
+            return;
+          }
+          if (life.node.quiet()) {
+            release(life, then);
+          } else if (world.clock.nanos() < until) {
+            awaitQuiet(life, until, interrupted, then);
+          } else if (!interrupted) {
+            life.deliver(life.node::interruptRunning);
+            awaitQuiet(life, world.clock.nanos() + GRACE_NANOS, true, then);
+          } else {
+            check(
+                !world.healthy(), Guarantee.NOT_STUCK, "a healthy node does not get quiet to stop");
+            release(life, then);
+          }
+        });
+  }
+
+  private void release(Life life, Runnable then) {
+    world.trace.note("release", life.index, life.handlers.running(), "");
+    life.deliver(() -> life.node.release(() -> stopped(life, then)));
+    world.in(
+        STOP_LIMIT_NANOS,
+        () -> {
+          if (life.alive()) {
+            check(
+                !world.healthy(),
+                Guarantee.NOT_STUCK,
+                "a healthy node does not release its shards");
+            world.trace.note("stop gives up", life.index);
+            stopped(life, then);
+          }
+        });
+  }
+
+  private void stopped(Life life, Runnable then) {
+    if (!life.alive()) {
+      return;
+    }
+    world.trace.note("stopped", life.index);
+    users.crashed();
+    over(life, false);
+    then.run();
+  }
+}

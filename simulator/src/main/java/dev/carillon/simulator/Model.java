@@ -1,0 +1,356 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.JobEvent;
+import dev.carillon.store.Append;
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.Publication;
+import dev.carillon.store.ShardId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store holds, kept beside it from the calls that took effect: heads, journals and the
+ * fold of their operations, written from the documents and sharing no code with the engine. What an
+ * operation means for a promise is asked of the {@link Judge}.
+ */
+final class Model {
+  private final VirtualClock clock;
+  private final Map<ShardId, ModelShard> shards = new HashMap<>();
+  private final List<ModelShard> inOrder = new ArrayList<>();
+  private final Map<Long, ModelJob> byRequest = new HashMap<>();
+  private int live;
+  private @Nullable Judge judge;
+
+  Model(VirtualClock clock) {
+    this.clock = clock;
+  }
+
+  void judge(Judge newJudge) {
+    judge = newJudge;
+  }
+
+  private Judge judge() {
+    Judge found = judge;
+    if (found == null) {
+      throw new IllegalStateException("judge: none (expected: one)");
+    }
+    return found;
+  }
+
+  List<ModelShard> shards() {
+    return inOrder;
+  }
+
+  @Nullable ModelShard shard(ShardId id) {
+    return shards.get(id);
+  }
+
+  /** The job whose add or replace carried the request. */
+  @Nullable ModelJob ofRequest(long request) {
+    return byRequest.get(request);
+  }
+
+  int live() {
+    return live;
+  }
+
+  /**
+   * How long until the next live job is due by the wall clock as it runs now; not negative.
+   *
+   * @param leaveOutOverdue whether those that are due already do not count
+   */
+  long nanosToNextDue(boolean leaveOutOverdue) {
+    long earliest = Long.MAX_VALUE;
+    long now = clock.wallMicros();
+    for (ModelShard shard : inOrder) {
+      if (shard.live > 0 && !shard.dropped) {
+        earliest = Math.min(earliest, shard.earliestDueAfter(leaveOutOverdue ? now : 0));
+      }
+    }
+    return earliest == Long.MAX_VALUE
+        ? Long.MAX_VALUE
+        : Math.max(0, earliest - now) * VirtualClock.MICRO;
+  }
+
+  private ModelShard existing(ShardId id) {
+    ModelShard shard = shards.get(id);
+    check(shard != null, Guarantee.ONE_WRITER, "a call took effect on a shard that never was");
+    if (shard == null) {
+      throw new IllegalStateException();
+    }
+    check(
+        !shard.dropped,
+        Guarantee.ONE_WRITER,
+        () -> "a call took effect on dropped shard " + shard.index);
+    return shard;
+  }
+
+  // ---- calls that took effect
+
+  void created(ShardId id, long wake) {
+    if (!shards.containsKey(id)) {
+      ModelShard shard = new ModelShard(inOrder.size(), id, wake);
+      shard.claimedNanos = clock.nanos();
+      shards.put(id, shard);
+      inOrder.add(shard);
+    }
+  }
+
+  void claimed(ShardId id, long epoch, long owner) {
+    ModelShard shard = existing(id);
+    if (epoch != shard.epoch) {
+      check(epoch == shard.epoch + 1, Guarantee.ONE_WRITER, "a claim skipped an epoch");
+      shard.epoch = epoch;
+      shard.owner = owner;
+      shard.claimedNanos = clock.nanos();
+    } else {
+      check(owner == shard.owner, Guarantee.ONE_WRITER, "two claimers won one epoch");
+    }
+  }
+
+  private ModelShard writable(ShardId id, long epoch, String what) {
+    ModelShard shard = existing(id);
+    check(
+        epoch == shard.epoch,
+        Guarantee.ONE_WRITER,
+        () ->
+            what
+                + " of epoch "
+                + epoch
+                + " took effect on shard "
+                + shard.index
+                + " at "
+                + shard.epoch);
+    return shard;
+  }
+
+  void appended(Append append) {
+    ModelShard shard = existing(append.shard());
+    if (append.number() <= shard.tail && append.generation() == shard.generation) {
+      return; // it was there already
+    }
+    check(
+        append.generation() == shard.generation,
+        Guarantee.ONE_WRITER,
+        "an append took effect in a replaced generation");
+    writable(append.shard(), append.epoch(), "append");
+    check(append.number() == shard.tail + 1, Guarantee.ONE_WRITER, "an append left a gap");
+    shard.tail = append.number();
+    for (JournalFormat.Op operation : JournalFormat.read(append.data())) {
+      apply(shard, operation);
+    }
+    if (append.raiseWakeMicros() != Append.KEEP_WAKE) {
+      shard.wake = append.raiseWakeMicros();
+      checkWake(shard);
+    }
+  }
+
+  void groupDone() {
+    judge().groupDone();
+  }
+
+  void resolvedAbsent(Append append) {
+    ModelShard shard = writable(append.shard(), append.epoch(), "resolution");
+    if (append.number() == shard.tail + 1) {
+      shard.tail = append.number();
+    }
+  }
+
+  /** The entries of {@code snapshot} are the shard from now on. */
+  void published(Publication publication, List<Entry> snapshot) {
+    ModelShard shard = existing(publication.shard());
+    if (publication.generation() == shard.generation - 1) {
+      return; // it was done already
+    }
+    writable(publication.shard(), publication.epoch(), "publish");
+    check(
+        publication.generation() == shard.generation && publication.expectedTail() == shard.tail,
+        Guarantee.ONE_WRITER,
+        "a snapshot of another state was published");
+    new SnapshotCheck(shard).compare(snapshot);
+    shard.generation++;
+    shard.tail = publication.count();
+    shard.wake = publication.wakeMicros();
+    checkWake(shard);
+  }
+
+  void droppedGenerations(ShardId id, long epoch, int oldest) {
+    ModelShard shard = writable(id, epoch, "drop of generations");
+    shard.oldestGeneration = Math.max(shard.oldestGeneration, oldest);
+    judge().droppedGenerations(shard);
+  }
+
+  void loweredWake(ShardId id, long epoch, long wake) {
+    ModelShard shard = writable(id, epoch, "lowering of the wake time");
+    shard.wake = Math.min(shard.wake, wake);
+  }
+
+  void sealed(ShardId id, long epoch) {
+    writable(id, epoch, "seal").sealed = true;
+  }
+
+  void released(ShardId id, long epoch) {
+    writable(id, epoch, "release").owner = 0;
+  }
+
+  void dropped(ShardId id, long epoch) {
+    ModelShard shard = shards.get(id);
+    if (shard == null || shard.dropped) {
+      return;
+    }
+    writable(id, epoch, "drop");
+    judge().dropped(shard);
+    shard.dropped = true;
+  }
+
+  // ---- the fold
+
+  private void apply(ModelShard shard, JournalFormat.Op operation) {
+    if (operation instanceof JournalFormat.Add add) {
+      add(shard, add);
+      return;
+    }
+    ModelJob job = shard.jobs.get(operation.job());
+    if (job == null || !job.live()) {
+      judge().noSuchJob(shard, operation, job);
+      return;
+    }
+    switch (operation) {
+      case JournalFormat.Add add -> throw new IllegalStateException("add: seen before");
+      case JournalFormat.State state ->
+          throw new Violation(Guarantee.HISTORY, "a job's state was appended: " + job);
+      case JournalFormat.Start start -> start(job, start);
+      case JournalFormat.Save save -> {
+        if (job.current(save.attempt(), save.revision())) {
+          judge().saved(job, save);
+          job.saved = save.state();
+          job.tell(JobEvent.Kind.SAVED, save.attempt());
+        }
+      }
+      case JournalFormat.Retry retry -> retry(job, retry);
+      case JournalFormat.Replace replace -> replace(job, replace);
+      case JournalFormat.Cancel cancel -> {
+        judge().cancelRequested(job);
+        if (job.cancelReason == null) {
+          job.cancelReason = cancel.reason();
+        }
+        job.tell(JobEvent.Kind.CANCEL_REQUESTED, 0);
+      }
+      case JournalFormat.End end -> end(job, end);
+      case JournalFormat.Clear clear -> job.clearMarkers();
+    }
+  }
+
+  private void add(ModelShard shard, JournalFormat.Add add) {
+    ModelJob before = shard.jobs.get(add.job());
+    check(
+        before == null,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> "the add of " + before + " was written twice");
+    ModelJob job = new ModelJob(shard, add.job(), add.spec());
+    ModelJob twin = byRequest.put(job.request, job);
+    check(
+        twin == null,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> "request " + job.request + " became two jobs: " + twin + " and " + job);
+    shard.jobs.put(job.number, job);
+    shard.live++;
+    live++;
+    job.tell(JobEvent.Kind.SCHEDULED, 0);
+    checkWake(shard, job);
+    judge().added(job);
+  }
+
+  private void start(ModelJob job, JournalFormat.Start start) {
+    if (job.current(start.attempt(), start.revision())) {
+      if (job.markers == 0 || job.markerIncarnation != start.incarnation()) {
+        job.markers++;
+      }
+      job.alone = start.alone();
+      job.markerIncarnation = start.incarnation();
+      job.tell(JobEvent.Kind.STARTED, start.attempt());
+      judge().marked(job);
+    }
+  }
+
+  private void retry(ModelJob job, JournalFormat.Retry retry) {
+    if (job.current(retry.attempt(), retry.revision())) {
+      judge().retried(job, retry);
+      job.attempts = retry.attempt();
+      job.due = retry.nextDue();
+      job.lastErrorType = retry.errorType();
+      job.clearMarkers();
+      job.tell(JobEvent.Kind.RETRIED, retry.attempt());
+      checkWake(job.shard, job);
+    }
+  }
+
+  private void replace(ModelJob job, JournalFormat.Replace replace) {
+    long request = ModelJob.requestOf(replace.spec());
+    ModelJob twin = byRequest.put(request, job);
+    check(
+        twin == null,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> "request " + request + " was applied twice: " + twin + " and " + job);
+    judge().replaced(job, replace.spec(), request);
+    job.spec = replace.spec();
+    job.remember(job.spec.key());
+    job.request = request;
+    job.due = replace.spec().due();
+    job.revision++;
+    job.attempts = 0;
+    job.saved = null;
+    job.cancelReason = null;
+    job.lastErrorType = null;
+    job.clearMarkers();
+    job.startsAllowed = 1;
+    job.starts = 0;
+    job.tell(JobEvent.Kind.REPLACED, 0);
+    checkWake(job.shard, job);
+  }
+
+  private void end(ModelJob job, JournalFormat.End end) {
+    if (end.attempt() != 0 && !job.current(end.attempt(), end.revision())) {
+      return;
+    }
+    judge().ended(job, end);
+    if (end.attempt() != 0) {
+      job.attempts = end.attempt();
+    }
+    job.end = end.state();
+    job.endAt = end.at();
+    job.endedNanos = clock.nanos();
+    job.endedBy = job.shard.owner;
+    job.shard.live--;
+    live--;
+    job.tell(JobEvent.Kind.valueOf(end.state().name()), end.attempt());
+  }
+
+  // ---- wake times
+
+  private static void checkWake(ModelShard shard, ModelJob job) {
+    check(
+        shard.wake <= job.due,
+        Guarantee.WAKE_TIME,
+        () -> job + " is due at " + job.due + ", its shard wakes at " + shard.wake);
+  }
+
+  private static void checkWake(ModelShard shard) {
+    long earliest = shard.earliestDue();
+    check(
+        shard.wake <= earliest,
+        Guarantee.WAKE_TIME,
+        () ->
+            "shard "
+                + shard.index
+                + " wakes at "
+                + shard.wake
+                + ", a job of it is due at "
+                + earliest);
+  }
+}

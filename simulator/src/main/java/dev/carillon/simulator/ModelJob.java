@@ -1,0 +1,138 @@
+package dev.carillon.simulator;
+
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.JobRef;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A job as the checker knows it from the entries that took effect, and the attempts it saw. */
+final class ModelJob {
+  final ModelShard shard;
+  final long number;
+  final JobRef ref;
+  JournalFormat.Spec spec;
+
+  /** The request whose payload it has; a replace changes it. */
+  long request;
+
+  long due;
+  int attempts;
+  int revision;
+  @Nullable String cancelReason;
+  byte @Nullable [] saved;
+  @Nullable String lastErrorType;
+
+  /** Start markers without an end, and whether the last one was written for a start alone. */
+  int markers;
+
+  boolean alone;
+  long markerIncarnation;
+
+  /** Set while an attempt alone is under way; a crash then makes it fair to convict. */
+  boolean crashedAlone;
+
+  /** How it ended, null while it lives. */
+  @Nullable JobState end;
+
+  long endAt;
+  long endedNanos;
+
+  /** Who wrote its end. */
+  long endedBy;
+
+  /** Whether that node has said so: until then its end is not yet known to anybody. */
+  boolean endTold;
+
+  /** The first generation that does not have it any more, 0 while every one has. */
+  int goneFrom;
+
+  /** Its history before the current generation is no longer told. */
+  boolean cutHistory;
+
+  final List<JobEvent.Kind> events = new ArrayList<>();
+  final List<Integer> eventAttempts = new ArrayList<>();
+  final List<Execution> executions = new ArrayList<>();
+
+  /** The idempotency keys it was asked for with, also before a replace. */
+  final Set<String> keys = new HashSet<>();
+
+  /** Somebody asked for its end. */
+  boolean cancelAsked;
+
+  /** A cancel was answered as stopping or done: nothing starts any more. */
+  boolean cancelAnswered;
+
+  /** A lower bound is 1: how many starts of the current revision are accounted for. */
+  int startsAllowed = 1;
+
+  int starts;
+
+  ModelJob(ModelShard shard, long number, JournalFormat.Spec spec) {
+    this.shard = shard;
+    this.number = number;
+    this.ref = new JobRef(shard.id, number);
+    this.spec = spec;
+    this.due = spec.due();
+    this.request = requestOf(spec);
+    remember(spec.key());
+  }
+
+  void remember(@Nullable String key) {
+    if (key != null) {
+      keys.add(key);
+    }
+  }
+
+  static long requestOf(JournalFormat.Spec spec) {
+    return ByteBuffer.wrap(spec.payload()).getLong();
+  }
+
+  /** Whether its journal has been dropped, with its shard or before. */
+  boolean forgotten() {
+    return shard.dropped || (goneFrom != 0 && shard.oldestGeneration >= goneFrom);
+  }
+
+  /**
+   * Whether a node may take it for live, though it has ended: the end's writer until it has heard
+   * the store's answer.
+   */
+  boolean mayLookLive(long incarnation, long sinceNanos) {
+    return live() || endedNanos >= sinceNanos || (endedBy == incarnation && !endTold);
+  }
+
+  boolean live() {
+    return end == null;
+  }
+
+  boolean current(int attempt, int revisionOfOp) {
+    return attempt == attempts + 1 && revisionOfOp == revision;
+  }
+
+  void tell(JobEvent.Kind kind, int attempt) {
+    events.add(kind);
+    eventAttempts.add(attempt);
+  }
+
+  void clearMarkers() {
+    markers = 0;
+    alone = false;
+    markerIncarnation = 0;
+    crashedAlone = false;
+  }
+
+  @Override
+  public String toString() {
+    return "job "
+        + request
+        + " (shard "
+        + shard.index
+        + " number "
+        + Long.toHexString(number)
+        + ")";
+  }
+}

@@ -1,0 +1,53 @@
+package dev.carillon.simulator;
+
+import dev.carillon.store.ShardId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A shard as the checker knows it from the calls that took effect. */
+final class ModelShard {
+  final int index;
+  final ShardId id;
+  final Map<Long, ModelJob> jobs = new LinkedHashMap<>();
+  long epoch = 1;
+  long owner;
+  long wake;
+  long tail;
+  int generation = 1;
+  int oldestGeneration = 1;
+
+  /** When its owner took it. */
+  long claimedNanos;
+
+  int live;
+  boolean sealed;
+  boolean dropped;
+
+  ModelShard(int index, ShardId id, long wake) {
+    this.index = index;
+    this.id = id;
+    this.owner = id.incarnation();
+    this.wake = wake;
+  }
+
+  /** The earliest due time after {@code micros}; what is due already does not count. */
+  long earliestDueAfter(long micros) {
+    long earliest = Long.MAX_VALUE;
+    for (ModelJob job : jobs.values()) {
+      if (job.live() && job.due > micros) {
+        earliest = Math.min(earliest, job.due);
+      }
+    }
+    return earliest;
+  }
+
+  long earliestDue() {
+    long earliest = Long.MAX_VALUE;
+    for (ModelJob job : jobs.values()) {
+      if (job.live()) {
+        earliest = Math.min(earliest, job.due);
+      }
+    }
+    return earliest;
+  }
+}

@@ -1,0 +1,82 @@
+package dev.carillon.simulator;
+
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names as the checker knows them: the version of each record, and the jobs that carry the name in
+ * a journal.
+ *
+ * <p><b>Invariant</b>: while a named job lives, the record of its name has the version that its add
+ * carries; so no other job can take the name.
+ */
+final class NameRecords {
+  private final Map<String, Stamp> versions = new HashMap<>();
+  private final Map<String, ModelJob> holders = new HashMap<>();
+  private final Map<String, List<ModelJob>> everyone = new HashMap<>();
+
+  /** The job that lives under the name. */
+  @Nullable ModelJob holder(String recordKey) {
+    return holders.get(recordKey);
+  }
+
+  /** All jobs that ever carried it. */
+  List<ModelJob> everyone(String recordKey) {
+    return everyone.getOrDefault(recordKey, List.of());
+  }
+
+  void changed(Change change) {
+    Stamp before = versions.get(change.key());
+    if (change.value() == null) {
+      if (before != null && before.equals(change.expected())) {
+        versions.remove(change.key());
+      }
+    } else {
+      versions.put(change.key(), change.stamp());
+    }
+    ModelJob holder = holders.get(change.key());
+    if (holder != null && holder.live()) {
+      Violation.check(
+          isHeldBy(change.key(), holder),
+          Guarantee.NAMES,
+          () -> "the name of live " + holder + " was taken from it");
+    }
+  }
+
+  private boolean isHeldBy(String key, ModelJob job) {
+    Stamp version = versions.get(key);
+    return version != null
+        && version.writer() == job.spec.stampWriter()
+        && version.sequence() == job.spec.stampSequence();
+  }
+
+  void added(ModelJob job) {
+    String key = job.spec.recordKey();
+    ModelJob holder = holders.get(key);
+    Violation.check(
+        holder == null || !holder.live(),
+        Guarantee.NAMES,
+        () -> "two live jobs have one name: " + holder + " and " + job);
+    Violation.check(
+        isHeldBy(key, job),
+        Guarantee.NAMES,
+        () -> job + " was added without holding its name's record");
+    holders.put(key, job);
+    everyone.computeIfAbsent(key, k -> new ArrayList<>()).add(job);
+  }
+
+  /** A replace must keep the name and its record's version. */
+  void replaced(ModelJob job, JournalFormat.Spec next) {
+    Violation.check(
+        job.spec.recordKey().equals(next.recordKey())
+            && job.spec.stampWriter() == next.stampWriter()
+            && job.spec.stampSequence() == next.stampSequence(),
+        Guarantee.NAMES,
+        () -> "a replace changed the name of " + job);
+  }
+}

@@ -1,0 +1,154 @@
+package dev.carillon.simulator;
+
+import dev.carillon.store.Append;
+import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that does nothing but remember which call came first: it says what a piece of work is.
+ */
+final class OperationProbe implements Store, Journals, Records {
+  private @Nullable Operation first;
+
+  /** The first call that was made, or null where none was. */
+  @Nullable Operation first() {
+    return first;
+  }
+
+  private <T> Outcome<T> saw(Operation operation) {
+    if (first == null) {
+      first = operation;
+    }
+    return new Outcome.Unavailable<>("a probe");
+  }
+
+  @Override
+  public StoreInfo info() {
+    return new StoreInfo("probe", StoreInfo.Durability.LOSSY, Set.of(), 0, 0, 0, 0);
+  }
+
+  @Override
+  public String incarnation() {
+    return "probe";
+  }
+
+  @Override
+  public Journals journals() {
+    return this;
+  }
+
+  @Override
+  public Records records() {
+    return this;
+  }
+
+  @Override
+  public void close() {}
+
+  @Override
+  public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
+    return saw(Operation.CREATE);
+  }
+
+  @Override
+  public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
+    return saw(Operation.CLAIM);
+  }
+
+  @Override
+  public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+    return Collections.nCopies(group.size(), saw(Operation.APPEND));
+  }
+
+  @Override
+  public Outcome<Resolution> resolve(Append unknown) {
+    return saw(Operation.RESOLVE);
+  }
+
+  @Override
+  public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
+    return saw(Operation.LOWER_WAKE);
+  }
+
+  @Override
+  public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
+    return saw(Operation.SEAL);
+  }
+
+  @Override
+  public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
+    return saw(Operation.RELEASE);
+  }
+
+  @Override
+  public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
+    return saw(Operation.READ);
+  }
+
+  @Override
+  public Outcome<Long> stage(
+      ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
+    return saw(Operation.STAGE);
+  }
+
+  @Override
+  public Outcome<Head> publish(Publication publication) {
+    return saw(Operation.PUBLISH);
+  }
+
+  @Override
+  public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
+    return saw(Operation.DROP_GENERATIONS);
+  }
+
+  @Override
+  public Outcome<Boolean> drop(ShardId shard, long epoch) {
+    return saw(Operation.DROP);
+  }
+
+  @Override
+  public Outcome<Head> head(ShardId shard) {
+    return saw(Operation.HEAD);
+  }
+
+  @Override
+  public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
+    return saw(Operation.LIST_BY_WAKE);
+  }
+
+  @Override
+  public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
+    return saw(Operation.LIST_BY_ID);
+  }
+
+  @Override
+  public Outcome<Optional<Stored>> get(String key) {
+    return saw(Operation.RECORDS_GET);
+  }
+
+  @Override
+  public List<Outcome<Stamp>> apply(List<Change> changes) {
+    return Collections.nCopies(changes.size(), saw(Operation.RECORDS_APPLY));
+  }
+
+  @Override
+  public Outcome<Boolean> resolve(Change unknown) {
+    return saw(Operation.RECORDS_RESOLVE);
+  }
+
+  @Override
+  public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
+    return saw(Operation.RECORDS_LIST);
+  }
+}

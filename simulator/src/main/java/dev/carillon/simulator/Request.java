@@ -1,0 +1,78 @@
+package dev.carillon.simulator;
+
+import dev.carillon.api.IfExists;
+import dev.carillon.engine.AddRequest;
+import dev.carillon.engine.JobRef;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A job that a simulated user asked for, and what they were told. */
+final class Request {
+  final long id;
+  final Wish wish;
+
+  /** The requests it stands or falls with, itself included; empty where it is alone. */
+  List<Request> batch = List.of();
+
+  @Nullable AddRequest asked;
+  int life;
+  long askedNanos;
+  Told told = Told.NOTHING;
+  @Nullable JobRef ref;
+
+  /** What the user wants. */
+  record Wish(
+      String type,
+      String namespace,
+      String queue,
+      @Nullable String name,
+      @Nullable String key,
+      IfExists ifExists,
+      long dueMicros,
+      long timeoutMicros,
+      long deadlineMicros,
+      Temper temper) {
+    boolean named() {
+      return name != null || key != null;
+    }
+
+    /** The key of the record that would hold its name. */
+    String recordKey() {
+      return name != null ? "n\0" + namespace + "\0" + name : "k\0" + namespace + "\0" + key;
+    }
+  }
+
+  /** What the user was told. */
+  enum Told {
+    /** No answer, or none that reached them. */
+    NOTHING,
+    /** The job is durable. */
+    CREATED,
+    /** The name or key had a job; it was kept. */
+    KEPT,
+    /** The job of that name has the new input. */
+    REPLACED,
+    /** It was not scheduled, definitely. */
+    REFUSED,
+    /** Nobody can say. */
+    UNKNOWN
+  }
+
+  Request(long id, Wish wish) {
+    this.id = id;
+    this.wish = wish;
+  }
+
+  /** How its handler behaves once everything has healed. */
+  Temper calmed() {
+    return switch (wish.temper()) {
+      case FAILING, HOPELESS -> wish.temper();
+      default -> Temper.QUICK;
+    };
+  }
+
+  @Override
+  public String toString() {
+    return "request " + id;
+  }
+}

@@ -1,0 +1,367 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.simulator.FaultTable.Column;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.MemoryStore;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One seed: users, faults and the node on one store, first in bad weather, then, when everything
+ * has healed, until all is quiet; then the store is read and compared with what the checker saw.
+ */
+final class Simulation {
+  private static final int LEAST_JOBS = 200;
+  private static final int LEAST_EVENTS = 2_000;
+  private static final int LEAST_FAULTS = 5;
+  private static final long MOST_STEPS = 1_000_000;
+  private static final int EXPECTED_EVENTS = 3_000;
+  private static final long ANSWER_LIMIT_NANOS = 600 * VirtualClock.SECOND;
+  private static final long QUIET_LIMIT_NANOS = 7_200 * VirtualClock.SECOND;
+
+  private final World world;
+  private final UserOperations operations;
+  private final MemoryStore memory = new MemoryStore();
+  private final FaultyStore store;
+  private final StoreFaults faults;
+  private final Ledger ledger;
+  private final Users users;
+  private final Lives lives;
+  private final Wishes wishes;
+  private final FoldProbe probe;
+  private final Patience patience;
+  private long planned;
+  private long steps;
+  private int crashesLeft;
+  private boolean stopped;
+  private long lastIncarnation;
+
+  /** A simulation of {@code seed}; faults are counted in {@code table}. */
+  Simulation(long seed, FaultTable table, @Nullable Consumer<String> printer) {
+    world = new World(seed, table, printer);
+    operations = new UserOperations(table);
+    ledger = new Ledger(world.model);
+    Judge judge = new Judge(world, ledger);
+    world.model.judge(judge);
+    WatchedStore watched = new WatchedStore(memory, world.model, world.names, world.trace);
+    FaultyStore[] made = new FaultyStore[1];
+    faults = new StoreFaults(world, operations, () -> deliverLate(made[0]));
+    store = new FaultyStore(watched, faults);
+    made[0] = store;
+    lives = new Lives(world, store, watched, faults, operations, ledger, judge);
+    users = new Users(world, ledger, operations);
+    wishes = new Wishes(world);
+    probe = new FoldProbe(world);
+    patience = new Patience(world);
+    crashesLeft = world.climate.crashes;
+  }
+
+  private void deliverLate(FaultyStore from) {
+    world.trace.note("late");
+    from.deliverNextLate();
+  }
+
+  /** How a seed went. */
+  record Result(
+      long seed, long hash, long events, long faults, int jobs, @Nullable Violation violation) {
+
+    /** Whether enough happened for the seed to count. */
+    boolean bigEnough() {
+      return jobs >= LEAST_JOBS && events >= LEAST_EVENTS && faults >= LEAST_FAULTS;
+    }
+  }
+
+  Trace trace() {
+    return world.trace;
+  }
+
+  Result run() {
+    Violation violation = null;
+    try {
+      badWeather();
+      heal();
+      goodWeather();
+      new FinalCheck(world, ledger, memory, lastIncarnation).run();
+    } catch (Violation broken) {
+      violation = broken;
+    } catch (RuntimeException thrown) {
+      violation = new Violation(Guarantee.NO_ERROR, "the engine threw " + thrown);
+      violation.initCause(thrown);
+    }
+    world.table.count(store);
+    return new Result(
+        world.seed,
+        world.trace.hash(),
+        world.trace.events(),
+        faults.decided + planned,
+        ledger.requests().size(),
+        violation);
+  }
+
+  // ---- bad weather
+
+  private void badWeather() {
+    lives.start();
+    plan();
+    runUntil(world.climate.spanNanos, () -> false);
+    while (faults.decided + planned < LEAST_FAULTS) {
+      jump();
+    }
+  }
+
+  private void plan() {
+    Climate climate = world.climate;
+    List<Long> bursts = new ArrayList<>();
+    for (long i = world.chance.between(4, 16); i > 0; i--) {
+      bursts.add(world.chance.between(0, climate.spanNanos));
+    }
+    for (int i = 0; i < climate.adds; i++) {
+      at(moment(bursts), this::schedule);
+    }
+    for (long i = world.chance.between(3, 8); i > 0; i--) {
+      at(moment(bursts), this::scheduleAll);
+    }
+    for (int i = 0; i < climate.killers; i++) {
+      at(moment(bursts), life -> users.schedule(life, wishes.killer()));
+    }
+    for (long i = world.chance.between(10, 60); i > 0; i--) {
+      at(moment(bursts), users::cancel);
+    }
+    for (long i = world.chance.between(5, 20); i > 0; i--) {
+      at(moment(bursts), users::get);
+    }
+    for (int i = 0; i < climate.jumps; i++) {
+      world.queue.at(moment(bursts), this::jump);
+    }
+    for (int i = 0; i < climate.stops; i++) {
+      at(moment(bursts), life -> stop());
+    }
+    for (long i = world.chance.between(0, 2); i > 0; i--) {
+      world.queue.at(moment(bursts), this::outage);
+    }
+    for (long i = world.chance.between(0, 2); i > 0; i--) {
+      at(moment(bursts), this::pause);
+    }
+    for (long i = world.chance.between(1, 4); i > 0; i--) {
+      world.queue.at(world.chance.between(0, climate.spanNanos), lives::registerAll);
+    }
+    for (int i = 1; i <= 8; i++) {
+      world.queue.at(climate.spanNanos * i / 8, this::compareFold);
+    }
+  }
+
+  private long moment(List<Long> bursts) {
+    if (world.chance.oneIn(3)) {
+      return world.chance.between(0, world.climate.spanNanos);
+    }
+    long within = world.chance.spread(VirtualClock.MICRO, 2 * VirtualClock.SECOND);
+    return Math.min(world.climate.spanNanos, world.chance.pick(bursts) + within);
+  }
+
+  /** Does something on the loop at that time, or as soon as there is a node to do it with. */
+  private void at(long nanos, Consumer<Life> action) {
+    world.queue.at(
+        nanos,
+        () -> {
+          Life life = lives.open();
+          if (life != null) {
+            life.deliver(
+                () -> {
+                  if (life.open()) {
+                    action.accept(life);
+                  }
+                });
+          } else if (world.faulty) {
+            at(world.clock.nanos() + 200 * VirtualClock.MILLI, action);
+          }
+        });
+  }
+
+  private void schedule(Life life) {
+    Request request =
+        users.schedule(
+            life,
+            switch (world.chance.below(10)) {
+              case 0, 1, 2 -> wishes.named();
+              case 3 -> wishes.keyed();
+              default -> wishes.plain();
+            });
+    if (world.chance.oneIn(8)) {
+      world.in(
+          world.chance.spread(VirtualClock.MICRO, VirtualClock.SECOND),
+          () -> life.deliver(() -> users.abandon(life, request)));
+    }
+  }
+
+  private void scheduleAll(Life life) {
+    List<Request.Wish> batch = new ArrayList<>();
+    for (int i = (int) world.chance.between(1, 10); i > 0; i--) {
+      batch.add(wishes.ofBatch(i));
+    }
+    users.scheduleAll(life, batch);
+  }
+
+  private void jump() {
+    planned++;
+    long by = world.chance.spread(1, world.climate.longestJumpMicros);
+    boolean back = world.chance.oneIn(2);
+    world.trace.note("clock jumps", back ? -by : by, "");
+    operations.met(back ? Column.CLOCK_BACK : Column.CLOCK_FORWARD);
+    world.clock.jump(back ? -by : by);
+    Life life = lives.current();
+    if (life != null) {
+      life.turnIn(world.chance.between(0, VirtualClock.SECOND));
+    }
+  }
+
+  private void stop() {
+    planned++;
+    lives.stop(
+        () ->
+            world.in(
+                world.chance.spread(VirtualClock.MILLI, 20 * VirtualClock.SECOND), lives::start));
+  }
+
+  private void outage() {
+    planned++;
+    world.trace.note("outage begins");
+    faults.outage = true;
+    world.in(
+        world.chance.spread(10 * VirtualClock.MILLI, 20 * VirtualClock.SECOND),
+        () -> faults.outage = false);
+  }
+
+  private void pause(Life life) {
+    planned++;
+    long nanos = world.chance.spread(10 * VirtualClock.MILLI, 30 * VirtualClock.SECOND);
+    world.trace.note("pause", nanos);
+    operations.met(Column.PAUSE);
+    life.pause(nanos);
+  }
+
+  private void compareFold() {
+    Life life = lives.current();
+    if (life != null && probe.compare(life)) {
+      world.trace.note("fold compared");
+    }
+  }
+
+  // ---- good weather
+
+  private void heal() {
+    world.trace.note("everything heals");
+    world.heal();
+    faults.outage = false;
+    patience.healed();
+  }
+
+  private void goodWeather() {
+    Life life = lives.current();
+    if (life == null) {
+      lives.start();
+    } else {
+      life.handlers.heal();
+    }
+    lives.registerAll();
+    settle();
+    world.trace.note("late", store.deliverLate());
+    probeNames();
+    settle();
+    compareFold();
+    stopForGood();
+  }
+
+  private void settle() {
+    runFor(ANSWER_LIMIT_NANOS, () -> !operations.anyAsked());
+    check(
+        !operations.anyAsked(), Guarantee.NOT_STUCK, () -> "not answered: " + operations.pending());
+    runUntil(Long.MAX_VALUE, () -> world.model.live() == 0);
+    runFor(QUIET_LIMIT_NANOS, () -> !operations.any());
+    check(!operations.any(), Guarantee.NOT_STUCK, () -> "not answered: " + operations.pending());
+    runFor(QUIET_LIMIT_NANOS, () -> world.model.live() == 0);
+    check(world.model.live() == 0, Guarantee.NOT_STUCK, "a job has not ended");
+  }
+
+  private void probeNames() {
+    Set<String> probed = new HashSet<>();
+    for (ModelShard shard : List.copyOf(world.model.shards())) {
+      for (ModelJob job : List.copyOf(shard.jobs.values())) {
+        if (job.spec.name() != null && probed.add(job.spec.recordKey())) {
+          probeName(job);
+        }
+      }
+    }
+  }
+
+  private void probeName(ModelJob job) {
+    String name = job.spec.name();
+    if (name == null) {
+      return;
+    }
+    Life life = lives.open();
+    if (life == null) {
+      throw new IllegalStateException("node: not open (expected: open)");
+    }
+    Request[] request = new Request[1];
+    life.deliver(() -> request[0] = users.schedule(life, wishes.probe(job.spec.namespace(), name)));
+    runFor(QUIET_LIMIT_NANOS, () -> request[0].told != Request.Told.NOTHING && !operations.any());
+    check(
+        request[0].told == Request.Told.CREATED,
+        Guarantee.NAMES,
+        () -> "the name of ended " + job + " is not free: " + request[0].told);
+  }
+
+  private void stopForGood() {
+    Life life = lives.open();
+    if (life != null) {
+      lastIncarnation = life.incarnation;
+    }
+    lives.stop(() -> stopped = true);
+    runFor(QUIET_LIMIT_NANOS, () -> stopped);
+    check(stopped, Guarantee.NOT_STUCK, "a healthy node does not stop");
+  }
+
+  // ---- time
+
+  private String state() {
+    Life life = lives.current();
+    return world.model.live()
+        + " live jobs, pending: "
+        + operations.pending()
+        + (life == null
+            ? ", no node"
+            : ", " + life.handlers.running() + " attempts, store idle " + life.channels.idle());
+  }
+
+  private void runFor(long nanos, BooleanSupplier done) {
+    runUntil(world.clock.nanos() + nanos, done);
+  }
+
+  private void runUntil(long nanos, BooleanSupplier done) {
+    while (!done.getAsBoolean() && world.queue.nextNanos() <= nanos) {
+      world.clock.moveTo(world.queue.nextNanos());
+      world.queue.poll().run();
+      if (++steps > MOST_STEPS) {
+        throw new Violation(Guarantee.NOT_STUCK, "the simulation does not end: " + state());
+      }
+      if (world.faulty) {
+        if (crashesLeft > 0
+            && world.chance.below(EXPECTED_EVENTS) < crashesLeft
+            && lives.current() != null) {
+          crashesLeft--;
+          planned++;
+          lives.crash("just so");
+        }
+      } else {
+        patience.look();
+      }
+    }
+  }
+}

@@ -1,0 +1,191 @@
+package dev.carillon.simulator;
+
+import dev.carillon.engine.NodeEnvironment.Channel;
+import dev.carillon.simulator.FaultTable.Column;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.Store;
+import java.util.ArrayDeque;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store as one life of the node sees it: a call takes effect some time after it was made and is
+ * answered some time after that; each channel keeps its order, and none waits for another. When the
+ * node dies, a call under way is forgotten, or takes effect without anybody to hear of it, perhaps
+ * much later.
+ */
+final class StoreChannels {
+  private static final long LONGEST_HANG_NANOS = 40 * VirtualClock.SECOND;
+  private static final long LONGEST_GHOST_NANOS = 300 * VirtualClock.SECOND;
+
+  private final World world;
+  private final FaultyStore faulty;
+  private final Store ghostly;
+  private final StoreFaults faults;
+  private final Consumer<Runnable> toLoop;
+  private final Map<Channel, Line> lines = new EnumMap<>(Channel.class);
+  private int unanswered;
+  private boolean dead;
+
+  /** The calls of one channel. */
+  private static final class Line {
+    final ArrayDeque<Call<?>> waiting = new ArrayDeque<>();
+    final ArrayDeque<Call<?>> unheard = new ArrayDeque<>();
+    @Nullable Call<?> current;
+    long lastAnswerNanos;
+  }
+
+  /** A call from being made to being answered. */
+  private static final class Call<T> {
+    final Function<Store, T> work;
+    final Consumer<T> done;
+    boolean hangs;
+    boolean effected;
+    @Nullable Operation operation;
+
+    Call(Function<Store, T> work, Consumer<T> done) {
+      this.work = work;
+      this.done = done;
+    }
+  }
+
+  /**
+   * Channels of a node.
+   *
+   * @param ghostly where calls of the dead go
+   * @param toLoop hands an answer to the loop
+   */
+  StoreChannels(
+      World world,
+      FaultyStore faulty,
+      Store ghostly,
+      StoreFaults faults,
+      Consumer<Runnable> toLoop) {
+    this.world = world;
+    this.faulty = faulty;
+    this.ghostly = ghostly;
+    this.faults = faults;
+    this.toLoop = toLoop;
+    for (Channel channel : Channel.values()) {
+      lines.put(channel, new Line());
+    }
+  }
+
+  /** Whether no call is under way or unanswered. */
+  boolean idle() {
+    return unanswered == 0;
+  }
+
+  <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+    unanswered++;
+    Line line = line(channel);
+    line.waiting.add(new Call<>(work, done));
+    beginNext(line);
+  }
+
+  private Line line(Channel channel) {
+    Line line = lines.get(channel);
+    if (line == null) {
+      throw new IllegalArgumentException("channel: " + channel);
+    }
+    return line;
+  }
+
+  private void beginNext(Line line) {
+    if (line.current != null) {
+      return;
+    }
+    Call<?> call = line.waiting.poll();
+    if (call == null) {
+      return;
+    }
+    line.current = call;
+    long delay = latency();
+    if (world.faulty && world.chance.happens(world.climate.hangs)) {
+      call.hangs = true;
+      delay += world.chance.spread(VirtualClock.MILLI, LONGEST_HANG_NANOS);
+    }
+    world.in(delay, () -> effect(line, call));
+  }
+
+  private long latency() {
+    return world.chance.between(5 * VirtualClock.MICRO, world.climate.slowestCallNanos);
+  }
+
+  private <T> void effect(Line line, Call<T> call) {
+    if (dead || call.effected) {
+      return;
+    }
+    call.effected = true;
+    faults.begin(call.hangs, () -> interleave(line));
+    T result = call.work.apply(faulty);
+    call.operation = faults.lastOperation();
+    long delay = latency() + faults.slowness();
+    long at = Math.max(line.lastAnswerNanos, world.clock.nanos() + delay);
+    line.lastAnswerNanos = at;
+    line.current = null;
+    line.unheard.add(call);
+    world.queue.at(
+        at,
+        () ->
+            toLoop.accept(
+                () -> {
+                  unanswered--;
+                  line.unheard.remove(call);
+                  call.done.accept(result);
+                }));
+    beginNext(line);
+  }
+
+  /** Between two store calls of one piece of work, those of other channels may take effect. */
+  private void interleave(Line busy) {
+    for (Line other : lines.values()) {
+      Call<?> call = other.current;
+      if (other != busy && call != null && !call.hangs && world.chance.oneIn(2)) {
+        StoreFaults.Moment moment = faults.suspend();
+        effect(other, call);
+        faults.resume(moment);
+      }
+    }
+  }
+
+  /** The node is dead: nobody hears an answer any more. */
+  void crash() {
+    dead = true;
+    for (Line line : lines.values()) {
+      for (Call<?> unheard : line.unheard) {
+        if (unheard.operation != null) {
+          world.table.count(unheard.operation, Column.CRASH_UNHEARD);
+        }
+      }
+      Call<?> current = line.current;
+      if (current != null) {
+        orphan(current);
+      }
+    }
+  }
+
+  private void orphan(Call<?> call) {
+    OperationProbe probe = new OperationProbe();
+    var unused = call.work.apply(probe);
+    Operation operation = probe.first();
+    if (operation == null) {
+      return;
+    }
+    if (operation.isRead() || world.chance.oneIn(2)) {
+      world.table.count(operation, Column.CRASH_NEVER);
+      return;
+    }
+    world.table.count(operation, Column.CRASH_LATE);
+    world.in(
+        world.chance.spread(VirtualClock.MICRO, LONGEST_GHOST_NANOS),
+        () -> {
+          world.trace.note("late, from a dead node", -1, operation.toString());
+          var ignored = call.work.apply(ghostly);
+        });
+  }
+}

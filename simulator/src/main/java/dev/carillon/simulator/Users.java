@@ -1,0 +1,336 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.IfExists;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.NameTakenException;
+import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.engine.AddRequest;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.JobView;
+import dev.carillon.engine.Node;
+import dev.carillon.simulator.UserOperations.Kind;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.ShardId;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Users in the node's process: they ask, wait, give up, ask again, and check what they are told.
+ */
+final class Users {
+  private static final int MOST_PADDING_BYTES = 60;
+
+  private final World world;
+  private final Ledger ledger;
+  private final UserOperations operations;
+  private final List<Request> known = new ArrayList<>();
+
+  Users(World world, Ledger ledger, UserOperations operations) {
+    this.world = world;
+    this.ledger = ledger;
+    this.operations = operations;
+  }
+
+  // ---- scheduling
+
+  Request schedule(Life life, Request.Wish wish) {
+    Request request = ledger.open(wish);
+    AddRequest asked = ask(request, life, kind(wish));
+    world.trace.note("schedule", request.id, kind(wish).toString());
+    operations.begins(kind(wish));
+    life.node.add(asked);
+    return request;
+  }
+
+  void scheduleAll(Life life, List<Request.Wish> wishes) {
+    List<Request> batch = new ArrayList<>();
+    List<AddRequest> asked = new ArrayList<>();
+    for (Request.Wish wish : wishes) {
+      Request request = ledger.open(wish);
+      request.batch = batch;
+      batch.add(request);
+      asked.add(ask(request, life, Kind.SCHEDULE_ALL));
+      operations.begins(Kind.SCHEDULE_ALL);
+    }
+    world.trace.note("scheduleAll", batch.getFirst().id, batch.size(), "");
+    life.node.addAll(asked);
+  }
+
+  private static Kind kind(Request.Wish wish) {
+    if (wish.name() != null) {
+      return wish.ifExists() == IfExists.REPLACE ? Kind.REPLACE : Kind.SCHEDULE_NAMED;
+    }
+    return wish.key() != null ? Kind.SCHEDULE_KEYED : Kind.SCHEDULE;
+  }
+
+  private AddRequest ask(Request request, Life life, Kind kind) {
+    AddRequest asked =
+        new AddRequest(spec(request), request.wish.ifExists(), new Answer(request, life, kind));
+    request.asked = asked;
+    request.life = life.index;
+    request.askedNanos = world.clock.nanos();
+    return asked;
+  }
+
+  private JobSpec spec(Request request) {
+    Request.Wish wish = request.wish;
+    int padding = world.chance.below(MOST_PADDING_BYTES);
+    return new JobSpec(
+        wish.dueMicros(),
+        world.clock.wallMicros(),
+        world.chance.below(3),
+        Stamp.ABSENT,
+        wish.type(),
+        1,
+        wish.namespace(),
+        wish.queue(),
+        wish.name(),
+        wish.key(),
+        Map.of(),
+        wish.timeoutMicros(),
+        wish.deadlineMicros(),
+        ByteBuffer.allocate(8 + padding).putLong(request.id).array());
+  }
+
+  /** Whether a request of this life still waits. */
+  boolean waits(Request request, Life life) {
+    return life.alive() && request.life == life.index && request.told == Request.Told.NOTHING;
+  }
+
+  /** Stops waiting for an answer: there must be one at once. */
+  void abandon(Life life, Request request) {
+    AddRequest asked = request.asked;
+    if (asked == null || !waits(request, life)) {
+      return;
+    }
+    world.trace.note("abandon", request.id);
+    life.node.abandon(asked, "a while");
+    check(
+        request.told != Request.Told.NOTHING,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> request + " was abandoned and not answered");
+  }
+
+  private final class Answer implements AddRequest.Answer {
+    private final Request request;
+    private final Life life;
+    private final Kind kind;
+
+    Answer(Request request, Life life, Kind kind) {
+      this.request = request;
+      this.life = life;
+      this.kind = kind;
+    }
+
+    private void answered(Request.Told told) {
+      check(life.alive(), Guarantee.UNKNOWN_IS_SAID, "a dead node answers");
+      check(
+          request.told == Request.Told.NOTHING,
+          Guarantee.UNKNOWN_IS_SAID,
+          () -> request + " is answered twice: " + request.told + ", then " + told);
+      request.told = told;
+      operations.ends(kind);
+      world.trace.note("answer", request.id, told.name());
+    }
+
+    @Override
+    public void added(JobRef ref, boolean created) {
+      ModelJob job = ledger.job(ref);
+      ModelJob own = world.model.ofRequest(request.id);
+      check(
+          job != null,
+          Guarantee.ACKNOWLEDGED_IS_DURABLE,
+          () -> request + " is acknowledged as a job that is in no journal");
+      if (job == null) {
+        throw new IllegalStateException();
+      }
+      request.ref = ref;
+      known.add(request);
+      if (created) {
+        answered(Request.Told.CREATED);
+        check(
+            own == job,
+            Guarantee.ACKNOWLEDGED_IS_DURABLE,
+            () -> request + " is acknowledged as somebody else's job");
+      } else if (own != null) {
+        answered(Request.Told.REPLACED);
+        check(
+            own == job && request.wish.ifExists() == IfExists.REPLACE,
+            Guarantee.ACKNOWLEDGED_IS_DURABLE,
+            () -> request + " replaced another job than it is told");
+      } else {
+        answered(Request.Told.KEPT);
+        kept(job);
+      }
+    }
+
+    private void kept(ModelJob job) {
+      Request.Wish wish = request.wish;
+      boolean sameKey = wish.key() != null && job.keys.contains(wish.key());
+      check(
+          wish.named() && wish.recordKey().equals(job.spec.recordKey()),
+          Guarantee.NAMES,
+          () -> request + " is told of a job with another name: " + job);
+      check(
+          wish.ifExists() == IfExists.KEEP || sameKey,
+          Guarantee.ACKNOWLEDGED_IS_DURABLE,
+          () -> request + " was to replace or fail, and is told of " + job);
+      check(
+          job.mayLookLive(life.incarnation, request.askedNanos) || sameKey,
+          Guarantee.NAMES,
+          () -> request + " is told of a job that had ended before: " + job);
+    }
+
+    @Override
+    public void refused(CarillonException why) {
+      if (why instanceof OutcomeUnknownException) {
+        answered(Request.Told.UNKNOWN);
+        return;
+      }
+      answered(Request.Told.REFUSED);
+      world.trace.note("because", request.id, why.getClass().getSimpleName());
+      ModelJob own = world.model.ofRequest(request.id);
+      check(
+          own == null,
+          Guarantee.UNKNOWN_IS_SAID,
+          () -> request + " is refused (" + why.getMessage() + ") but exists as " + own);
+      if (why instanceof NameTakenException taken && request.batch.isEmpty()) {
+        taken(taken);
+      }
+    }
+
+    private void taken(NameTakenException why) {
+      JobRef ref = Node.ref(why.existing());
+      ModelJob holder = ref == null ? null : ledger.job(ref);
+      check(
+          holder != null && holder.mayLookLive(life.incarnation, request.askedNanos),
+          Guarantee.NAMES,
+          () -> request + " is refused for a job that does not live: " + holder);
+    }
+  }
+
+  // ---- asking about jobs
+
+  /** A job that somebody may ask about: one that was acknowledged, or none at all. */
+  private @Nullable JobRef someJob() {
+    if (world.chance.oneIn(15)) {
+      ShardId shard = new ShardId(world.chance.between(1, 1L << 30), world.chance.next() | 1, 1);
+      return new JobRef(shard, world.chance.between(1, 100));
+    }
+    if (known.isEmpty()) {
+      return null;
+    }
+    int size = known.size();
+    boolean recent = world.chance.oneIn(2);
+    Request request =
+        known.get(
+            recent ? Math.max(0, size - 1 - world.chance.below(10)) : world.chance.below(size));
+    return request.ref;
+  }
+
+  void cancel(Life life) {
+    JobRef ref = someJob();
+    if (ref == null) {
+      return;
+    }
+    ModelJob job = ledger.job(ref);
+    if (job != null) {
+      job.cancelAsked = true;
+    }
+    operations.begins(Kind.CANCEL);
+    long id = job != null ? job.request : -2;
+    world.trace.note("cancel", id);
+    life.node.cancel(
+        ref,
+        "no longer wanted",
+        (result, why) -> {
+          operations.ends(Kind.CANCEL);
+          world.trace.note("cancelled", id, result == null ? why : result.toString());
+          if (result != null) {
+            cancelled(job, result);
+          }
+        });
+  }
+
+  private static void cancelled(@Nullable ModelJob job, CancelResult result) {
+    if (result instanceof CancelResult.NotFound) {
+      check(
+          job == null || job.forgotten(),
+          Guarantee.CANCEL,
+          () -> job + " is not found, but it is there");
+      return;
+    }
+    check(job != null, Guarantee.CANCEL, () -> "a job that never was is answered " + result);
+    if (job == null) {
+      return;
+    }
+    switch (result) {
+      case CancelResult.Cancelled done -> {
+        check(
+            job.end == dev.carillon.api.JobState.CANCELLED,
+            Guarantee.CANCEL,
+            () -> job + " is said to be cancelled and is " + job.end);
+        job.cancelAnswered = true;
+      }
+      case CancelResult.Stopping stopping -> {
+        check(
+            job.cancelReason != null,
+            Guarantee.CANCEL,
+            () -> job + " is said to stop, but its journal does not say so");
+        job.cancelAnswered = true;
+      }
+      case CancelResult.Ended(var state) ->
+          check(
+              job.end == state,
+              Guarantee.CANCEL,
+              () -> job + " is said to have ended as " + state + " and has as " + job.end);
+      case CancelResult.NotFound none -> {}
+    }
+  }
+
+  void get(Life life) {
+    JobRef ref = someJob();
+    if (ref == null) {
+      return;
+    }
+    ModelJob job = ledger.job(ref);
+    operations.begins(Kind.GET);
+    world.trace.note("get", job != null ? job.request : -2);
+    life.node.get(
+        ref,
+        outcome -> {
+          operations.ends(Kind.GET);
+          world.trace.note("got", job != null ? job.request : -2, outcome.isOk() ? "" : "failed");
+          if (outcome instanceof Outcome.Ok<Optional<JobView>>(Optional<JobView> found)) {
+            got(job, found.map(JobView::info).orElse(null));
+          }
+        });
+  }
+
+  private static void got(@Nullable ModelJob job, @Nullable JobInfo info) {
+    if (info == null) {
+      check(
+          job == null || job.forgotten(),
+          Guarantee.NOT_LOST,
+          () -> job + " is not found, but it is there");
+      return;
+    }
+    check(job != null, Guarantee.HISTORY, () -> "a job that never was is found: " + info.id());
+    if (job != null && info.state().ended()) {
+      check(
+          job.end == info.state(),
+          Guarantee.HISTORY,
+          () -> job + " is shown as " + info.state() + " and is " + job.end);
+    }
+  }
+}

@@ -1,0 +1,257 @@
+package dev.carillon.simulator;
+
+import dev.carillon.store.Append;
+import dev.carillon.store.Head;
+import dev.carillon.store.Journals;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store below the fault wrapper: it tells the model what took effect, whoever asked for it and
+ * however late.
+ */
+final class WatchedStore implements Store {
+  private final Store store;
+  private final Journals journals;
+  private final Records records;
+
+  WatchedStore(Store store, Model model, NameRecords names, Trace trace) {
+    this.store = store;
+    this.journals = new WatchedJournals(store.journals(), model, trace);
+    this.records = new WatchedRecords(store.records(), names, trace);
+  }
+
+  @Override
+  public StoreInfo info() {
+    return store.info();
+  }
+
+  @Override
+  public String incarnation() {
+    return store.incarnation();
+  }
+
+  @Override
+  public Journals journals() {
+    return journals;
+  }
+
+  @Override
+  public Records records() {
+    return records;
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+
+  private static String word(Outcome<?> outcome) {
+    return outcome.getClass().getSimpleName();
+  }
+
+  private static final class WatchedJournals implements Journals {
+    private final Journals journals;
+    private final Model model;
+    private final Trace trace;
+
+    WatchedJournals(Journals journals, Model model, Trace trace) {
+      this.journals = journals;
+      this.model = model;
+      this.trace = trace;
+    }
+
+    private <T> Outcome<T> note(String call, ShardId shard, long number, Outcome<T> outcome) {
+      ModelShard known = model.shard(shard);
+      trace.note(call, known != null ? known.index : -2, number, word(outcome));
+      return outcome;
+    }
+
+    @Override
+    public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
+      Outcome<Head> outcome = journals.create(shard, home, wakeMicros, summary);
+      if (outcome.isOk()) {
+        model.created(shard, wakeMicros);
+      }
+      return note("create", shard, wakeMicros, outcome);
+    }
+
+    @Override
+    public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
+      Outcome<Claim> outcome = journals.claim(shard, expectedEpoch, owner);
+      if (outcome instanceof Outcome.Ok<Claim>(Claim claim)) {
+        model.claimed(shard, claim.head().epoch(), owner);
+      }
+      return note("claim", shard, expectedEpoch, outcome);
+    }
+
+    @Override
+    public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+      List<Outcome<Long>> outcomes = journals.append(group, allOrNothing);
+      for (int i = 0; i < group.size(); i++) {
+        Append append = group.get(i);
+        note(
+            allOrNothing ? "append together" : "append",
+            append.shard(),
+            append.number(),
+            outcomes.get(i));
+        if (outcomes.get(i).isOk()) {
+          model.appended(append);
+        }
+      }
+      model.groupDone();
+      return outcomes;
+    }
+
+    @Override
+    public Outcome<Resolution> resolve(Append unknown) {
+      Outcome<Resolution> outcome = journals.resolve(unknown);
+      if (outcome instanceof Outcome.Ok<Resolution>(Resolution resolution)
+          && resolution == Resolution.ABSENT) {
+        model.resolvedAbsent(unknown);
+      }
+      return note("resolve", unknown.shard(), unknown.number(), outcome);
+    }
+
+    @Override
+    public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
+      Outcome<Head> outcome = journals.lowerWake(shard, epoch, wakeMicros);
+      if (outcome.isOk()) {
+        model.loweredWake(shard, epoch, wakeMicros);
+      }
+      return note("lowerWake", shard, wakeMicros, outcome);
+    }
+
+    @Override
+    public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
+      Outcome<Head> outcome = journals.seal(shard, epoch, summary);
+      if (outcome.isOk()) {
+        model.sealed(shard, epoch);
+      }
+      return note("seal", shard, epoch, outcome);
+    }
+
+    @Override
+    public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
+      Outcome<Head> outcome = journals.release(shard, epoch, expectedTail, summary);
+      if (outcome.isOk()) {
+        model.released(shard, epoch);
+      }
+      return note("release", shard, epoch, outcome);
+    }
+
+    @Override
+    public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
+      return note("read", shard, from, journals.read(shard, generation, from, maxBytes));
+    }
+
+    @Override
+    public Outcome<Long> stage(
+        ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
+      return note(
+          "stage", shard, number, journals.stage(shard, epoch, generation, snapshot, number, data));
+    }
+
+    @Override
+    public Outcome<Head> publish(Publication publication) {
+      Outcome<Head> outcome = journals.publish(publication);
+      if (outcome instanceof Outcome.Ok<Head>(Head head)) {
+        ReadPage page =
+            journals.read(publication.shard(), head.generation(), 1, Integer.MAX_VALUE).orThrow();
+        model.published(publication, page.entries().subList(0, (int) publication.count()));
+      }
+      return note("publish", publication.shard(), publication.count(), outcome);
+    }
+
+    @Override
+    public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
+      Outcome<Head> outcome = journals.dropGenerations(shard, epoch, oldest);
+      if (outcome.isOk()) {
+        model.droppedGenerations(shard, epoch, oldest);
+      }
+      return note("dropGenerations", shard, oldest, outcome);
+    }
+
+    @Override
+    public Outcome<Boolean> drop(ShardId shard, long epoch) {
+      Outcome<Boolean> outcome = journals.drop(shard, epoch);
+      if (outcome.isOk()) {
+        model.dropped(shard, epoch);
+      }
+      return note("drop", shard, epoch, outcome);
+    }
+
+    @Override
+    public Outcome<Head> head(ShardId shard) {
+      return note("head", shard, 0, journals.head(shard));
+    }
+
+    @Override
+    public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
+      Outcome<List<Head>> outcome = journals.listByWake(beforeMicros, after, limit);
+      trace.note("listByWake", outcome.isOk() ? outcome.orThrow().size() : -1, word(outcome));
+      return outcome;
+    }
+
+    @Override
+    public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
+      Outcome<List<Head>> outcome = journals.listById(after, limit);
+      trace.note("listById", outcome.isOk() ? outcome.orThrow().size() : -1, word(outcome));
+      return outcome;
+    }
+  }
+
+  private static final class WatchedRecords implements Records {
+    private final Records records;
+    private final NameRecords names;
+    private final Trace trace;
+
+    WatchedRecords(Records records, NameRecords names, Trace trace) {
+      this.records = records;
+      this.names = names;
+      this.trace = trace;
+    }
+
+    @Override
+    public Outcome<Optional<Stored>> get(String key) {
+      Outcome<Optional<Stored>> outcome = records.get(key);
+      trace.note("records.get", key.hashCode(), word(outcome));
+      return outcome;
+    }
+
+    @Override
+    public List<Outcome<Stamp>> apply(List<Change> changes) {
+      List<Outcome<Stamp>> outcomes = records.apply(changes);
+      for (int i = 0; i < changes.size(); i++) {
+        Change change = changes.get(i);
+        trace.note(
+            change.value() != null ? "records.put" : "records.delete",
+            change.stamp().sequence(),
+            change.expected().sequence(),
+            word(outcomes.get(i)));
+        if (outcomes.get(i).isOk()) {
+          names.changed(change);
+        }
+      }
+      return outcomes;
+    }
+
+    @Override
+    public Outcome<Boolean> resolve(Change unknown) {
+      Outcome<Boolean> outcome = records.resolve(unknown);
+      trace.note("records.resolve", unknown.stamp().sequence(), outcome.toString());
+      return outcome;
+    }
+
+    @Override
+    public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
+      return records.list(prefix, afterKey, limit);
+    }
+  }
+}
