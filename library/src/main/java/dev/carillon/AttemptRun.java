@@ -81,6 +81,9 @@ final class AttemptRun extends Event implements Runnable {
   public void run() {
     try {
       Thread self = Thread.currentThread();
+      if (registration != null) {
+        self.setContextClassLoader(registration.classLoader());
+      }
       thread = self;
       if (interruptRequested) {
         self.interrupt();

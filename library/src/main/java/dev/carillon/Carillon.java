@@ -2,7 +2,6 @@ package dev.carillon;
 
 import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ClosedException;
 import dev.carillon.api.Health;
 import dev.carillon.api.Job;
@@ -506,7 +505,7 @@ public final class Carillon implements AutoCloseable {
       CompletableFuture<@Nullable O> future, ResultWatch<O> watch, TypeToken<O> type) {
     try {
       future.complete(watch.result(type, payloads));
-    } catch (CarillonException e) {
+    } catch (Throwable e) {
       future.completeExceptionally(e);
     }
   }

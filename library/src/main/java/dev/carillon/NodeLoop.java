@@ -213,11 +213,17 @@ final class NodeLoop {
 
   /** Takes a bounded number of events and does a turn; returns how long the loop may sleep. */
   private long round() {
+    boolean more = false;
+    long nanos = SLEEP_AFTER_FAILURE_NANOS;
     try {
       readClocks();
-      boolean more = takeEvents();
+      more = takeEvents();
       readClocks();
-      long nanos = node.turn();
+      nanos = node.turn();
+    } catch (Throwable e) {
+      reports.report("a turn of the loop failed", e);
+    }
+    try {
       runner.startGathered();
       giveUpOld();
       handOver();
@@ -225,7 +231,7 @@ final class NodeLoop {
       lastTurnNanos = System.nanoTime();
       return more ? 0 : sleepFor(nanos);
     } catch (Throwable e) {
-      reports.report("a turn of the loop failed", e);
+      reports.report("a round of the loop failed", e);
       return SLEEP_AFTER_FAILURE_NANOS;
     }
   }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A handler with the types it was registered for.
  *
  * @param threads makes the virtual threads of its attempts, named for the type
+ * @param classLoader the context class loader of whoever registered it, for its attempts
  */
 record Registration(
     String name,
@@ -24,7 +25,8 @@ record Registration(
     Type output,
     Call call,
     HandlerOptions options,
-    ThreadFactory threads) {
+    ThreadFactory threads,
+    @Nullable ClassLoader classLoader) {
 
   /** A handler of either kind, with its types erased. */
   @FunctionalInterface
@@ -45,7 +47,8 @@ record Registration(
         type.output().type(),
         (input, job) -> ((JobHandler<@Nullable Object, @Nullable Object>) handler).run(input, job),
         options,
-        threads(type.name()));
+        threads(type.name()),
+        Thread.currentThread().getContextClassLoader());
   }
 
   @SuppressWarnings({
@@ -64,7 +67,8 @@ record Registration(
           return null;
         },
         options,
-        threads(type.name()));
+        threads(type.name()),
+        Thread.currentThread().getContextClassLoader());
   }
 
   private static ThreadFactory threads(String type) {

@@ -7,7 +7,8 @@ import dev.carillon.engine.JobView;
 import dev.carillon.engine.Node;
 import dev.carillon.store.Outcome;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,13 +23,16 @@ final class Watch implements Subscription {
   private final Reports reports;
   private final Consumer<JobView> watcher = this::seen;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private @Nullable JobInfo latest;
-  private boolean telling;
+  /** What is to be told next, and how many there were since the teller last looked. */
+  private final AtomicReference<@Nullable JobInfo> latest = new AtomicReference<>();
+
+  private final AtomicInteger untold = new AtomicInteger();
   private volatile boolean closed;
 
-  /** The loop's: whether a change was seen, which is newer than what a look in the store finds. */
+  // The loop's own: whether a change was seen, which is newer than what a look in the store finds,
+  // and whether the end was.
   private boolean changed;
+  private boolean ended;
 
   Watch(NodeLoop loop, JobRef ref, Consumer<JobInfo> told, Reports reports) {
     this.loop = loop;
@@ -69,50 +73,34 @@ final class Watch implements Subscription {
     tell(view.info());
   }
 
-  /** On the loop; the lock is held for a few fields only. */
+  /** On the loop. */
   private void tell(JobInfo info) {
-    lock.lock();
-    try {
-      if (latest != null && latest.state().ended()) {
-        return;
-      }
-      latest = info;
-      if (telling || closed) {
-        return;
-      }
-      telling = true;
-    } finally {
-      lock.unlock();
+    if (ended || closed) {
+      return;
     }
-    loop.outsideBegins();
-    Thread.ofVirtual().name("carillon-watch").start(this::tellAll);
+    ended = info.state().ended();
+    latest.set(info);
+    if (untold.getAndIncrement() == 0) {
+      loop.outsideBegins();
+      Thread.ofVirtual().name("carillon-watch").start(this::tellAll);
+    }
   }
 
   private void tellAll() {
     try {
-      for (JobInfo next = take(); next != null; next = take()) {
-        told.accept(next);
-        if (next.state().ended()) {
-          close();
+      int seen = untold.get();
+      do {
+        JobInfo next = latest.getAndSet(null);
+        if (next != null && !closed) {
+          told.accept(next);
         }
-      }
+        seen = untold.addAndGet(-seen);
+      } while (seen > 0);
     } catch (Throwable e) {
       reports.report("a watcher failed", e);
       close();
     } finally {
       loop.outsideEnds();
-    }
-  }
-
-  private @Nullable JobInfo take() {
-    lock.lock();
-    try {
-      JobInfo next = closed ? null : latest;
-      latest = null;
-      telling = next != null;
-      return next;
-    } finally {
-      lock.unlock();
     }
   }
 
