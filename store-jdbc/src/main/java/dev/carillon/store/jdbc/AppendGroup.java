@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AppendGroup {
 
+  /** How many entries may be behind what a head's row says of the tail. */
+  private static final int MAX_UNKNOWN_TAIL = 256;
+
   private final Database database;
   private final StoreInfo info;
   private final List<Append> group;
@@ -187,9 +190,7 @@ final class AppendGroup {
     if (row == null) {
       return null;
     }
-    Position position =
-        new Position(
-            row.segment(), row.head().epoch(), row.head().generation(), tables.tail(row.segment()));
+    Position position = new Position(row, tables.tail(row));
     database.cache().put(shard, position);
     return position;
   }
@@ -219,16 +220,23 @@ final class AppendGroup {
     }
     tables.flushEntries();
     for (Fit fit : fitting) {
-      if (fit.append.raiseWakeMicros() != Append.KEEP_WAKE) {
-        moveWake(tables, fit.append);
-      }
+      writeHead(tables, fit);
     }
   }
 
-  private static void moveWake(Tables tables, Append append) throws SQLException {
-    HeadRow row = tables.head(append.shard());
-    if (row != null && row.head().wakeMicros() != append.raiseWakeMicros()) {
-      tables.update(row.waking(append.raiseWakeMicros()));
+  /** Moves the wake time, and now and then what the head knows of the tail. */
+  private static void writeHead(Tables tables, Fit fit) throws SQLException {
+    Append append = fit.append;
+    boolean movesWake = append.raiseWakeMicros() != Append.KEEP_WAKE;
+    if (!movesWake && append.number() - fit.position.writtenTail < MAX_UNKNOWN_TAIL) {
+      return;
     }
+    HeadRow row = tables.head(append.shard());
+    if (row == null) {
+      throw new DamageException("head of shard " + append.shard() + ": missing");
+    }
+    HeadRow moved = movesWake ? row.waking(append.raiseWakeMicros()) : row;
+    tables.update(moved.reaching(append.number()));
+    fit.position.writtenTail = append.number();
   }
 }

@@ -27,6 +27,7 @@ final class Checksum {
     shard(head.shard())
         .putLong(row.key())
         .putLong(row.segment())
+        .putLong(row.tail())
         .putLong(head.epoch())
         .putLong(head.owner())
         .put((byte) (head.suspect() ? 1 : 0))
@@ -45,7 +46,8 @@ final class Checksum {
         .putLong(segment.shard())
         .putInt(segment.generation())
         .putLong(segment.snapshot())
-        .putInt(segment.state().code());
+        .putInt(segment.state().code())
+        .putLong(segment.tail());
     return of();
   }
 

@@ -45,13 +45,17 @@ final class HeadCache {
     final long epoch;
     final int generation;
 
+    /** What the head's row knows of the tail. */
+    long writtenTail;
+
     /** The last number, with those entries of the group at hand that fit. */
     long tail;
 
-    Position(long segment, long epoch, int generation, long tail) {
-      this.segment = segment;
-      this.epoch = epoch;
-      this.generation = generation;
+    Position(HeadRow row, long tail) {
+      this.segment = row.segment();
+      this.epoch = row.head().epoch();
+      this.generation = row.head().generation();
+      this.writtenTail = row.tail();
       this.tail = tail;
     }
   }

@@ -8,16 +8,20 @@ import dev.carillon.store.Head.Status;
  *
  * @param key the shard's number inside the database
  * @param segment where the entries of its current generation are
+ * @param tail entries up to this number are there: finding fewer is damage. What came later is not
+ *     known from here, since an append does not write this row
  * @param head what callers see of it
  */
-record HeadRow(long key, long segment, Head head) {
+record HeadRow(long key, long segment, long tail, Head head) {
 
-  HeadRow claimed(long owner) {
-    return with(head.epoch() + 1, owner, head.owner() != 0);
+  HeadRow claimed(long owner, long newTail) {
+    return with(head.epoch() + 1, owner, head.owner() != 0).reaching(newTail);
   }
 
-  HeadRow released(byte[] summary) {
-    return with(head.epoch(), 0, head.suspect()).with(head.status(), head.wakeMicros(), summary);
+  HeadRow released(long newTail, byte[] summary) {
+    return with(head.epoch(), 0, head.suspect())
+        .with(head.status(), head.wakeMicros(), summary)
+        .reaching(newTail);
   }
 
   HeadRow sealed(byte[] summary) {
@@ -28,19 +32,26 @@ record HeadRow(long key, long segment, Head head) {
     return with(head.status(), wakeMicros, head.summary());
   }
 
-  HeadRow published(long newSegment, long wakeMicros, byte[] summary) {
-    return new HeadRow(key, newSegment, generations(head.generation() + 1, head.oldestGeneration()))
+  HeadRow reaching(long newTail) {
+    return new HeadRow(key, segment, newTail, head);
+  }
+
+  HeadRow published(Segment next, long wakeMicros, byte[] summary) {
+    Head raised = generations(next.generation(), head.oldestGeneration());
+    return new HeadRow(key, next.key(), next.tail(), raised)
         .with(head.status(), wakeMicros, summary);
   }
 
   HeadRow keepingFrom(int oldest) {
-    return new HeadRow(key, segment, generations(head.generation(), oldest));
+    return with(generations(head.generation(), oldest));
+  }
+
+  private HeadRow with(Head newHead) {
+    return new HeadRow(key, segment, tail, newHead);
   }
 
   private HeadRow with(long epoch, long owner, boolean suspect) {
-    return new HeadRow(
-        key,
-        segment,
+    return with(
         new Head(
             head.shard(),
             epoch,
@@ -55,9 +66,7 @@ record HeadRow(long key, long segment, Head head) {
   }
 
   private HeadRow with(Status status, long wakeMicros, byte[] summary) {
-    return new HeadRow(
-        key,
-        segment,
+    return with(
         new Head(
             head.shard(),
             head.epoch(),

@@ -9,8 +9,9 @@ package dev.carillon.store.jdbc;
  * @param shard the key of the shard's head; 0 once it is garbage
  * @param generation which generation
  * @param snapshot the snapshot that began it; 0 for the first generation
+ * @param tail entries up to this number are there, and no more once another generation is current
  */
-record Segment(long key, long shard, int generation, long snapshot, State state) {
+record Segment(long key, long shard, int generation, long snapshot, State state, long tail) {
 
   /** What may be done with it. Codes are persisted. */
   enum State {
@@ -41,11 +42,11 @@ record Segment(long key, long shard, int generation, long snapshot, State state)
     }
   }
 
-  Segment live() {
-    return new Segment(key, shard, generation, snapshot, State.LIVE);
+  Segment live(long newTail) {
+    return new Segment(key, shard, generation, snapshot, State.LIVE, newTail);
   }
 
   Segment garbage() {
-    return new Segment(key, 0, generation, snapshot, State.GARBAGE);
+    return new Segment(key, 0, generation, snapshot, State.GARBAGE, tail);
   }
 }

@@ -85,11 +85,11 @@ final class SqliteJournals implements Journals {
               && (head.epoch() != expectedEpoch + 1 || head.owner() != owner)) {
             return new Outcome.Fenced<>(head.epoch());
           }
+          long tail = tables.tail(row);
           if (head.epoch() == expectedEpoch) {
-            row = row.claimed(owner);
+            row = row.claimed(owner, tail);
             tables.update(row);
           }
-          long tail = tables.tail(row.segment());
           remember(row, tail);
           return Outcome.ok(new Claim(row.head(), tail));
         });
@@ -107,7 +107,7 @@ final class SqliteJournals implements Journals {
         unknown.shard(),
         unknown.epoch(),
         (tables, row) -> {
-          long tail = tables.tail(row.segment());
+          long tail = tables.tail(row);
           if (unknown.generation() != row.head().generation() || unknown.number() > tail + 1) {
             return new Outcome.Conflict<>(tail);
           }
@@ -165,12 +165,12 @@ final class SqliteJournals implements Journals {
         shard,
         epoch,
         (tables, row) -> {
-          long tail = tables.tail(row.segment());
+          long tail = tables.tail(row);
           if (tail != expectedTail) {
             return new Outcome.Conflict<>(tail);
           }
           return Outcome.ok(
-              row.head().released() ? row.head() : update(tables, row.released(summary)));
+              row.head().released() ? row.head() : update(tables, row.released(tail, summary)));
         });
   }
 
@@ -184,14 +184,19 @@ final class SqliteJournals implements Journals {
           }
           Head head = row.head();
           if (generation < head.oldestGeneration() || generation > head.generation()) {
-            return new Outcome.Conflict<>(tables.tail(row.segment()));
+            return new Outcome.Conflict<>(tables.tail(row));
           }
-          long segment =
-              generation == head.generation() ? row.segment() : tables.live(row, generation).key();
+          Segment old = generation == head.generation() ? null : tables.live(row, generation);
+          EntryRange range =
+              new EntryRange(
+                  shard,
+                  generation,
+                  old == null ? row.segment() : old.key(),
+                  old == null ? row.tail() : old.tail(),
+                  Math.max(from, 1),
+                  maxBytes);
           List<Entry> entries = new ArrayList<>();
-          boolean complete =
-              tables.read(
-                  new EntryRange(shard, generation, segment, Math.max(from, 1), maxBytes), entries);
+          boolean complete = tables.read(range, entries);
           return Outcome.ok(new ReadPage(entries, complete));
         });
   }
@@ -209,7 +214,7 @@ final class SqliteJournals implements Journals {
         epoch,
         (tables, row) -> {
           if (generation != row.head().generation()) {
-            return new Outcome.Conflict<>(tables.tail(row.segment()));
+            return new Outcome.Conflict<>(tables.tail(row));
           }
           return stage(tables, row, new Entry(number, 0, snapshot, data));
         });
@@ -259,7 +264,7 @@ final class SqliteJournals implements Journals {
         && tables.live(row, head.generation()).snapshot() == publication.snapshot()) {
       return Outcome.ok(head);
     }
-    long tail = tables.tail(row.segment());
+    long tail = tables.tail(row);
     if (publication.generation() != head.generation() || publication.expectedTail() != tail) {
       return new Outcome.Conflict<>(tail);
     }
@@ -271,7 +276,7 @@ final class SqliteJournals implements Journals {
     Segment next;
     if (same && staged != null) {
       tables.removeRange(staged.key(), publication.count(), Long.MAX_VALUE);
-      next = staged.live();
+      next = staged.live(publication.count());
       tables.update(next);
     } else {
       if (staged != null) {
@@ -281,7 +286,8 @@ final class SqliteJournals implements Journals {
           tables.addSegment(
               row.key(), head.generation() + 1, publication.snapshot(), Segment.State.LIVE);
     }
-    HeadRow published = row.published(next.key(), publication.wakeMicros(), publication.summary());
+    tables.update(tables.live(row, head.generation()).live(tail));
+    HeadRow published = row.published(next, publication.wakeMicros(), publication.summary());
     remember(published, publication.count());
     return Outcome.ok(update(tables, published));
   }
@@ -295,7 +301,7 @@ final class SqliteJournals implements Journals {
         (tables, row) -> {
           Head head = row.head();
           if (oldest > head.generation()) {
-            return new Outcome.Conflict<>(tables.tail(row.segment()));
+            return new Outcome.Conflict<>(tables.tail(row));
           }
           if (oldest <= head.oldestGeneration()) {
             return Outcome.ok(head);
@@ -387,9 +393,6 @@ final class SqliteJournals implements Journals {
 
   /** So that the first append reads nothing. Should the transaction fail, all is forgotten. */
   private void remember(HeadRow row, long tail) {
-    Head head = row.head();
-    database
-        .cache()
-        .put(head.shard(), new Position(row.segment(), head.epoch(), head.generation(), tail));
+    database.cache().put(row.head().shard(), new Position(row, tail));
   }
 }

@@ -27,14 +27,15 @@ final class Tables {
             key integer primary key, shard text not null unique,
             epoch integer not null, owner integer not null, suspect integer not null,
             status integer not null, generation integer not null, oldest integer not null,
-            segment integer not null, wake integer not null, home blob not null,
-            crc integer not null, summary blob not null)
+            segment integer not null, tail integer not null, wake integer not null,
+            home blob not null, crc integer not null, summary blob not null)
           """,
           "create index heads_by_wake on heads(wake, shard)",
           """
           create table segments(
             key integer primary key, shard integer not null, generation integer not null,
-            snapshot integer not null, state integer not null, crc integer not null)
+            snapshot integer not null, state integer not null, tail integer not null,
+            crc integer not null)
           """,
           "create index segments_by_shard on segments(shard, generation)",
           "create index segments_to_free on segments(key) where state = 3",
@@ -58,9 +59,9 @@ final class Tables {
 
   private static final String HEAD_COLUMNS =
       "select key, shard, epoch, owner, suspect, status, generation, oldest, segment, wake, home,"
-          + " crc, summary from heads ";
+          + " crc, summary, tail from heads ";
   private static final String SEGMENT_COLUMNS =
-      "select key, shard, generation, snapshot, state, crc from segments ";
+      "select key, shard, generation, snapshot, state, crc, tail from segments ";
 
   private final Session session;
   private final Counters counters;
@@ -126,6 +127,7 @@ final class Tables {
           new HeadRow(
               rows.getLong(1),
               rows.getLong(9),
+              rows.getLong(14),
               new Head(
                   ShardId.parse(shard),
                   rows.getLong(3),
@@ -150,11 +152,12 @@ final class Tables {
   HeadRow addHead(Head head) throws SQLException {
     long key = session.number("select coalesce(max(key), 0) + 1 from heads");
     Segment first = addSegment(key, head.generation(), 0, Segment.State.LIVE);
-    HeadRow row = new HeadRow(key, first.key(), head);
+    HeadRow row = new HeadRow(key, first.key(), 0, head);
     write(
         session.statement(
             "insert into heads(shard, epoch, owner, suspect, status, generation, oldest, segment,"
-                + " wake, home, crc, summary, key) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                + " wake, home, crc, summary, tail, key)"
+                + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         row);
     return row;
   }
@@ -164,7 +167,7 @@ final class Tables {
         session.statement(
             "update heads set shard = ?, epoch = ?, owner = ?, suspect = ?, status = ?,"
                 + " generation = ?, oldest = ?, segment = ?, wake = ?, home = ?, crc = ?,"
-                + " summary = ? where key = ?"),
+                + " summary = ?, tail = ? where key = ?"),
         row);
   }
 
@@ -183,7 +186,8 @@ final class Tables {
     statement.setBytes(10, home);
     statement.setLong(11, checksum.head(row, home));
     statement.setBytes(12, head.summary());
-    statement.setLong(13, row.key());
+    statement.setLong(13, row.tail());
+    statement.setLong(14, row.key());
     mustChangeOne(statement);
   }
 
@@ -196,11 +200,11 @@ final class Tables {
   Segment addSegment(long shard, int generation, long snapshot, Segment.State state)
       throws SQLException {
     long key = session.number("select coalesce(max(key), 0) + 1 from segments");
-    Segment segment = new Segment(key, shard, generation, snapshot, state);
+    Segment segment = new Segment(key, shard, generation, snapshot, state, 0);
     write(
         session.statement(
-            "insert into segments(shard, generation, snapshot, state, crc, key)"
-                + " values (?, ?, ?, ?, ?, ?)"),
+            "insert into segments(shard, generation, snapshot, state, crc, tail, key)"
+                + " values (?, ?, ?, ?, ?, ?, ?)"),
         segment);
     return segment;
   }
@@ -208,8 +212,8 @@ final class Tables {
   void update(Segment segment) throws SQLException {
     write(
         session.statement(
-            "update segments set shard = ?, generation = ?, snapshot = ?, state = ?, crc = ?"
-                + " where key = ?"),
+            "update segments set shard = ?, generation = ?, snapshot = ?, state = ?, crc = ?,"
+                + " tail = ? where key = ?"),
         segment);
   }
 
@@ -219,7 +223,8 @@ final class Tables {
     statement.setLong(3, segment.snapshot());
     statement.setInt(4, segment.state().code());
     statement.setLong(5, checksum.segment(segment));
-    statement.setLong(6, segment.key());
+    statement.setLong(6, segment.tail());
+    statement.setLong(7, segment.key());
     mustChangeOne(statement);
   }
 
@@ -248,7 +253,8 @@ final class Tables {
                 rows.getLong(2),
                 rows.getInt(3),
                 rows.getLong(4),
-                Segment.State.ofCode(rows.getInt(5)));
+                Segment.State.ofCode(rows.getInt(5)),
+                rows.getLong(7));
         if (checksum.segment(segment) != rows.getLong(6)) {
           throw new DamageException("segment " + segment.key() + ": wrong checksum");
         }
@@ -282,6 +288,15 @@ final class Tables {
     PreparedStatement delete = session.statement("delete from segments where key = ?");
     delete.setLong(1, segment.key());
     mustChangeOne(delete);
+  }
+
+  /** The number of the last entry of the current generation, 0 for none. */
+  long tail(HeadRow row) throws SQLException {
+    long tail = tail(row.segment());
+    if (tail < row.tail()) {
+      throw damagedEntry(row.head().shard(), row.head().generation(), row.tail(), "missing");
+    }
+    return tail;
   }
 
   /** The number of the last entry, 0 for none. */
@@ -336,6 +351,7 @@ final class Tables {
    * Entries in order while they fit, but at least one.
    *
    * @return whether that was all there is
+   * @throws DamageException if one of them is damaged, or some that should be there are not
    */
   boolean read(EntryRange range, List<Entry> into) throws SQLException {
     counters.journalReads.increment();
@@ -355,12 +371,20 @@ final class Tables {
         }
         into.add(entry(rows, range, expected++));
       }
-      return true;
     }
+    if (expected <= range.tail()) {
+      throw damagedEntry(range.shard(), range.generation(), expected, "missing");
+    }
+    return true;
   }
 
-  /** Which entries to read. */
-  record EntryRange(ShardId shard, int generation, long segment, long from, int maxBytes) {}
+  /**
+   * Which entries to read.
+   *
+   * @param tail the last one that must be there
+   */
+  record EntryRange(
+      ShardId shard, int generation, long segment, long tail, long from, int maxBytes) {}
 
   private Entry entry(ResultSet rows, EntryRange range, long expected) throws SQLException {
     Entry entry = new Entry(rows.getLong(1), rows.getLong(2), rows.getLong(3), bytes(rows, 6));
@@ -373,24 +397,19 @@ final class Tables {
             entry.batch(),
             entry.data());
     if (entry.number() != expected) {
-      throw damagedEntry(range, expected, "missing, found " + entry.number());
+      throw damagedEntry(
+          range.shard(), range.generation(), expected, "missing, found " + entry.number());
     }
     if (wanted != rows.getLong(4)) {
-      throw damagedEntry(range, expected, "wrong checksum");
+      throw damagedEntry(range.shard(), range.generation(), expected, "wrong checksum");
     }
     return entry;
   }
 
-  private static DamageException damagedEntry(EntryRange range, long number, String problem) {
+  private static DamageException damagedEntry(
+      ShardId shard, int generation, long number, String problem) {
     return new DamageException(
-        "shard "
-            + range.shard()
-            + ", generation "
-            + range.generation()
-            + ", entry "
-            + number
-            + ": "
-            + problem);
+        "shard " + shard + ", generation " + generation + ", entry " + number + ": " + problem);
   }
 
   /**
