@@ -329,10 +329,9 @@ final class Committer {
       return;
     }
     fold.at(shard.tail);
-    ShardJob met = fold.job(frame.job());
     ShardFold.Answer answer =
         spec != null ? fold.add(frame.job(), spec, frame.body()) : fold.apply(frame);
-    operation.listener.applied(answer, met != null ? met : fold.job(frame.job()));
+    operation.listener.applied(answer, fold.met());
   }
 
   private void resolve(Batch batch, Append append) {

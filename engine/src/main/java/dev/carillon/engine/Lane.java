@@ -1,7 +1,5 @@
 package dev.carillon.engine;
 
-import java.util.Comparator;
-import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +8,6 @@ import org.jspecify.annotations.Nullable;
  * backlog does not delay what has just become due.
  */
 final class Lane {
-  private static final Comparator<ShardJob> ORDER = Lane::compare;
-
   final String namespace;
   final String queue;
   final Gate namespaceGate;
@@ -20,8 +16,8 @@ final class Lane {
   /** Whether it stands in the dispatcher's ring. */
   boolean active;
 
-  private final PriorityQueue<ShardJob> fresh = new PriorityQueue<>(ORDER);
-  private final PriorityQueue<ShardJob> late = new PriorityQueue<>(ORDER);
+  private final ReadyLine fresh = new ReadyLine();
+  private final ReadyLine late = new ReadyLine();
   private boolean lateHadTurn;
 
   Lane(String namespace, String queue, Dispatcher dispatcher) {
@@ -29,15 +25,6 @@ final class Lane {
     this.queue = queue;
     this.namespaceGate = dispatcher.namespace(namespace);
     this.queueGate = dispatcher.queue(queue);
-  }
-
-  /** By priority, then due time; written out because every start pays for it. */
-  private static int compare(ShardJob a, ShardJob b) {
-    if (a.priority != b.priority) {
-      return a.priority > b.priority ? -1 : 1;
-    }
-    int byDue = Long.compare(a.dueMicros, b.dueMicros);
-    return byDue != 0 ? byDue : Long.compare(a.number, b.number);
   }
 
   void add(ShardJob job, boolean overdue) {

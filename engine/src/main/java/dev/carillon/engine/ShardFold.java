@@ -19,6 +19,7 @@ final class ShardFold {
   private final Map<String, String> words = new HashMap<>();
   private String lastWord = "";
   private Listener listener;
+  private @Nullable ShardJob met;
   private long position;
   private long added;
   private long addedBytes;
@@ -55,6 +56,11 @@ final class ShardFold {
 
   @Nullable ShardJob job(long number) {
     return live.get(number);
+  }
+
+  /** The job that the last operation met, added or ended; null where there was none. */
+  @Nullable ShardJob met() {
+    return met;
   }
 
   /** All jobs ever added, also those that ended. */
@@ -105,6 +111,7 @@ final class ShardFold {
       case STATE -> state(frame);
       default -> {
         ShardJob job = live.get(frame.job());
+        met = job;
         yield job == null ? Answer.NO_SUCH_JOB : change(job, frame);
       }
     };
@@ -112,7 +119,8 @@ final class ShardFold {
 
   /** Applies an add whose spec is at hand. */
   Answer add(long number, JobSpec spec, byte[] body) {
-    if (live.get(number) != null) {
+    met = live.get(number);
+    if (met != null) {
       return Answer.DUPLICATE;
     }
     put(new ShardJob(number, spec, body, this::intern));
@@ -153,6 +161,7 @@ final class ShardFold {
   }
 
   private void put(ShardJob job) {
+    met = job;
     job.position = position;
     live.put(job.number, job);
     liveBytes += job.bytes();
@@ -304,7 +313,8 @@ final class ShardFold {
   }
 
   private Answer state(Frame frame) {
-    if (live.get(frame.job()) != null) {
+    met = live.get(frame.job());
+    if (met != null) {
       return Answer.DUPLICATE;
     }
     ByteReader in = frame.reader();

@@ -1,0 +1,49 @@
+package dev.carillon.engine;
+
+import java.util.ArrayDeque;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Due jobs by priority, then due time. Most arrive in that order and stand in a plain queue; only
+ * one that should overtake the last goes into a heap.
+ */
+final class ReadyLine {
+  private final ArrayDeque<ShardJob> inOrder = new ArrayDeque<>();
+  private final PriorityQueue<ShardJob> overtaking = new PriorityQueue<>(ReadyLine::compare);
+
+  /** By priority, then due time; written out because every start pays for it. */
+  private static int compare(ShardJob a, ShardJob b) {
+    if (a.priority != b.priority) {
+      return a.priority > b.priority ? -1 : 1;
+    }
+    int byDue = Long.compare(a.dueMicros, b.dueMicros);
+    return byDue != 0 ? byDue : Long.compare(a.number, b.number);
+  }
+
+  void add(ShardJob job) {
+    ShardJob last = inOrder.peekLast();
+    if (last == null || compare(last, job) <= 0) {
+      inOrder.addLast(job);
+    } else {
+      overtaking.add(job);
+    }
+  }
+
+  boolean isEmpty() {
+    return inOrder.isEmpty() && overtaking.isEmpty();
+  }
+
+  int size() {
+    return inOrder.size() + overtaking.size();
+  }
+
+  @Nullable ShardJob poll() {
+    ShardJob first = inOrder.peekFirst();
+    ShardJob other = overtaking.peek();
+    if (other == null || (first != null && compare(first, other) <= 0)) {
+      return inOrder.pollFirst();
+    }
+    return overtaking.poll();
+  }
+}
