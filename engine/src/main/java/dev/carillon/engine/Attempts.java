@@ -41,6 +41,9 @@ final class Attempts implements Dispatcher.Starter {
 
     void blocked(ShardJob job);
 
+    /** Runs {@code then} once a job due then may be in the shard's journal. */
+    void awakeBy(Shard shard, long dueMicros, Runnable then);
+
     /** Ends a job that was asked to stop and of which nothing runs. */
     void endRequested(ShardJob job);
 
@@ -316,7 +319,7 @@ final class Attempts implements Dispatcher.Starter {
               attempt.startedMicros(),
               nextAttempt(attempt, now),
               error);
-      settle(attempt, Frame.of(Kind.RETRY, attempt.job().number, retry.encode()));
+      retry(attempt, retry);
     }
   }
 
@@ -346,21 +349,33 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void end(Attempt attempt, Body.End end) {
-    settle(attempt, Frame.of(Kind.END, attempt.job().number, end.encode()));
+    Operation operation = settle(attempt, Frame.of(Kind.END, attempt.job().number, end.encode()));
+    if (operation != null) {
+      committer.add(shardOf(attempt.job()), operation);
+    }
   }
 
-  /** Sends the outcome; from here on no other is taken. */
-  private void settle(Attempt attempt, Frame frame) {
+  private void retry(Attempt attempt, Body.Retry retry) {
+    Frame frame = Frame.of(Kind.RETRY, attempt.job().number, retry.encode());
+    Operation operation = settle(attempt, frame);
+    if (operation != null) {
+      // A clock that jumped back may have left the next time below the shard's wake time.
+      Shard shard = shardOf(attempt.job());
+      host.awakeBy(shard, retry.nextDue(), () -> committer.add(shard, operation));
+    }
+  }
+
+  /** The outcome to send, or null where its shard is lost; from here on no other is taken. */
+  private @Nullable Operation settle(Attempt attempt, Frame frame) {
     attempt.over = true;
     ShardJob job = attempt.job();
-    Shard shard = shardOf(job);
-    if (!shard.owned()) {
+    if (!shardOf(job).owned()) {
       attempt.settled = true;
       leaveIfDone(attempt);
-      return;
+      return null;
     }
     job.busy++;
-    committer.add(shard, new Operation(frame, new Settlement(attempt)));
+    return new Operation(frame, new Settlement(attempt));
   }
 
   /** What becomes of an outcome. */

@@ -276,7 +276,7 @@ public final class JobReader {
         now.blocked(),
         Micros.toInstant(spec.acceptedMicros()),
         Micros.toInstant(job.dueMicros),
-        job.attempts,
+        job.attempts + (now.state() == JobState.RUNNING ? 1 : 0),
         now.endedMicros() == 0 ? null : Micros.toInstant(now.endedMicros()),
         error,
         now.reason() != null ? now.reason() : rare != null ? rare.cancelReason : null,

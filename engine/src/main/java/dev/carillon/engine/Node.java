@@ -217,8 +217,8 @@ public final class Node {
   }
 
   /** How the live jobs of a shard stand that do not simply wait for their time. */
-  public Map<Long, JobInfo> standing(ShardId id) {
-    Map<Long, JobInfo> standing = new HashMap<>();
+  public Standing standing(ShardId id) {
+    Standing standing = new Standing();
     Shard shard = shards.known(id);
     if (shard != null && shard.fold != null) {
       shard
@@ -226,8 +226,8 @@ public final class Node {
           .live()
           .forEach(
               job -> {
-                if (job.phase != ShardJob.Phase.SCHEDULED && !job.isStripped()) {
-                  standing.put(job.number, info(job));
+                if (job.phase != ShardJob.Phase.SCHEDULED) {
+                  standing.note(job);
                 }
               });
     }
@@ -557,7 +557,7 @@ public final class Node {
     if (job.phase == ShardJob.Phase.SCHEDULED) {
       due.noteStale();
     }
-    if (job.phase != ShardJob.Phase.RUNNING) {
+    if (job.phase != ShardJob.Phase.RUNNING && job.phase != ShardJob.Phase.GONE) {
       schedule(job);
     }
   }
@@ -574,21 +574,8 @@ public final class Node {
   }
 
   private JobInfo info(ShardJob job) {
-    JobState state =
-        switch (job.phase) {
-          case SCHEDULED -> JobState.SCHEDULED;
-          case READY -> JobState.READY;
-          case RUNNING -> JobState.RUNNING;
-          case NO_HANDLER, UNDECODABLE, LIMITED -> JobState.BLOCKED;
-          case GONE -> throw new IllegalStateException("job " + job.number + ": has ended");
-        };
-    BlockReason reason =
-        switch (job.phase) {
-          case NO_HANDLER -> BlockReason.NO_HANDLER;
-          case UNDECODABLE -> BlockReason.UNDECODABLE;
-          case LIMITED -> BlockReason.LIMIT;
-          default -> null;
-        };
+    JobState state = Standing.state(job.phase);
+    BlockReason reason = Standing.reason(job.phase);
     JobRef ref = Attempts.shardOf(job).ref(job.number);
     return JobReader.info(ref, job, new JobReader.Now(state, reason, 0, null, null));
   }
@@ -721,6 +708,11 @@ public final class Node {
       if (listener != null) {
         listener.blocked(info(job));
       }
+    }
+
+    @Override
+    public void awakeBy(Shard shard, long dueMicros, Runnable then) {
+      shards.ensureAwakeBy(shard, dueMicros, then);
     }
 
     @Override

@@ -202,7 +202,13 @@ final class Shards {
   void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
     if (shard.owned() && shard.raising) {
       // What lowers it now might take effect before what raises it.
-      host.at(env.monotonicNanos() + RETRY_NANOS, () -> ensureAwakeBy(shard, dueMicros, then));
+      shard.holds++;
+      host.at(
+          env.monotonicNanos() + RETRY_NANOS,
+          () -> {
+            shard.holds--;
+            ensureAwakeBy(shard, dueMicros, then);
+          });
       return;
     }
     if (!shard.owned() || shard.wakeMicros <= dueMicros) {
