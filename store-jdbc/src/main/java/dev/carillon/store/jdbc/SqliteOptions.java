@@ -38,7 +38,7 @@ public record SqliteOptions(
           64 << 20,
           256 << 20,
           4 << 20,
-          64 << 20,
+          128 << 20,
           Duration.ofSeconds(5));
 
   private static final int MIN_PAGE_BYTES = 512;

@@ -52,6 +52,7 @@ final class SqliteBench {
   private void run() throws IOException {
     for (int round = 0; round < number("rounds", 1); round++) {
       appends(1, 1, 200);
+      appends(1, 1, 6_000);
       appends(1, 24, 64 << 10);
       appends(1, 6, 256 << 10);
       appends(16, 16, 96 << 10);
