@@ -191,6 +191,12 @@ final class Adds {
     } else if (--batch.unplaced == 0) {
       addTogether(batch);
     } else {
+      hold(request, shard);
+    }
+  }
+
+  private static void hold(AddRequest request, Shard shard) {
+    if (!request.holding) {
       request.holding = true;
       shard.holds++;
     }
@@ -220,6 +226,7 @@ final class Adds {
     Runnable go =
         () -> {
           if (--waits[0] == 0) {
+            batch.requests.forEach(Adds::unhold);
             committer.addTogether(together);
           }
         };
@@ -233,7 +240,7 @@ final class Adds {
     for (AddRequest request : batch.requests) {
       if (request.operation != null) {
         Shard shard = place(request.shard);
-        unhold(request);
+        hold(request, shard); // until the others are ready too
         waits[0]++;
         shards.ensureAwakeBy(shard, awakeBy(request), go);
       }

@@ -211,12 +211,12 @@ final class Shards {
           });
       return;
     }
+    shard.raiseWakeTo = Long.MIN_VALUE;
     if (!shard.owned() || shard.wakeMicros <= dueMicros) {
       then.run();
       return;
     }
     shard.holds++;
-    shard.raiseWakeTo = Long.MIN_VALUE;
     control(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().lowerWake(shard.id, shard.epoch, ALWAYS_AWAKE),
