@@ -7,6 +7,7 @@ import dev.carillon.api.Page;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobScan;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.Standing;
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
@@ -47,12 +48,12 @@ final class JobLister {
 
   /** How a job stands on this node, if it is there and the journal did not tell its end. */
   JobInfo standing(JobRef ref, JobInfo read) {
-    return read.state().ended() ? read : standing(ref.shard()).getOrDefault(ref.number(), read);
+    return read.state().ended() ? read : standing(ref.shard()).complete(ref, read);
   }
 
-  private Map<Long, JobInfo> standing(ShardId shard) {
+  private Standing standing(ShardId shard) {
     return loop.post(
-            new Ask<Map<Long, JobInfo>>(
+            new Ask<Standing>(
                 loop,
                 "looking at a shard",
                 Ask.Effect.READS,
@@ -163,7 +164,7 @@ final class JobLister {
 
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
-      Map<Long, JobInfo> standing = standing(shard);
+      Standing standing = standing(shard);
       List<Map.Entry<JobRef, JobInfo>> found =
           StoreAnswers.get(
               JobScan.page(store, shard, after, room, (ref, info) -> shown(ref, info, standing)));
@@ -172,11 +173,11 @@ final class JobLister {
       at = new Cursor(at.pass(), shard, more ? found.getLast().getKey().number() : Cursor.ALL);
     }
 
-    private @Nullable JobInfo shown(JobRef ref, JobInfo read, Map<Long, JobInfo> standing) {
+    private @Nullable JobInfo shown(JobRef ref, JobInfo read, Standing standing) {
       if (!fits(read)) {
         return null;
       }
-      JobInfo info = read.state().ended() ? read : standing.getOrDefault(ref.number(), read);
+      JobInfo info = standing.complete(ref, read);
       return query.states().isEmpty() || query.states().contains(info.state()) ? info : null;
     }
 

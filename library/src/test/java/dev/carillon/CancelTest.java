@@ -10,6 +10,7 @@ import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -68,6 +69,9 @@ class CancelTest {
       JobHandle<Void> handle = carillon.schedule(NOTE.job("x"));
       gate.awaitReached();
       assertThat(handle.info().state()).isEqualTo(JobState.RUNNING);
+      assertThat(handle.info().attempt()).isEqualTo(1);
+      assertThat(carillon.list(JobQuery.all().states(JobState.RUNNING)).items())
+          .containsExactly(handle.info());
 
       assertThat(handle.cancel("stop it")).isEqualTo(new CancelResult.Stopping());
 

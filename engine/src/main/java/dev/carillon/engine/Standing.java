@@ -1,0 +1,103 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.BlockReason;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the live jobs of a shard stand on this node that do not simply wait for their time: what a
+ * list adds to what the journal tells. The loop only notes numbers and phases, which is quick;
+ * whoever asked puts them to use.
+ */
+public final class Standing {
+  private long[] numbers = new long[16];
+  private ShardJob.Phase[] phases = new ShardJob.Phase[16];
+  private int size;
+  private final Map<Long, JobError> undecodable = new HashMap<>();
+  private @Nullable LongMap<ShardJob.Phase> index;
+
+  /** On the loop. */
+  void note(ShardJob job) {
+    if (size == numbers.length) {
+      numbers = Arrays.copyOf(numbers, 2 * size);
+      phases = Arrays.copyOf(phases, 2 * size);
+    }
+    numbers[size] = job.number;
+    phases[size++] = job.phase;
+    ShardJob.Rare rare = job.rare;
+    if (job.phase == ShardJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
+      String message = rare.lastErrorMessage;
+      undecodable.put(
+          job.number, new JobError(rare.lastErrorType, message != null ? message : "", ""));
+    }
+  }
+
+  /** The job as it stands; as it was read where nothing is noted of it or it has ended since. */
+  public JobInfo complete(JobRef ref, JobInfo read) {
+    if (size == 0 || read.state().ended()) {
+      return read;
+    }
+    ShardJob.Phase phase = index().get(ref.number());
+    if (phase == null) {
+      return read;
+    }
+    JobError error = undecodable.get(ref.number());
+    return new JobInfo(
+        read.id(),
+        read.type(),
+        read.typeVersion(),
+        read.namespace(),
+        read.queue(),
+        read.priority(),
+        read.name(),
+        read.key(),
+        read.metadata(),
+        state(phase),
+        reason(phase),
+        read.scheduledAt(),
+        read.dueAt(),
+        read.attempt() + (phase == ShardJob.Phase.RUNNING ? 1 : 0),
+        null,
+        error != null ? error : read.lastError(),
+        read.reason(),
+        read.timeout(),
+        read.deadline(),
+        read.cancelRequested());
+  }
+
+  private LongMap<ShardJob.Phase> index() {
+    LongMap<ShardJob.Phase> made = index;
+    if (made == null) {
+      made = new LongMap<>();
+      for (int i = 0; i < size; i++) {
+        made.put(numbers[i], phases[i]);
+      }
+      index = made;
+    }
+    return made;
+  }
+
+  static JobState state(ShardJob.Phase phase) {
+    return switch (phase) {
+      case SCHEDULED -> JobState.SCHEDULED;
+      case READY -> JobState.READY;
+      case RUNNING -> JobState.RUNNING;
+      case NO_HANDLER, UNDECODABLE, LIMITED -> JobState.BLOCKED;
+      case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
+    };
+  }
+
+  static @Nullable BlockReason reason(ShardJob.Phase phase) {
+    return switch (phase) {
+      case NO_HANDLER -> BlockReason.NO_HANDLER;
+      case UNDECODABLE -> BlockReason.UNDECODABLE;
+      case LIMITED -> BlockReason.LIMIT;
+      case SCHEDULED, READY, RUNNING, GONE -> null;
+    };
+  }
+}
