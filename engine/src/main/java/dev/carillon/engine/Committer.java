@@ -58,7 +58,7 @@ final class Committer {
   }
 
   boolean idle() {
-    return !committing && unresolved == 0 && queued == 0 && waitingTogether.isEmpty();
+    return !committing && unresolved == 0 && dirty.isEmpty() && waitingTogether.isEmpty();
   }
 
   boolean isStuck() {
