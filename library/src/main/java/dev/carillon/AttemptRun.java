@@ -163,7 +163,8 @@ final class AttemptRun extends Event implements Runnable {
   /** A result that cannot be kept ends the job: trying again would repeat work that is done. */
   private AttemptOutcome succeeded(Registration handler, @Nullable Object result) {
     try {
-      byte[] encoded = runner.payloads().encode(result, handler.output());
+      Object kept = handler.output() == Void.class ? null : result;
+      byte[] encoded = runner.payloads().encode(kept, handler.output());
       Limits.checkPayload(encoded.length);
       return new AttemptOutcome.Succeeded(encoded);
     } catch (Throwable e) {

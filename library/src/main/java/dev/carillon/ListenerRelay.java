@@ -4,7 +4,6 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +18,6 @@ final class ListenerRelay implements JobListener {
   private final Reports reports;
   private final WorkerLoop worker;
   private final AtomicInteger waiting = new AtomicInteger();
-  private final AtomicLong leftOut = new AtomicLong();
   private volatile @Nullable NodeLoop loop;
 
   ListenerRelay(List<JobListener> listeners, Reports reports) {
@@ -35,11 +33,6 @@ final class ListenerRelay implements JobListener {
 
   void stop() {
     worker.stop();
-  }
-
-  /** News that no listener got. */
-  long leftOut() {
-    return leftOut.get();
   }
 
   @Override
@@ -70,7 +63,7 @@ final class ListenerRelay implements JobListener {
   private void pass(JobInfo job, BiConsumer<JobListener, JobInfo> news) {
     NodeLoop from = loop;
     if (from == null || waiting.get() >= MAX_WAITING) {
-      leftOut.incrementAndGet();
+      reports.report("listeners are too slow: some news are left out", null);
       return;
     }
     waiting.incrementAndGet();

@@ -37,11 +37,6 @@ final class WorkerLoop {
     return stopping;
   }
 
-  /** Waits for the thread to end; false where it does not in time. */
-  boolean awaitEnd(long nanos) throws InterruptedException {
-    return thread.join(java.time.Duration.ofNanos(Math.max(1, nanos)));
-  }
-
   /** How long the current event has been happening; 0 where none is. */
   long busyNanos() {
     long since = busySinceNanos;

@@ -123,6 +123,24 @@ class CloseTest {
 
   @ParameterizedTest
   @EnumSource
+  void handlerMayCloseItsOwnCarillon(Place.Kind kind) throws Exception {
+    Place place = new Place(kind, folder);
+    Carillon carillon = place.builder().closeGrace(Duration.ofMillis(100)).open();
+    carillon.handle(
+        NOTE,
+        (text, job) -> {
+          carillon.close();
+          notes.add("closed");
+        });
+    carillon.schedule(NOTE.job("x"));
+
+    assertThat(notes.poll(20, TimeUnit.SECONDS)).isEqualTo("closed");
+    assertThat(carillon.health().ready()).isFalse();
+    place.open().close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void afterwardsEveryCallSaysSo(Place.Kind kind) throws Exception {
     Carillon carillon = new Place(kind, folder).open();
     JobHandle<Integer> handle = carillon.schedule(LENGTH.job("x"));

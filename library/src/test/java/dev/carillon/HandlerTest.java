@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.BlockReason;
+import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
@@ -24,10 +25,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -413,6 +416,50 @@ class HandlerTest {
         assertThat(handle.result(LONG)).isEqualTo(3);
       }
       assertThat(most.get()).isBetween(1, 2);
+    }
+  }
+
+  @Test
+  void limitsOfQueuesAndNamespacesHold() throws Exception {
+    try (Carillon carillon =
+        memory().builder().limitQueue("narrow", 1).limitNamespace("small", 2).open()) {
+      Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
+      Map<String, Integer> most = new ConcurrentHashMap<>();
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            AtomicInteger count = running.computeIfAbsent(text, t -> new AtomicInteger());
+            most.merge(text, count.incrementAndGet(), Math::max);
+            count.decrementAndGet();
+          });
+      List<Job<Void>> jobs = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        jobs.add(NOTE.job("queue").queue("narrow"));
+        jobs.add(NOTE.job("namespace").namespace("small"));
+        jobs.add(NOTE.job("free"));
+      }
+
+      for (JobHandle<?> handle : carillon.scheduleAll(jobs)) {
+        handle.result(LONG);
+      }
+
+      assertThat(most.get("queue")).isEqualTo(1);
+      assertThat(most.get("namespace")).isBetween(1, 2);
+    }
+  }
+
+  @Test
+  void handlerHasTheClassLoaderOfItsRegistration() {
+    ClassLoader own = new ClassLoader(getClass().getClassLoader()) {};
+    ClassLoader before = Thread.currentThread().getContextClassLoader();
+    try (Carillon carillon = memory().open()) {
+      Thread.currentThread().setContextClassLoader(own);
+      carillon.handle(
+          LENGTH,
+          (text, job) -> Thread.currentThread().getContextClassLoader().equals(own) ? 1 : 0);
+      assertThat(carillon.schedule(LENGTH.job("x")).result(LONG)).isEqualTo(1);
+    } finally {
+      Thread.currentThread().setContextClassLoader(before);
     }
   }
 
