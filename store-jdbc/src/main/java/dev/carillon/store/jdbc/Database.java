@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 final class Database implements AutoCloseable {
 
   private static final long RECHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-  private static final long SPARE_BYTES = 1 << 20;
+
+  /** Space below which a disk counts as full. */
+  static final long SPARE_BYTES = 1 << 20;
+
   private static final String CLOSED = "the store is closed";
 
   private final Path file;
@@ -62,7 +65,7 @@ final class Database implements AutoCloseable {
     this.counters = counters;
     this.readOnly = readOnly;
     this.pageBytes = pageBytes;
-    this.reserve = new Reserve(Sidecar.RESERVE.of(file), options.reserveBytes());
+    this.reserve = new Reserve(file, options.reserveBytes());
     this.wal = new WalGauge(options, pageBytes);
     this.identity = FileIdentity.of(file);
     this.recheckedAt = System.nanoTime() - RECHECK_NANOS;
@@ -76,6 +79,7 @@ final class Database implements AutoCloseable {
     Database database = new Database(file, options, counters, pageBytes, false);
     database.writer = new Tables(session, counters);
     database.full = !database.reserve.take();
+    database.shortOfSpace = database.full;
     return database;
   }
 

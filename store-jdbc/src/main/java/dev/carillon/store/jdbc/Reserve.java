@@ -22,10 +22,13 @@ final class Reserve {
   private final int bytes;
   private int heldBytes;
 
-  Reserve(Path file, int bytes) {
-    this.file = file.toFile();
-    this.folder = Objects.requireNonNull(file.getParent(), "folder").toFile();
+  /** As a former owner left it. */
+  Reserve(Path database, int bytes) {
+    Path path = Sidecar.RESERVE.of(database);
+    this.file = path.toFile();
+    this.folder = Objects.requireNonNull(path.getParent(), "folder").toFile();
     this.bytes = bytes;
+    this.heldBytes = (int) Math.min(file.length(), bytes);
   }
 
   /** Whether all of it is kept back. */
@@ -66,6 +69,7 @@ final class Reserve {
         random.nextBytes(chunk);
         out.write(chunk, 0, Math.min(left, chunk.length));
       }
+      out.setLength(bytes);
       out.getFD().sync();
     }
   }

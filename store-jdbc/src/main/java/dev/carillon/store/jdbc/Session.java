@@ -26,14 +26,26 @@ final class Session implements AutoCloseable {
   }
 
   /** A connection that may write; makes the file where there is none. */
+  static Session create(Path file, SqliteOptions options) throws SQLException {
+    return openWriter(file, options, new SQLiteConfig());
+  }
+
+  /** A connection that may write to an existing file. */
   static Session open(Path file, SqliteOptions options) throws SQLException {
-    Session session = connect(file, options, new SQLiteConfig(), "");
-    return session.prepared(
-        "pragma wal_autocheckpoint = 0",
-        "pragma synchronous = full",
-        "pragma temp_store = memory",
-        "pragma cell_size_check = on",
-        "pragma cache_size = -" + options.cacheBytes() / 1024);
+    SQLiteConfig config = new SQLiteConfig();
+    config.resetOpenMode(SQLiteOpenMode.CREATE);
+    return openWriter(file, options, config);
+  }
+
+  private static Session openWriter(Path file, SqliteOptions options, SQLiteConfig config)
+      throws SQLException {
+    return connect(file, options, config, "")
+        .prepared(
+            "pragma wal_autocheckpoint = 0",
+            "pragma synchronous = full",
+            "pragma temp_store = memory",
+            "pragma cell_size_check = on",
+            "pragma cache_size = -" + options.cacheBytes() / 1024);
   }
 
   /** A connection that cannot change anything. */

@@ -10,6 +10,7 @@ import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
+import dev.carillon.store.jdbc.Database.Urgency;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +94,7 @@ public final class SqliteStore implements Store {
     try {
       refuseEmptied(file, lock);
       WalCheck.check(file);
-      SqliteStore store = openWriter(file, options, lock);
+      SqliteStore store = openWriterOnFullDisk(file, options, lock);
       opened = true;
       return store;
     } catch (SQLException e) {
@@ -102,6 +103,20 @@ public final class SqliteStore implements Store {
       if (!opened) {
         lock.close();
       }
+    }
+  }
+
+  /** Opening takes some space too, and a store on a full disk must open so that jobs can end. */
+  private static SqliteStore openWriterOnFullDisk(
+      Path file, SqliteOptions options, ProcessLock lock) throws SQLException, IOException {
+    try {
+      return openWriter(file, options, lock);
+    } catch (SQLException e) {
+      Reserve reserve = new Reserve(file, options.reserveBytes());
+      if (reserve.usableBytes() > Database.SPARE_BYTES || !reserve.giveTo(Urgency.URGENT)) {
+        throw e;
+      }
+      return openWriter(file, options, lock);
     }
   }
 
@@ -122,7 +137,7 @@ public final class SqliteStore implements Store {
 
   private static SqliteStore openWriter(Path file, SqliteOptions options, ProcessLock lock)
       throws SQLException, IOException {
-    Session session = Session.open(file, options);
+    Session session = Session.create(file, options);
     boolean opened = false;
     try {
       Schema schema = new Schema(file, options);

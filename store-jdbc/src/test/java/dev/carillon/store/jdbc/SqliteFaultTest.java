@@ -276,6 +276,19 @@ class SqliteFaultTest {
   }
 
   @Test
+  void deletedFileIsNotMadeAgain() throws IOException {
+    try (SqliteStore store = SqliteStore.open(file)) {
+      ShardId shard = Shards.create(store, 1);
+      Files.delete(file);
+      assertThat(Shards.append(store, Shards.entry(shard, 1, 10)))
+          .isInstanceOf(Outcome.Unavailable.class);
+      store.emptyLog();
+      assertThat(file).doesNotExist();
+    }
+    assertThat(file).doesNotExist();
+  }
+
+  @Test
   void fullDiskThatGrowsTakesEverythingAgain() throws IOException {
     Path disk = Files.createDirectory(folder.resolve("disk"));
     SqliteOptions options = SqliteOptions.builder().reserveBytes(2 << 20).build();
@@ -338,6 +351,32 @@ class SqliteFaultTest {
       Files.delete(theirs);
       Awaitility.await()
           .until(() -> store.journals().create(Shards.id(2), "home", 0, Shards.NO_WORDS).isOk());
+    }
+  }
+
+  @Test
+  void storeOnAFullDiskOpensForEndsAndDrops() throws IOException {
+    Path disk = Files.createDirectory(folder.resolve("disk"));
+    SqliteOptions options = SqliteOptions.builder().reserveBytes(2 << 20).build();
+    try (SmallDisk small = SmallDisk.mount(disk, 16 << 20)) {
+      Path theirs = small.file("theirs");
+      try (SqliteStore store = SqliteStore.open(small.file("jobs.db"), options)) {
+        Shards.fill(store, Shards.create(store, 1), 1, 3, 5_000);
+      }
+      Shell.tryRun("dd", "if=/dev/zero", "of=" + theirs, "bs=64k");
+      Shell.tryRun("dd", "if=/dev/zero", "of=" + small.file("theirs too"), "bs=1k");
+      try (SqliteStore store = SqliteStore.open(small.file("jobs.db"), options)) {
+        ShardId shard = Shards.id(1);
+        assertThat(Shards.numbers(store, shard)).hasSize(3);
+        assertThat(Shards.append(store, Shards.entry(shard, 4, 100)))
+            .isInstanceOf(Outcome.Full.class);
+        assertThat(Shards.append(store, Shards.entry(shard, 4, 100).asUrgent()))
+            .isEqualTo(Outcome.ok(4L));
+        assertThat(store.journals().drop(shard, 1).isOk()).isTrue();
+        Files.delete(theirs);
+        Awaitility.await()
+            .until(() -> store.journals().create(Shards.id(2), "home", 0, new byte[9]).isOk());
+      }
     }
   }
 
