@@ -102,11 +102,11 @@ class ArchitectureTest {
             .because("the core knows no database"),
         noClasses()
             .that()
-            .resideOutsideOfPackage(CLI)
+            .resideOutsideOfPackages(CLI, SIMULATOR, PROVE, BENCH)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("picocli..")
-            .because("only the command line parses one"));
+            .because("only commands parse a command line"));
   }
 
   @TestFactory
