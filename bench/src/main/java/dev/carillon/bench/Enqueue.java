@@ -16,8 +16,8 @@ record Enqueue(double perSecond, long acknowledged) {
   static Enqueue measure(
       Carillon carillon, LongFunction<Job<Void>> jobs, Producers.Crowd crowd, RunOptions options)
       throws InterruptedException {
-    Producers producers = new Producers(carillon, jobs, () -> Long.MAX_VALUE);
-    producers.start(crowd);
+    Producers producers = new Producers(carillon, crowd, jobs, () -> Long.MAX_VALUE);
+    producers.start();
     TimeUnit.SECONDS.sleep(options.warmup);
     long before = producers.acknowledged();
     long start = System.nanoTime();

@@ -10,6 +10,14 @@ final class Machine {
 
   private Machine() {}
 
+  /** What this process has worked. */
+  static long cpuNanos() {
+    return ManagementFactory.getOperatingSystemMXBean()
+            instanceof com.sun.management.OperatingSystemMXBean os
+        ? os.getProcessCpuTime()
+        : 0;
+  }
+
   static Map<String, Object> settings() {
     Map<String, Object> settings = new LinkedHashMap<>();
     settings.put("jdk", System.getProperty("java.runtime.version"));

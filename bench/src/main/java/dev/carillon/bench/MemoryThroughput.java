@@ -84,9 +84,7 @@ final class MemoryThroughput {
     report.progress(scenario + ": round " + round);
     MemoryStore store = new MemoryStore();
     ThroughputRound.Result result = throughput.run(store, crowd, options, carillon -> {});
-    report.progress(
-        "%,.0f jobs/s ended, %,.0f scheduled, backlog %,d"
-            .formatted(result.perSecond(), result.acknowledgedPerSecond(), result.backlog()));
+    report.progress(result.text());
     Map<JobState, Long> counts = Census.of(store);
     report.fact(
         scenario,

@@ -12,6 +12,6 @@ record Order(
       "Please ring twice and leave the parcel at the neighbour's door as usual";
 
   static Order of(long number) {
-    return new Order(BASE + number, "c-48151623", "carillon bells, set of 23", 42, false, NOTE);
+    return new Order(BASE + number, "c-48151623", "carillon bells, set of 23", 7, false, NOTE);
   }
 }

@@ -9,7 +9,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -20,17 +19,14 @@ import org.jspecify.annotations.Nullable;
  * Mode#ASYNC} is a reader of a stream that keeps a number of jobs on their way: a few threads.
  */
 final class Producers {
-  private static final int LOOK_EVERY = 64;
-  private static final long LOOK_AGAIN_NANOS = 200_000;
-
   private final Carillon carillon;
+  private final Crowd crowd;
   private final LongFunction<Job<Void>> jobs;
-  private final LongSupplier ran;
+  private final BacklogGate gate;
   private final AtomicLong numbers = new AtomicLong();
   private final LongAdder acknowledged = new LongAdder();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final List<Thread> threads = new ArrayList<>();
-  private volatile int backlog;
   private volatile boolean stopping;
 
   /** How jobs are scheduled. */
@@ -58,17 +54,19 @@ final class Producers {
   /**
    * Producers that have not started.
    *
+   * @param crowd who they are
    * @param jobs makes the job of a number
    * @param ran how many have run
    */
-  Producers(Carillon carillon, LongFunction<Job<Void>> jobs, LongSupplier ran) {
+  Producers(Carillon carillon, Crowd crowd, LongFunction<Job<Void>> jobs, LongSupplier ran) {
     this.carillon = carillon;
+    this.crowd = crowd;
     this.jobs = jobs;
-    this.ran = ran;
+    this.gate = new BacklogGate(() -> acknowledged() - ran.getAsLong() > crowd.backlog());
   }
 
-  void start(Crowd crowd) {
-    backlog = crowd.backlog();
+  void start() {
+    gate.start();
     for (int i = 0; i < crowd.threads(); i++) {
       Runnable work =
           crowd.mode() == Mode.BLOCKING
@@ -89,6 +87,7 @@ final class Producers {
   /** Stops and waits for the last answers; throws what a call threw. */
   void stop() throws InterruptedException {
     stopping = true;
+    gate.open();
     for (Thread thread : threads) {
       thread.join();
     }
@@ -104,14 +103,8 @@ final class Producers {
 
   /** The next number, once the backlog has room. */
   private long next() {
-    long number = numbers.getAndIncrement();
-    // Adding up is not for every job.
-    if (number % LOOK_EVERY == 0) {
-      while (acknowledged.sum() - ran.getAsLong() > backlog && !stopping) {
-        LockSupport.parkNanos(LOOK_AGAIN_NANOS);
-      }
-    }
-    return number;
+    gate.pass();
+    return numbers.getAndIncrement();
   }
 
   private void block() {
@@ -153,5 +146,6 @@ final class Producers {
   private void failed(Throwable thrown) {
     failure.compareAndSet(null, thrown);
     stopping = true;
+    gate.open();
   }
 }

@@ -55,7 +55,7 @@ final class SqliteThroughput {
       rates.add(result.perSecond());
       raws.add(raw);
       percents.add(100 * result.perSecond() / raw);
-      report.figure(Figure.of(scenario, "rate, round " + round, result.perSecond(), "jobs/s"));
+      printRound(scenario, round, result);
       report.figure(Figure.of(scenario, "raw rate, round " + round, raw, "jobs/s").by("sqlite"));
     }
     report.figure(Figure.of(scenario, "raw rate", raws.median(), "jobs/s").by("sqlite"));
@@ -64,6 +64,12 @@ final class SqliteThroughput {
     report.figure(
         Figure.of(scenario, "share of the raw rate", percents.median(), "%")
             .held(Bound.atLeast(PLAIN_PERCENT_OF_RAW)));
+  }
+
+  private void printRound(String scenario, int round, ThroughputRound.Result result) {
+    report.figure(Figure.of(scenario, "rate, round " + round, result.perSecond(), "jobs/s"));
+    report.figure(
+        Figure.of(scenario, "CPU, each job, round " + round, result.cpuMicrosPerJob(), "µs"));
   }
 
   /** The same bytes in groups of the same size. */
@@ -98,7 +104,7 @@ final class SqliteThroughput {
       LongFunction<Job<Void>> jobs = number -> ORDER.job(Order.of(number)).named(randomName());
       ThroughputRound.Result result = round(scenario, round, jobs, before);
       rates.add(result.perSecond());
-      report.figure(Figure.of(scenario, "rate, round " + round, result.perSecond(), "jobs/s"));
+      printRound(scenario, round, result);
     }
     return rates.median();
   }
@@ -130,11 +136,9 @@ final class SqliteThroughput {
         new ThroughputRound<>(ORDER, codec, jobs)
             .run(SqliteStore.open(file), crowd, options, before);
     report.progress(
-        "%,.0f jobs/s ended, %,.0f scheduled, backlog %,d, %,d group commits of %,d bytes"
+        "%s, %,d group commits of %,d bytes"
             .formatted(
-                result.perSecond(),
-                result.acknowledgedPerSecond(),
-                result.backlog(),
+                result.text(),
                 result.calls().groups(),
                 result.calls().bytes() / Math.max(1, result.calls().groups())));
     CensusCommand.Counted counted = CensusCommand.inFreshProcess(file);

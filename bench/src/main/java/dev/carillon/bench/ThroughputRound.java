@@ -30,6 +30,7 @@ final class ThroughputRound<I> {
    * @param acknowledged jobs in the store at the end, all of them ended
    * @param backlog jobs that were scheduled but had not run at the end of the window
    * @param bytesPerJob what the journals took for each
+   * @param cpuMicrosPerJob what this process, producers included, worked for each
    * @param calls what the store was asked in the window
    */
   record Result(
@@ -38,7 +39,14 @@ final class ThroughputRound<I> {
       long acknowledged,
       long backlog,
       double bytesPerJob,
-      CountedStore.Calls calls) {}
+      double cpuMicrosPerJob,
+      CountedStore.Calls calls) {
+
+    String text() {
+      return "%,.0f jobs/s ended, %,.0f scheduled, backlog %,d, %.1f µs of CPU a job"
+          .formatted(perSecond, acknowledgedPerSecond, backlog, cpuMicrosPerJob);
+    }
+  }
 
   ThroughputRound(TaskType<I> type, PayloadCodec codec, LongFunction<Job<Void>> jobs) {
     this.type = type;
@@ -53,8 +61,8 @@ final class ThroughputRound<I> {
         Carillon.builder().store(counted).slots(crowd.slots()).codec(codec).open()) {
       carillon.handle(type, (input, job) -> ran.increment());
       before.accept(carillon);
-      Producers producers = new Producers(carillon, jobs, ran::sum);
-      producers.start(crowd);
+      Producers producers = new Producers(carillon, crowd, jobs, ran::sum);
+      producers.start();
       sleep(options.warmup, producers);
       Moment start = moment(producers, counted);
       sleep(options.seconds, producers);
@@ -65,10 +73,16 @@ final class ThroughputRound<I> {
     }
   }
 
-  private record Moment(long nanos, long ran, long acknowledged, CountedStore.Calls calls) {}
+  private record Moment(
+      long nanos, long cpuNanos, long ran, long acknowledged, CountedStore.Calls calls) {}
 
   private Moment moment(Producers producers, CountedStore counted) {
-    return new Moment(System.nanoTime(), ran.sum(), producers.acknowledged(), counted.calls());
+    return new Moment(
+        System.nanoTime(),
+        Machine.cpuNanos(),
+        ran.sum(),
+        producers.acknowledged(),
+        counted.calls());
   }
 
   private static Result result(Moment start, Moment end, int slots, long acknowledged) {
@@ -83,6 +97,7 @@ final class ThroughputRound<I> {
         acknowledged,
         end.acknowledged - end.ran,
         (double) calls.bytes() / Math.max(1, end.ran - start.ran),
+        (end.cpuNanos - start.cpuNanos) / 1e3 / Math.max(1, end.ran - start.ran),
         calls);
   }
 

@@ -1,12 +1,16 @@
 package dev.carillon.prove;
 
 import dev.carillon.prove.Ledger.Line;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A kill loop that has run, and what came out.
@@ -64,7 +68,16 @@ record KillProof(List<Check> checks, List<String> problems, Map<String, Long> fi
     figures.put("cancels", ledger.cancels().values().stream().mapToLong(List::size).sum());
     figures.put("jobs in the store", (long) contents.size());
     figures.put("shards", (long) contents.shards());
+    figures.put("lines the children logged", logged(loop.errors()));
     return figures;
+  }
+
+  private static long logged(Path errors) {
+    try (Stream<String> lines = Files.lines(errors)) {
+      return lines.count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static long count(Ledger ledger, Predicate<Line> which) {
