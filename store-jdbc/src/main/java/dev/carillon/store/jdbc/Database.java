@@ -26,6 +26,9 @@ final class Database implements AutoCloseable {
   /** Space below which a disk counts as full. */
   static final long SPARE_BYTES = 1 << 20;
 
+  /** Emptying the log, then the reserve. */
+  private static final int WAYS_TO_MAKE_ROOM = 2;
+
   private static final String CLOSED = "the store is closed";
 
   private final Path file;
@@ -104,7 +107,7 @@ final class Database implements AutoCloseable {
     return wal;
   }
 
-  /** What happens in one transaction. Run again if the first try found the disk full. */
+  /** What happens in one transaction. Run again where it found the disk full. */
   interface Step<T> {
     /** Ok to commit, anything else to roll back. */
     Outcome<T> run(Tables tables) throws SQLException;
@@ -137,14 +140,18 @@ final class Database implements AutoCloseable {
         emptyLog(false);
       }
       Outcome<T> outcome = attempt(step);
-      if (outcome instanceof Outcome.Full && makeRoom(urgency)) {
+      for (int i = 0; i < WAYS_TO_MAKE_ROOM && isFull(outcome) && makeRoom(urgency); i++) {
         outcome = attempt(step);
       }
-      shortOfSpace |= outcome instanceof Outcome.Full;
+      shortOfSpace |= isFull(outcome);
       return outcome;
     } finally {
       writing.unlock();
     }
+  }
+
+  private static boolean isFull(Outcome<?> outcome) {
+    return outcome instanceof Outcome.Full;
   }
 
   private <T> @Nullable Outcome<T> refusal(Urgency urgency, long bytes) {
