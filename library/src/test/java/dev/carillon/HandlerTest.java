@@ -541,7 +541,7 @@ class HandlerTest {
 
           @Override
           public void retrying(JobInfo job) {
-            told.add("retrying " + job.lastError().message());
+            told.add("retrying " + job.attempt() + job.state() + job.lastError().message());
           }
 
           @Override
@@ -566,7 +566,7 @@ class HandlerTest {
                       .containsExactly(
                           "scheduled SCHEDULED",
                           "started RUNNING",
-                          "retrying once",
+                          "retrying 1SCHEDULEDonce",
                           "started RUNNING",
                           "ended SUCCEEDED"));
     }

@@ -31,7 +31,7 @@ final class Demo implements Callable<Integer> {
   private static final String STORE = "jobs.db";
   private static final String LEDGER = "ledger.txt";
   private static final int PAUSES_A_RUN = 14;
-  private static final Duration BEFORE_CANCEL_ON_RESUME = Duration.ofSeconds(1);
+  private static final int PAUSES_BEFORE_CANCEL = 3;
 
   @Option(
       names = "--dir",
@@ -127,17 +127,19 @@ final class Demo implements Callable<Integer> {
   private int ring(DemoWorld world, DemoWorld.@Nullable Standing before, PrintWriter out)
       throws InterruptedException {
     Duration pause = Duration.ofSeconds(seconds).dividedBy(PAUSES_A_RUN);
-    if (!resume) {
+    Duration limit = Duration.ofSeconds(seconds);
+    if (resume) {
+      world.cancelWrongBell(); // it may be overdue, and rings as soon as there is a handler
+      world.handle();
+    } else {
       world.schedule(pause);
-    }
-    world.handle();
-    Duration beforeCancel = resume ? BEFORE_CANCEL_ON_RESUME : pause.multipliedBy(3);
-    Duration rest = Duration.ofSeconds(seconds).minus(beforeCancel);
-    boolean done = world.awaitEnd(beforeCancel);
-    if (!done) {
+      world.handle();
+      Duration beforeCancel = pause.multipliedBy(PAUSES_BEFORE_CANCEL);
+      var unused = world.awaitEnd(beforeCancel);
       world.cancelWrongBell();
-      done = world.awaitEnd(rest.isNegative() ? Duration.ZERO : rest);
+      limit = limit.minus(beforeCancel);
     }
+    boolean done = world.awaitEnd(limit);
     DemoWorld.Standing standing = world.printLedger(before);
     if (!done) {
       out.println("Time is up; the rest waits in the file. Go on: " + resumeCommand());

@@ -397,8 +397,8 @@ final class Attempts implements Dispatcher.Starter {
       }
       leaveIfDone(attempt);
       if (job.phase == ShardJob.Phase.RUNNING) {
-        host.retrying(job);
         goOn(job);
+        host.retrying(job);
       }
     }
 
