@@ -1,5 +1,7 @@
 package dev.carillon.simulator;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -26,6 +28,7 @@ final class Campaign {
   private long faults;
   private long jobs;
   private long hash;
+  private long cpuNanos;
 
   /** A seed that broke a guarantee, with the end of its trace. */
   record Failure(Simulation.Result result, Violation violation, List<String> trace) {}
@@ -33,6 +36,7 @@ final class Campaign {
   /**
    * What came of it.
    *
+   * @param cpuSeconds what the threads used of their cores
    * @param hash of the hashes of all traces
    * @param weak seeds that were too small to count
    */
@@ -44,6 +48,7 @@ final class Campaign {
       long jobs,
       long hash,
       double seconds,
+      double cpuSeconds,
       FaultTable table,
       List<Failure> failures,
       List<Simulation.Result> weak) {}
@@ -74,7 +79,8 @@ final class Campaign {
     synchronized (this) {
       failures.sort(Comparator.comparingLong(failure -> failure.result().seed()));
       double seconds = (System.nanoTime() - began) / 1e9;
-      return new Outcome(done, failed, events, faults, jobs, hash, seconds, table, failures, weak);
+      return new Outcome(
+          done, failed, events, faults, jobs, hash, seconds, cpuNanos / 1e9, table, failures, weak);
     }
   }
 
@@ -89,6 +95,8 @@ final class Campaign {
 
   private void work() {
     FaultTable own = new FaultTable();
+    ThreadMXBean threadTimes = ManagementFactory.getThreadMXBean();
+    long cpuBefore = threadTimes.getCurrentThreadCpuTime();
     for (long seed = next.getAndIncrement();
         seed < firstSeed + seeds;
         seed = next.getAndIncrement()) {
@@ -97,6 +105,7 @@ final class Campaign {
     }
     synchronized (this) {
       table.add(own);
+      cpuNanos += threadTimes.getCurrentThreadCpuTime() - cpuBefore;
     }
   }
 

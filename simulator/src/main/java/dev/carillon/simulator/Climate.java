@@ -49,10 +49,10 @@ final class Climate {
     storeFaults = chance.oneIn(5) ? 0 : (int) chance.spread(20, 2_500);
     rareStoreFaults = Math.max(storeFaults, chance.oneIn(3) ? 0 : 1_500);
     hangs = chance.oneIn(2) ? 0 : (int) chance.spread(5, 200);
-    crashes = (int) chance.between(1, 6);
+    crashes = (int) chance.between(1, 8);
     jumps = (int) chance.between(1, 6);
     stops = (int) chance.between(0, 2);
-    adds = (int) chance.between(150, 220);
+    adds = (int) chance.between(185, 240);
     killers = chance.oneIn(3) ? 1 : 0;
     longestJumpMicros = chance.spread(1_000_000, 3 * 86_400L * 1_000_000);
     badHandlers = chance.oneIn(4) ? 0 : (int) chance.spread(100, 5_000);

@@ -48,8 +48,7 @@ final class Life implements NodeEnvironment {
     this.users = parts.users();
     this.ledger = parts.ledger();
     this.incarnation = world.chance.next() | 1;
-    this.channels =
-        new StoreChannels(world, parts.store(), parts.ghostly(), parts.faults(), this::deliver);
+    this.channels = new StoreChannels(parts, this::deliver);
     this.handlers = new Handlers(this, parts);
     this.node = new Node(this, world.climate.options(incarnation));
   }
@@ -59,12 +58,14 @@ final class Life implements NodeEnvironment {
    *
    * @param store with faults
    * @param ghostly the same without
+   * @param memory the same unwatched, to be read only
    * @param crash kills the node, for the reason given
    */
   record Parts(
       World world,
       FaultyStore store,
       Store ghostly,
+      Store memory,
       StoreFaults faults,
       UserOperations users,
       Ledger ledger,
@@ -98,6 +99,14 @@ final class Life implements NodeEnvironment {
     }
     event.run();
     turnIn(world.chance.between(0, LONGEST_TURN_NANOS));
+  }
+
+  boolean paused() {
+    return world.clock.nanos() < pausedUntil;
+  }
+
+  long pausedUntil() {
+    return pausedUntil;
   }
 
   /** The whole process stands still for a while. */
@@ -150,8 +159,8 @@ final class Life implements NodeEnvironment {
     long toNextDue = world.model.nanosToNextDue(world.faulty);
     long horizon = world.climate.horizonNanos();
     long sleep = horizon / 4;
-    if (toNextDue > 4 * horizon) {
-      sleep = Math.min(COARSEST_SLEEP_NANOS, toNextDue - 3 * horizon);
+    if (toNextDue > 2 * horizon) {
+      sleep = Math.min(COARSEST_SLEEP_NANOS, toNextDue - horizon - horizon / 4);
     }
     return Math.max(asked, Math.min(sleep, toNextDue));
   }

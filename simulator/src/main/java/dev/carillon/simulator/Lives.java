@@ -29,6 +29,7 @@ final class Lives {
       World world,
       FaultyStore store,
       Store ghostly,
+      Store memory,
       StoreFaults faults,
       UserOperations users,
       Ledger ledger,
@@ -36,7 +37,8 @@ final class Lives {
     this.world = world;
     this.users = users;
     this.judge = judge;
-    this.parts = new Life.Parts(world, store, ghostly, faults, users, ledger, judge, this::crash);
+    this.parts =
+        new Life.Parts(world, store, ghostly, memory, faults, users, ledger, judge, this::crash);
   }
 
   /** The life that takes requests now, or null. */
@@ -127,6 +129,10 @@ final class Lives {
     users.begins(UserOperations.Kind.STOP);
     world.trace.note("stop", life.index);
     life.deliver(life.node::beginStop);
+    if (world.faulty && world.chance.oneIn(4)) {
+      users.met(Column.PAUSE);
+      life.pause(world.chance.spread(VirtualClock.MILLI, GRACE_NANOS));
+    }
     long grace = world.chance.spread(VirtualClock.MILLI, GRACE_NANOS);
     awaitQuiet(life, world.clock.nanos() + grace, false, then);
   }

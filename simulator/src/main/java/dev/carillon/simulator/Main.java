@@ -27,7 +27,18 @@ public final class Main {
       out.print(Arguments.USAGE);
       return 0;
     }
+    if (arguments.planted()) {
+      return planted(arguments, out);
+    }
     return arguments.trace() ? trace(arguments, out) : campaign(arguments, out, err);
+  }
+
+  private static int planted(Arguments arguments, PrintStream out) {
+    boolean caught =
+        new PlantedBugs(BrokenEngine.root(), arguments.seeds(), arguments.threads(), out)
+            .hunt(arguments.bug());
+    out.println(caught ? "PASS" : "FAIL: a planted bug was not noticed");
+    return caught ? 0 : 1;
   }
 
   private static int campaign(Arguments arguments, PrintStream out, PrintStream err) {

@@ -238,6 +238,7 @@ final class Model {
         judge().cancelRequested(job);
         if (job.cancelReason == null) {
           job.cancelReason = cancel.reason();
+          job.stopWritten = true;
         }
         job.tell(JobEvent.Kind.CANCEL_REQUESTED, 0);
       }

@@ -64,6 +64,9 @@ final class ModelJob {
   /** Somebody asked for its end. */
   boolean cancelAsked;
 
+  /** A request to stop it was written, perhaps before a replace. */
+  boolean stopWritten;
+
   /** A cancel was answered as stopping or done: nothing starts any more. */
   boolean cancelAnswered;
 

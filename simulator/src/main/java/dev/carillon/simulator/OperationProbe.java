@@ -12,35 +12,47 @@ import dev.carillon.store.StoreInfo;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that does nothing but remember which call came first: it says what a piece of work is.
+ * A store that answers reads, refuses writes and remembers the first of each: it says what a piece
+ * of work is.
  */
 final class OperationProbe implements Store, Journals, Records {
-  private @Nullable Operation first;
+  private final Store store;
+  private @Nullable Operation firstRead;
+  private @Nullable Operation firstWrite;
 
-  /** The first call that was made, or null where none was. */
-  @Nullable Operation first() {
-    return first;
+  OperationProbe(Store store) {
+    this.store = store;
+  }
+
+  /** The first write that was tried, or the first read; null where there was no call. */
+  @Nullable Operation operation() {
+    return firstWrite != null ? firstWrite : firstRead;
   }
 
   private <T> Outcome<T> saw(Operation operation) {
-    if (first == null) {
-      first = operation;
+    if (firstWrite == null) {
+      firstWrite = operation;
     }
     return new Outcome.Unavailable<>("a probe");
   }
 
+  private void noteRead(Operation operation) {
+    if (firstRead == null) {
+      firstRead = operation;
+    }
+  }
+
   @Override
   public StoreInfo info() {
-    return new StoreInfo("probe", StoreInfo.Durability.LOSSY, Set.of(), 0, 0, 0, 0);
+    return store.info();
   }
 
   @Override
   public String incarnation() {
-    return "probe";
+    return store.incarnation();
   }
 
   @Override
@@ -93,7 +105,8 @@ final class OperationProbe implements Store, Journals, Records {
 
   @Override
   public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
-    return saw(Operation.READ);
+    noteRead(Operation.READ);
+    return store.journals().read(shard, generation, from, maxBytes);
   }
 
   @Override
@@ -119,22 +132,26 @@ final class OperationProbe implements Store, Journals, Records {
 
   @Override
   public Outcome<Head> head(ShardId shard) {
-    return saw(Operation.HEAD);
+    noteRead(Operation.HEAD);
+    return store.journals().head(shard);
   }
 
   @Override
   public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
-    return saw(Operation.LIST_BY_WAKE);
+    noteRead(Operation.LIST_BY_WAKE);
+    return store.journals().listByWake(beforeMicros, after, limit);
   }
 
   @Override
   public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
-    return saw(Operation.LIST_BY_ID);
+    noteRead(Operation.LIST_BY_ID);
+    return store.journals().listById(after, limit);
   }
 
   @Override
   public Outcome<Optional<Stored>> get(String key) {
-    return saw(Operation.RECORDS_GET);
+    noteRead(Operation.RECORDS_GET);
+    return store.records().get(key);
   }
 
   @Override
@@ -149,6 +166,7 @@ final class OperationProbe implements Store, Journals, Records {
 
   @Override
   public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
-    return saw(Operation.RECORDS_LIST);
+    noteRead(Operation.RECORDS_LIST);
+    return store.records().list(prefix, afterKey, limit);
   }
 }

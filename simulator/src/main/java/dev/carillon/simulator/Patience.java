@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 /** Waits for due jobs once everything has healed, and says when that has taken too long. */
 final class Patience {
-  private static final long LOOK_NANOS = 10 * VirtualClock.SECOND;
+  private static final long LOOK_NANOS = 30 * VirtualClock.SECOND;
 
   private final World world;
   private long healedWallMicros;

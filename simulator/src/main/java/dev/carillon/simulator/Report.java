@@ -41,15 +41,26 @@ final class Report {
     out.println();
     missing().forEach(cell -> out.println("never happened: " + cell));
     out.printf(
-        "%d seeds from %d jobs, %d events and %d faults, %.1f s, %.0f seeds/s, hash %016x%n",
+        "%d seeds with %d jobs, %d events and %d faults, hash %016x%n"
+            + "%.1f s, %.0f seeds/s; %.0f seeds for each second of a core%n",
         outcome.seeds(),
         outcome.jobs(),
         outcome.events(),
         outcome.faults(),
+        outcome.hash(),
         outcome.seconds(),
         outcome.seeds() / outcome.seconds(),
-        outcome.hash());
-    out.println(passed() ? "PASS" : "FAIL: " + outcome.failed() + " seeds broke a guarantee");
+        outcome.seeds() / outcome.cpuSeconds());
+    out.println(passed() ? "PASS" : "FAIL: " + why());
+  }
+
+  private String why() {
+    if (outcome.failed() > 0) {
+      return outcome.failed() + " of " + outcome.seeds() + " seeds broke a guarantee";
+    }
+    return outcome.weak().isEmpty()
+        ? missing().size() + " cells of the table are empty"
+        : outcome.weak().size() + " seeds are too small";
   }
 
   private static void printFailure(Campaign.Failure failure, boolean whole, PrintStream out) {
@@ -91,7 +102,7 @@ final class Report {
             .collect(Collectors.joining(","));
     out.printf(
         "{\"seeds\":%d,\"failed\":%d,\"jobs\":%d,\"events\":%d,\"faults\":%d,"
-            + "\"seconds\":%.3f,\"seedsPerSecond\":%.1f,\"hash\":\"%016x\",\"passed\":%b,"
+            + "\"seconds\":%.3f,\"cpuSeconds\":%.3f,\"seedsPerSecond\":%.1f,\"hash\":\"%016x\",\"passed\":%b,"
             + "\"failures\":[%s],\"table\":[%s]}%n",
         outcome.seeds(),
         outcome.failed(),
@@ -99,6 +110,7 @@ final class Report {
         outcome.events(),
         outcome.faults(),
         outcome.seconds(),
+        outcome.cpuSeconds(),
         outcome.seeds() / outcome.seconds(),
         outcome.hash(),
         passed(),

@@ -22,6 +22,9 @@ final class Simulation {
   private static final int LEAST_EVENTS = 2_000;
   private static final int LEAST_FAULTS = 5;
   private static final long MOST_STEPS = 1_000_000;
+  private static final int MORE_JOBS = 50;
+  private static final long REGISTER_AGAIN_NANOS = 10 * VirtualClock.SECOND;
+  private static final long RETRY_NANOS = 200 * VirtualClock.MILLI;
   private static final int EXPECTED_EVENTS = 3_000;
   private static final long ANSWER_LIMIT_NANOS = 600 * VirtualClock.SECOND;
   private static final long QUIET_LIMIT_NANOS = 7_200 * VirtualClock.SECOND;
@@ -38,8 +41,11 @@ final class Simulation {
   private final FoldProbe probe;
   private final Patience patience;
   private long planned;
+
+  /** What users still mean to do. */
+  private int todo;
+
   private long steps;
-  private int crashesLeft;
   private boolean stopped;
   private long lastIncarnation;
 
@@ -55,12 +61,11 @@ final class Simulation {
     faults = new StoreFaults(world, operations, () -> deliverLate(made[0]));
     store = new FaultyStore(watched, faults);
     made[0] = store;
-    lives = new Lives(world, store, watched, faults, operations, ledger, judge);
+    lives = new Lives(world, store, watched, memory, faults, operations, ledger, judge);
     users = new Users(world, ledger, operations);
     wishes = new Wishes(world);
     probe = new FoldProbe(world);
     patience = new Patience(world);
-    crashesLeft = world.climate.crashes;
   }
 
   private void deliverLate(FaultyStore from) {
@@ -100,7 +105,7 @@ final class Simulation {
         world.seed,
         world.trace.hash(),
         world.trace.events(),
-        faults.decided + planned,
+        faults(),
         ledger.requests().size(),
         violation);
   }
@@ -111,9 +116,28 @@ final class Simulation {
     lives.start();
     plan();
     runUntil(world.climate.spanNanos, () -> false);
-    while (faults.decided + planned < LEAST_FAULTS) {
+    runFor(world.climate.spanNanos + QUIET_LIMIT_NANOS, () -> todo == 0);
+    while (world.trace.events() < LEAST_EVENTS || ledger.requests().size() < LEAST_JOBS) {
+      prolong();
+    }
+    while (faults() < LEAST_FAULTS) {
       jump();
     }
+  }
+
+  /** So little happened that it goes on for a while. */
+  private void prolong() {
+    long now = world.clock.nanos();
+    long more = world.climate.spanNanos / 8;
+    for (int i = 0; i < MORE_JOBS; i++) {
+      at(now + world.chance.between(0, more), this::schedule);
+    }
+    runFor(more, () -> false);
+    runFor(QUIET_LIMIT_NANOS, () -> todo == 0);
+  }
+
+  private long faults() {
+    return faults.decided + planned + lives.crashes;
   }
 
   private void plan() {
@@ -125,7 +149,7 @@ final class Simulation {
     for (int i = 0; i < climate.adds; i++) {
       at(moment(bursts), this::schedule);
     }
-    for (long i = world.chance.between(3, 8); i > 0; i--) {
+    for (long i = world.chance.between(3, 12); i > 0; i--) {
       at(moment(bursts), this::scheduleAll);
     }
     for (int i = 0; i < climate.killers; i++) {
@@ -167,21 +191,20 @@ final class Simulation {
 
   /** Does something on the loop at that time, or as soon as there is a node to do it with. */
   private void at(long nanos, Consumer<Life> action) {
-    world.queue.at(
-        nanos,
-        () -> {
-          Life life = lives.open();
-          if (life != null) {
-            life.deliver(
-                () -> {
-                  if (life.open()) {
-                    action.accept(life);
-                  }
-                });
-          } else if (world.faulty) {
-            at(world.clock.nanos() + 200 * VirtualClock.MILLI, action);
-          }
-        });
+    todo++;
+    world.queue.at(nanos, () -> tryNow(action));
+  }
+
+  private void tryNow(Consumer<Life> action) {
+    Life life = lives.open();
+    if (life == null) {
+      world.in(RETRY_NANOS, () -> tryNow(action));
+    } else if (life.paused()) {
+      world.queue.at(life.pausedUntil(), () -> tryNow(action));
+    } else {
+      todo--;
+      life.deliver(() -> action.accept(life));
+    }
   }
 
   private void schedule(Life life) {
@@ -270,6 +293,7 @@ final class Simulation {
       life.handlers.heal();
     }
     lives.registerAll();
+    world.in(REGISTER_AGAIN_NANOS, lives::registerAll);
     settle();
     world.trace.note("late", store.deliverLate());
     probeNames();
@@ -352,11 +376,10 @@ final class Simulation {
         throw new Violation(Guarantee.NOT_STUCK, "the simulation does not end: " + state());
       }
       if (world.faulty) {
-        if (crashesLeft > 0
-            && world.chance.below(EXPECTED_EVENTS) < crashesLeft
+        if (world.crashesLeft > 0
+            && world.chance.below(EXPECTED_EVENTS) < world.crashesLeft
             && lives.current() != null) {
-          crashesLeft--;
-          planned++;
+          world.crashesLeft--;
           lives.crash("just so");
         }
       } else {

@@ -20,11 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreChannels {
   private static final long LONGEST_HANG_NANOS = 40 * VirtualClock.SECOND;
+  private static final int CRASH_AT_CALL = 100;
   private static final long LONGEST_GHOST_NANOS = 300 * VirtualClock.SECOND;
 
   private final World world;
   private final FaultyStore faulty;
   private final Store ghostly;
+  private final Store probed;
+  private final Consumer<String> crash;
   private final StoreFaults faults;
   private final Consumer<Runnable> toLoop;
   private final Map<Channel, Line> lines = new EnumMap<>(Channel.class);
@@ -56,19 +59,15 @@ final class StoreChannels {
   /**
    * Channels of a node.
    *
-   * @param ghostly where calls of the dead go
    * @param toLoop hands an answer to the loop
    */
-  StoreChannels(
-      World world,
-      FaultyStore faulty,
-      Store ghostly,
-      StoreFaults faults,
-      Consumer<Runnable> toLoop) {
-    this.world = world;
-    this.faulty = faulty;
-    this.ghostly = ghostly;
-    this.faults = faults;
+  StoreChannels(Life.Parts parts, Consumer<Runnable> toLoop) {
+    this.world = parts.world();
+    this.faulty = parts.store();
+    this.ghostly = parts.ghostly();
+    this.probed = parts.memory();
+    this.faults = parts.faults();
+    this.crash = parts.crash();
     this.toLoop = toLoop;
     for (Channel channel : Channel.values()) {
       lines.put(channel, new Line());
@@ -117,7 +116,7 @@ final class StoreChannels {
   }
 
   private <T> void effect(Line line, Call<T> call) {
-    if (dead || call.effected) {
+    if (dead || call.effected || diesHere(call)) {
       return;
     }
     call.effected = true;
@@ -139,6 +138,38 @@ final class StoreChannels {
                   call.done.accept(result);
                 }));
     beginNext(line);
+  }
+
+  /** Now and then the node dies just before a call, or just after, more often at rare ones. */
+  private boolean diesHere(Call<?> call) {
+    if (!world.faulty || world.crashesLeft == 0 || !world.chance.happens(CRASH_AT_CALL)) {
+      return false;
+    }
+    Operation operation = operation(call);
+    if (operation == null || (!isRare(operation) && !world.chance.oneIn(8))) {
+      return false;
+    }
+    world.crashesLeft--;
+    if (world.chance.oneIn(3)) {
+      world.in(0, () -> crash.accept("after " + operation));
+      return false;
+    }
+    crash.accept("before " + operation);
+    return true;
+  }
+
+  private static boolean isRare(Operation operation) {
+    return switch (operation) {
+      case STAGE, PUBLISH, DROP_GENERATIONS, LOWER_WAKE, RECORDS_RESOLVE, RESOLVE, DROP -> true;
+      default -> false;
+    };
+  }
+
+  /** What the call is about: its first write, or its first read. */
+  private @Nullable Operation operation(Call<?> call) {
+    OperationProbe probe = new OperationProbe(probed);
+    var unused = call.work.apply(probe);
+    return probe.operation();
   }
 
   /** Between two store calls of one piece of work, those of other channels may take effect. */
@@ -170,9 +201,7 @@ final class StoreChannels {
   }
 
   private void orphan(Call<?> call) {
-    OperationProbe probe = new OperationProbe();
-    var unused = call.work.apply(probe);
-    Operation operation = probe.first();
+    Operation operation = operation(call);
     if (operation == null) {
       return;
     }

@@ -93,8 +93,7 @@ final class StoreFaults implements FaultyStore.Faults {
     }
     last = operation;
     if (hung) {
-      hung = false;
-      decided++;
+      decided += calls == 1 ? 1 : 0;
       world.table.count(operation, Column.HANG);
       users.met(Column.HANG);
     }
@@ -106,7 +105,12 @@ final class StoreFaults implements FaultyStore.Faults {
     world.trace.note(operation.toString(), -1, fault.name());
     users.met(Column.of(fault));
     if (fault == Fault.TIMEOUT_THEN_APPLY && !world.chance.oneIn(5)) {
-      world.in(world.chance.spread(VirtualClock.MICRO, LATEST_NANOS), deliverLate);
+      boolean soon = world.chance.oneIn(2);
+      world.in(
+          soon
+              ? world.chance.between(0, 4 * world.climate.slowestCallNanos)
+              : world.chance.spread(VirtualClock.MICRO, LATEST_NANOS),
+          deliverLate);
     }
     return fault;
   }

@@ -284,10 +284,10 @@ final class Users {
       }
       case CancelResult.Stopping stopping -> {
         check(
-            job.cancelReason != null,
+            job.stopWritten,
             Guarantee.CANCEL,
             () -> job + " is said to stop, but its journal does not say so");
-        job.cancelAnswered = true;
+        job.cancelAnswered = job.cancelReason != null; // else it was replaced since
       }
       case CancelResult.Ended(var state) ->
           check(

@@ -17,6 +17,9 @@ final class World {
   final Model model;
   final NameRecords names = new NameRecords();
 
+  /** How often the node may still be killed just so. */
+  int crashesLeft;
+
   /** Faults may happen; false from the moment when everything heals. */
   boolean faulty = true;
 
@@ -26,6 +29,7 @@ final class World {
     this.seed = seed;
     this.chance = new Chance(seed);
     this.climate = new Climate(chance);
+    this.crashesLeft = climate.crashes;
     this.clock = new VirtualClock(climate.firstWallMicros);
     this.trace = new Trace(clock, printer);
     this.table = table;

@@ -1,0 +1,91 @@
+package dev.carillon.simulator;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A bug to be put into a copy of the sources, so that the checker can show that it notices. Bugs
+ * stand in {@code simulator/src/planted}, one a file:
+ *
+ * <pre>
+ * What it breaks, in a line or more.
+ * --- path of a source file
+ * &lt;&lt;&lt;&lt;
+ * text that occurs there exactly once
+ * ====
+ * text to put in its place
+ * &gt;&gt;&gt;&gt;
+ * </pre>
+ *
+ * @param name the file's name without its ending
+ * @param about the first line
+ */
+record PlantedBug(String name, String about, List<Edit> edits) {
+  private static final String ENDING = ".bug";
+
+  /** One exchange of text in a source file, whose path is relative to the root. */
+  record Edit(String file, String before, String after) {
+
+    /** The edited text; loud where the text to exchange is not there exactly once. */
+    String apply(String source) {
+      int at = source.indexOf(before);
+      if (at < 0 || source.indexOf(before, at + 1) >= 0) {
+        throw new IllegalStateException(
+            file + ": " + (at < 0 ? "nowhere" : "more than once") + " (expected: once): " + before);
+      }
+      return source.substring(0, at) + after + source.substring(at + before.length());
+    }
+  }
+
+  /** All bugs below {@code root}, by name. */
+  static List<PlantedBug> all(Path root) {
+    try (Stream<Path> files = Files.list(root.resolve("simulator/src/planted"))) {
+      return files
+          .filter(f -> f.toString().endsWith(ENDING))
+          .sorted()
+          .map(PlantedBug::read)
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static PlantedBug read(Path file) {
+    String name = file.getFileName().toString();
+    try {
+      return parse(name.substring(0, name.length() - ENDING.length()), Files.readAllLines(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static PlantedBug parse(String name, List<String> lines) {
+    List<Edit> edits = new ArrayList<>();
+    String file = "";
+    List<String> before = new ArrayList<>();
+    List<String> text = new ArrayList<>();
+    for (String line : lines) {
+      if (line.startsWith("--- ")) {
+        file = line.substring(4);
+      } else if (line.equals("<<<<")) {
+        text = new ArrayList<>();
+      } else if (line.equals("====")) {
+        before = text;
+        text = new ArrayList<>();
+      } else if (line.equals(">>>>")) {
+        edits.add(new Edit(file, String.join("\n", before), String.join("\n", text)));
+      } else {
+        text.add(line);
+      }
+    }
+    if (edits.isEmpty() || lines.getFirst().isBlank()) {
+      throw new IllegalArgumentException("planted bug " + name + ": no edits, or no first line");
+    }
+    return new PlantedBug(name, lines.getFirst(), edits);
+  }
+}
