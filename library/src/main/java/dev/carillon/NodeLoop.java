@@ -53,6 +53,7 @@ final class NodeLoop {
   private long leaving;
   private long wallMicros;
   private long monotonicNanos;
+  private long clocksReadAtNanos;
 
   private final AtomicInteger outside = new AtomicInteger();
   private volatile boolean quietAwaited;
@@ -239,6 +240,7 @@ final class NodeLoop {
   private void readClocks() {
     wallMicros = settings.time().wallMicros();
     monotonicNanos = settings.time().monotonicNanos();
+    clocksReadAtNanos = System.nanoTime();
   }
 
   private boolean takeEvents() {
@@ -274,7 +276,9 @@ final class NodeLoop {
           });
     }
     Pending<?> oldest = unanswered.oldest();
-    long sleep = Math.min(nanos, LONGEST_SLEEP_NANOS);
+    // The node counts from when the clocks were read; the turn itself has taken some of that.
+    long left = nanos - (System.nanoTime() - clocksReadAtNanos);
+    long sleep = Math.min(Math.max(left, 1), LONGEST_SLEEP_NANOS);
     return oldest == null
         ? sleep
         : Math.max(1, Math.min(sleep, oldest.deadlineNanos - System.nanoTime()));
