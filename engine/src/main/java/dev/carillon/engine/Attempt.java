@@ -43,6 +43,9 @@ public final class Attempt {
   /** Its start was written to the journal. */
   boolean marked;
 
+  /** How many start markers its job had before that. */
+  int markersBefore;
+
   /** Nothing else runs on the node. */
   boolean alone;
 

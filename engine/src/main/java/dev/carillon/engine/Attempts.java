@@ -91,6 +91,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     job.busy++;
     attempt.marked = true;
+    attempt.markersBefore = job.rare != null ? job.rare.markers : 0;
     Body.Start start =
         new Body.Start(
             attempt.number(), attempt.revision(), env.wallMicros(), options.incarnation(), alone);
@@ -172,7 +173,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     ShardJob job = attempt.job();
     job.marked = false;
-    Body.Clear clear = new Body.Clear(env.wallMicros());
+    Body.Clear clear = new Body.Clear(env.wallMicros(), 0);
     committer.add(
         shardOf(job),
         new Operation(
@@ -440,17 +441,17 @@ final class Attempts implements Dispatcher.Starter {
   /** The attempt is over in order and has no outcome: its start marker must not count. */
   private void forgetStart(Attempt attempt) {
     if (attempt.marked) {
-      forgetStart(attempt.job());
+      forgetStart(attempt.job(), attempt.markersBefore);
     }
   }
 
-  /** The job's start markers must not count: no crash cut it off. */
-  void forgetStart(ShardJob job) {
+  /** The job's last start marker must not count, no crash cut it off; those before it do. */
+  void forgetStart(ShardJob job, int markersBefore) {
     Shard shard = job.shard;
     if (shard == null || !shard.owned()) {
       return;
     }
-    Body.Clear clear = new Body.Clear(env.wallMicros());
+    Body.Clear clear = new Body.Clear(env.wallMicros(), markersBefore);
     committer.add(
         shard,
         new Operation(

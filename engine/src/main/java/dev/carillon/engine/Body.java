@@ -146,15 +146,19 @@ sealed interface Body {
     }
   }
 
-  /** long at. */
-  record Clear(long at) implements Body {
+  /**
+   * long at, varint markers.
+   *
+   * @param markers how many start markers are left at most
+   */
+  record Clear(long at, int markers) implements Body {
     @Override
     public byte[] encode() {
-      return new ByteWriter(8).i64(at).toBytes();
+      return new ByteWriter(10).i64(at).varint(markers).toBytes();
     }
 
     static Clear decode(ByteReader in) {
-      return new Clear(in.i64());
+      return new Clear(in.i64(), (int) in.varint());
     }
   }
 

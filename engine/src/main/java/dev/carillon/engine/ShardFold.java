@@ -178,7 +178,7 @@ final class ShardFold {
       case REPLACE -> replace(job, Body.Replace.decode(in));
       case CANCEL -> cancel(job, Body.Cancel.decode(in));
       case END -> end(job, Body.End.decode(in));
-      case CLEAR -> clear(job);
+      case CLEAR -> clear(job, Body.Clear.decode(in).markers());
       case ADD, STATE -> throw new IllegalStateException("kind: " + frame.kind());
     };
   }
@@ -216,7 +216,7 @@ final class ShardFold {
     }
     job.attempts = retry.attempt();
     job.dueMicros = retry.nextDue();
-    clear(job);
+    clear(job, 0);
     ShardJob.Rare rare = job.rare();
     rare.lastErrorType = retry.error().type();
     String message = retry.error().message();
@@ -250,10 +250,10 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer clear(ShardJob job) {
+  private static Answer clear(ShardJob job, int markersLeft) {
     ShardJob.Rare rare = job.rare;
     if (rare != null) {
-      rare.markers = 0;
+      rare.markers = Math.min(rare.markers, markersLeft);
       rare.alone = false;
       rare.markerIncarnation = 0;
       if (rare.isEmpty()) {

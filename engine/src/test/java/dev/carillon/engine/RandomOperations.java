@@ -50,7 +50,7 @@ final class RandomOperations {
               new Body.Retry(attempt, revision, clock, clock - 5, clock + 50, error()));
       case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
       case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, "because " + clock));
-      case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock));
+      case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock, random.nextInt(3)));
       default ->
           frame(
               Kind.END,
