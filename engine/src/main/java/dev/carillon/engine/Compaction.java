@@ -33,8 +33,13 @@ final class Compaction {
   private long staged;
   private long stagedBytes;
 
-  /** What is compacted. */
-  record Source(ShardId shard, long epoch, int generation, long tail) {}
+  /**
+   * What is compacted.
+   *
+   * @param keepKeyed whether ended jobs with an idempotency key are kept too: the shard has yet to
+   *     delete their records
+   */
+  record Source(ShardId shard, long epoch, int generation, long tail, boolean keepKeyed) {}
 
   /** What is ready to be published. */
   record Staged(long count, long bytes, int live, int dead, int failed) {}
@@ -65,6 +70,8 @@ final class Compaction {
                 evidence.add(job.number);
               } else if (end.state() == JobState.FAILED && end.at() >= failedSinceMicros) {
                 deadAndFailed[1]++;
+                evidence.add(job.number);
+              } else if (source.keepKeyed() && job.has(JobSpec.KEYED)) {
                 evidence.add(job.number);
               }
             });

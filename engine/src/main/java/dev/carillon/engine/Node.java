@@ -29,6 +29,7 @@ public final class Node {
 
   private static final int FIRST_SLOTS = 64;
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
+  private static final long JUMP_MICROS = 1_000_000;
   private static final int LOOKS_A_HORIZON = 4;
   private static final int DUE_A_TURN = 4096;
 
@@ -45,6 +46,7 @@ public final class Node {
   private final Cancels cancels;
   private final Bodies bodies;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
+  private long clockOffsetMicros;
   private boolean stopping;
 
   /** A node that has not started. */
@@ -69,6 +71,7 @@ public final class Node {
       dispatcher.node().limit(FIRST_SLOTS);
       doubleSlots();
     }
+    clockOffsetMicros = clockOffsetMicros();
     lookAgain();
   }
 
@@ -100,11 +103,27 @@ public final class Node {
    */
   public long turn() {
     timers.run(env.monotonicNanos());
+    noticeJump();
     boolean moreDue = takeDue();
     boolean moreToStart = dispatcher.turn();
     names.turn();
     committer.turn();
     return moreDue || moreToStart ? 0 : nanosToNext();
+  }
+
+  private long clockOffsetMicros() {
+    return env.wallMicros() - env.monotonicNanos() / 1000;
+  }
+
+  /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
+  private void noticeJump() {
+    long offset = clockOffsetMicros();
+    if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
+      clockOffsetMicros = offset;
+      if (!stopping) {
+        shards.look();
+      }
+    }
   }
 
   private boolean takeDue() {
@@ -414,8 +433,8 @@ public final class Node {
               } else {
                 job.marked =
                     (shard.suspect && job.dueMicros <= now) || (rare != null && rare.markers > 0);
-                if (Poison.convicted(job) && !ownMarker) {
-                  attempts.forgetStart(job); // its node stopped in order
+                if (rare != null && rare.alone && !ownMarker) {
+                  attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
               }
             });

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * their own. Failures go with their retention, dead letters stay until somebody discards them.
  */
 final class Retention {
-  private static final long COMPACT_FROM_BYTES = 8 << 20;
+  /** A lingering shard is compacted from this part of its largest size on. */
+  private static final int COMPACT_FROM_PART = 4;
+
   private static final int COMPACT_RATIO = 4;
   private static final long RETRY_NANOS = 50_000_000;
 
@@ -94,7 +96,12 @@ final class Retention {
                 recordKey,
                 found.get().version(),
                 null,
-                inEffect -> forgetKeys(shard, summary, jobs));
+                inEffect -> {
+                  if (!inEffect) {
+                    jobs.addFirst(job); // looked at again
+                  }
+                  forgetKeys(shard, summary, jobs);
+                });
           } else {
             forgetKeys(shard, summary, jobs);
           }
@@ -125,7 +132,7 @@ final class Retention {
   void compactIfWorthwhile(Shard shard) {
     ShardFold fold = shard.fold;
     if (fold == null
-        || shard.journalBytes < COMPACT_FROM_BYTES
+        || shard.journalBytes < options.maxShardBytes() / COMPACT_FROM_PART
         || shard.journalBytes < COMPACT_RATIO * fold.liveBytes()
         || fold.live().size() == 0
         || shard.stripped > 0
@@ -148,7 +155,7 @@ final class Retention {
     long snapshot = env.random() | 1;
     long failedSince = env.wallMicros() - Micros.ceil(options.failureRetention());
     Compaction.Source source =
-        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail);
+        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail, shard.loaded());
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> Compaction.stage(store, source, snapshot, failedSince),
@@ -220,6 +227,7 @@ final class Retention {
               shard.tail = staged.count();
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
+              shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());
               dropOld(shard, summary, published);
             }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);
@@ -234,7 +242,8 @@ final class Retention {
   private void dropOld(Shard shard, Summary summary, Consumer<Summary> published) {
     if (!summary.drained()) {
       shard.rewriting = false;
-      shard.dropOldAtMicros = env.wallMicros() + Micros.ceil(options.successRetention());
+      long lastEnd = Math.max(env.wallMicros(), summary.lastEndMicros());
+      shard.dropOldAtMicros = lastEnd + Micros.ceil(options.successRetention());
       committer.touch(shard);
       published.accept(summary);
       return;

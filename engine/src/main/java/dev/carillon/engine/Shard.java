@@ -34,6 +34,9 @@ final class Shard {
 
   long addedBytes;
 
+  /** When the last job ended of those that may have stayed behind in an older generation. */
+  long lastEndMicros;
+
   /** Numbers given out whose add is not queued yet, name changes owed: it stays as it is. */
   int holds;
 

@@ -48,6 +48,7 @@ final class Shards {
   private int sequence;
   private @Nullable Shard lastForDue;
   private boolean listing;
+  private boolean listAgain;
   private boolean stopping;
 
   /** The node, as far as its shards need it. */
@@ -300,6 +301,7 @@ final class Shards {
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
         shard.added = now.added();
         shard.addedBytes = now.addedBytes();
+        shard.lastEndMicros = now.lastEndMicros();
         if (now.drained() && !shard.suspect) {
           retire(shard, now);
         } else if (shard.suspect || !far || shard.awaited()) {
@@ -447,7 +449,9 @@ final class Shards {
         lookAt(shard, now);
       }
     }
-    if (!listing) {
+    if (listing) {
+      listAgain = true; // what it looks for may have changed since
+    } else {
       listing = true;
       listWaking(now + horizonMicros(), null);
     }
@@ -490,6 +494,10 @@ final class Shards {
             listWaking(before, heads.getLast());
           } else {
             listing = false;
+            if (listAgain) {
+              listAgain = false;
+              look();
+            }
           }
         });
   }
@@ -550,7 +558,15 @@ final class Shards {
     ShardFold fold = shard.fold;
     if (fold == null) {
       return new Summary(
-          shard.bucket.widthSeconds(), shard.added, shard.addedBytes, false, false, 0, 0, 0, 0);
+          shard.bucket.widthSeconds(),
+          shard.added,
+          shard.addedBytes,
+          false,
+          false,
+          0,
+          0,
+          0,
+          shard.lastEndMicros);
     }
     boolean drained = fold.live().size() == 0 && shard.sealed;
     return new Summary(
@@ -562,7 +578,7 @@ final class Shards {
         fold.dead(),
         fold.failed(),
         shard.evidence ? 0 : fold.keyed(),
-        fold.lastEndMicros());
+        Math.max(shard.lastEndMicros, fold.lastEndMicros()));
   }
 
   private void drained(Shard shard) {
