@@ -9,10 +9,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the calls that a store gets and passes them on. */
@@ -24,7 +21,6 @@ final class CountedStore implements Store {
   private final LongAdder bytes = new LongAdder();
   private final LongAdder reads = new LongAdder();
   private final LongAdder listings = new LongAdder();
-  private final Map<ShardId, LongAdder> readsByShard = new ConcurrentHashMap<>();
 
   /**
    * Calls so far.
@@ -53,12 +49,6 @@ final class CountedStore implements Store {
 
   Calls calls() {
     return new Calls(groups.sum(), entries.sum(), bytes.sum(), reads.sum(), listings.sum());
-  }
-
-  /** How often the journal of each shard was read. */
-  Map<ShardId, Long> readsByShard() {
-    return readsByShard.entrySet().stream()
-        .collect(Collectors.toMap(Map.Entry::getKey, reads -> reads.getValue().sum()));
   }
 
   @Override
@@ -106,7 +96,6 @@ final class CountedStore implements Store {
     @Override
     public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
       reads.increment();
-      readsByShard.computeIfAbsent(shard, s -> new LongAdder()).increment();
       return journals.read(shard, generation, from, maxBytes);
     }
 

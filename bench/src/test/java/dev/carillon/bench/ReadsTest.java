@@ -9,11 +9,13 @@ import dev.carillon.api.TaskType;
 import dev.carillon.engine.JobRef;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
 import dev.carillon.testkit.CarillonTest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -28,37 +30,78 @@ class ReadsTest {
   private static final Duration SPAN = Duration.ofHours(6);
   private static final Duration TICK = Duration.ofSeconds(10);
   private static final int JOBS = 5_000;
+  private static final Duration HORIZON = Duration.ofMinutes(1);
+  private static final TaskType<byte[]> LARGE = TaskType.of("large", byte[].class);
+  private static final int LARGE_BYTES = 16 << 10;
+  private static final int LARGE_JOBS = 5_000;
 
-  private final CountedStore store = new CountedStore(new MemoryStore());
+  private final ReadLog log = new ReadLog(new MemoryStore());
   private final Set<ShardId> shardsThatRan = ConcurrentHashMap.newKeySet();
   private final LongAdder ran = new LongAdder();
 
   @Test
   void aShardIsReadOnceWhenItsTimeComesAndJobsNever() {
-    try (CarillonTest world = world(store)) {
+    try (CarillonTest world = world(log.store())) {
       handle(world.carillon());
       schedule(world.carillon(), JOBS, START, SPAN);
       tick(world, SPAN.plusMinutes(1));
     }
     assertThat(ran.sum()).isEqualTo(JOBS);
     assertThat(shardsThatRan).hasSizeGreaterThan(5);
-    assertThat(store.readsByShard().keySet()).isSubsetOf(shardsThatRan);
-    assertThat(store.readsByShard().values()).allMatch(reads -> reads == 1);
+    assertThat(log.passes().keySet()).isSubsetOf(shardsThatRan);
+    assertThat(log.passes().values()).allMatch(passes -> passes == 1);
+    assertThat(log.reads()).isEqualTo(log.passes().size());
   }
 
   @Test
   void afterARestartEachShardWithWorkIsReadOnce() {
-    try (CarillonTest world = world(store)) {
+    try (CarillonTest world = world(log.store())) {
       schedule(world.carillon(), JOBS, START, SPAN);
       world.settle();
-      assertThat(store.calls().reads()).isZero();
+      assertThat(log.reads()).isZero();
       world.restart();
       handle(world.carillon());
       tick(world, SPAN.plusMinutes(1));
     }
     assertThat(ran.sum()).isEqualTo(JOBS);
-    assertThat(store.readsByShard().keySet()).isEqualTo(shardsThatRan);
-    assertThat(store.readsByShard().values()).allMatch(reads -> reads == 1);
+    assertThat(log.passes().keySet()).isEqualTo(shardsThatRan);
+    assertThat(log.passes().values()).allMatch(passes -> passes == 1);
+    assertThat(log.reads()).isEqualTo(log.passes().size());
+  }
+
+  @Test
+  void jobsThatDoNotFitInMemoryAreReadOnceMoreAShardAndLoadHorizon() {
+    Duration span = Duration.ofMinutes(40);
+    try (CarillonTest world = world(log.store())) {
+      world.carillon().handle(LARGE, (bytes, job) -> ran.increment());
+      scheduleLarge(world.carillon(), span);
+      Map<ShardId, Integer> before = Map.of();
+      for (Duration at = Duration.ZERO; at.compareTo(span) <= 0; at = at.plus(HORIZON)) {
+        world.advance(HORIZON);
+        Map<ShardId, Integer> now = log.passes();
+        for (var passes : now.entrySet()) {
+          Integer earlier = before.get(passes.getKey());
+          // The horizon in which it is loaded may need its bodies as well.
+          assertThat(passes.getValue()).isLessThanOrEqualTo(earlier == null ? 2 : earlier + 1);
+        }
+        before = now;
+      }
+    }
+    assertThat(ran.sum()).isEqualTo(LARGE_JOBS);
+    assertThat(log.passes().values()).anyMatch(passes -> passes > 1);
+  }
+
+  private static void scheduleLarge(Carillon carillon, Duration span) {
+    SplittableRandom random = new SplittableRandom(2);
+    byte[] bytes = new byte[LARGE_BYTES];
+    List<Job<?>> batch = new ArrayList<>();
+    for (int i = 1; i <= LARGE_JOBS; i++) {
+      batch.add(LARGE.job(bytes).at(START.plusSeconds(random.nextLong(60, span.toSeconds()))));
+      if (batch.size() == 100 || i == LARGE_JOBS) {
+        var unused = carillon.scheduleAll(batch);
+        batch.clear();
+      }
+    }
   }
 
   @Test
@@ -84,12 +127,12 @@ class ReadsTest {
   }
 
   /** With the default load horizon, not the testkit's. */
-  private static CarillonTest world(CountedStore store) {
+  private static CarillonTest world(Store store) {
     return CarillonTest.at(START, () -> store, ReadsTest::defaultHorizon);
   }
 
   private static void defaultHorizon(CarillonBuilder builder) {
-    builder.loadHorizon(Duration.ofMinutes(1));
+    builder.loadHorizon(HORIZON);
   }
 
   private void handle(Carillon carillon) {
