@@ -145,13 +145,14 @@ final class Adds {
     request.refused(why);
     if (batch != null && !batch.failed) {
       batch.failed = true;
+      boolean perhapsWritten = why instanceof OutcomeUnknownException;
       for (AddRequest other : batch.requests) {
         unhold(other);
-        if (!other.answered) {
-          other.abandoned = true;
-          gaveUp(other);
-          other.refused(why);
+        other.abandoned = true;
+        if (other != request && !perhapsWritten) {
+          gaveUp(other); // also one whose caller has long been told something
         }
+        other.refused(why);
       }
     }
   }
