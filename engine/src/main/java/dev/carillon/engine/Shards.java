@@ -310,7 +310,13 @@ final class Shards {
           shard.fireOwned();
         }
       }
-      case Outcome.Fenced<Claim> fenced -> lost(shard);
+      case Outcome.Fenced<Claim> fenced -> {
+        lost(shard);
+        if (fenced.epoch() != Head.DROPPED) {
+          // Perhaps by a late claim of a start of this node that is over: it is looked for again.
+          host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
+        }
+      }
       case Outcome.Conflict<Claim> conflict -> lost(shard);
       default ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> claim(shard, expectedEpoch, summary));
