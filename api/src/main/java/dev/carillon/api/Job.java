@@ -278,8 +278,8 @@ public final class Job<O> {
   /**
    * With an idempotency key: scheduling again with the same key in the same namespace, and under
    * the same name if it has one, returns the original job, whatever else the new request says, also
-   * after that job has ended, until the retention of keys is over (24 hours by default, an option of
-   * the library). The key of a named job is kept with its name: under another name it is another
+   * after that job has ended, until the retention of keys is over (24 hours by default, an option
+   * of the library). The key of a named job is kept with its name: under another name it is another
    * key.
    *
    * @param key at most {@link Limits#KEY_MAX_BYTES}
