@@ -28,7 +28,9 @@ final class FailingSync {
   /** Runs {@link #main} in such a process. */
   static void run() {
     try {
-      Path folder = Files.createTempDirectory("failing-sync");
+      // Below the build's folder: libraries cannot be loaded from every temporary one.
+      Path target = Files.createDirectories(Path.of("target"));
+      Path folder = Files.createTempDirectory(target, "failing-sync").toAbsolutePath();
       Path library = folder.resolve("failing_sync.so");
       Shell.Result compiled =
           Shell.tryRun("cc", "-shared", "-fPIC", "-O1", "-o", library.toString(), source(), "-ldl");
