@@ -119,13 +119,9 @@ final class Retention {
   // ---- compaction
 
   private void keepEvidence(Shard shard, Summary summary) {
-    compact(
-        shard,
-        staged -> {
-          Summary left = summary.asEvidence(staged.dead(), staged.failed());
-          return staged.count() == 0 ? null : left;
-        },
-        left -> shards.releaseAs(shard, left, () -> {}));
+    Summing summing =
+        staged -> staged.count() == 0 ? null : summary.asEvidence(staged.dead(), staged.failed());
+    compact(shard, new Plan(summing, left -> shards.releaseAs(shard, left, () -> {})));
   }
 
   /** Compacts a loaded shard whose journal has grown far beyond what is live in it. */
@@ -141,7 +137,7 @@ final class Retention {
       return;
     }
     Summary summary = shards.summary(shard);
-    compact(shard, staged -> summary, done -> {});
+    compact(shard, new Plan(staged -> summary, done -> {}));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -150,7 +146,17 @@ final class Retention {
     @Nullable Summary of(Compaction.Staged staged);
   }
 
-  private void compact(Shard shard, Summing summing, Consumer<Summary> published) {
+  /** How a compaction ends. */
+  private record Plan(Summing summing, Consumer<Summary> published) {}
+
+  private void compact(Shard shard, Plan plan) {
+    if (!shard.owned()) {
+      return;
+    }
+    if (shard.inFlight != null || shard.unresolved || shard.raiseWakeTo != Long.MIN_VALUE) {
+      later(() -> compact(shard, plan));
+      return;
+    }
     shard.rewriting = true;
     long snapshot = env.random() | 1;
     long failedSince = env.wallMicros() - Micros.ceil(options.failureRetention());
@@ -165,17 +171,13 @@ final class Retention {
           }
           switch (outcome) {
             case Outcome.Ok<Compaction.Staged>(Compaction.Staged staged) -> {
-              Summary summary = summing.of(staged);
+              Summary summary = plan.summing().of(staged);
               if (summary == null) {
                 shard.rewriting = false;
                 shards.drop(shard);
               } else {
                 publish(
-                    shard,
-                    publication(source, snapshot, staged, summary),
-                    staged,
-                    summary,
-                    published);
+                    shard, plan, publication(source, snapshot, staged, summary), staged, summary);
               }
             }
             case Outcome.Fenced<Compaction.Staged> fenced -> shards.lost(shard);
@@ -184,7 +186,7 @@ final class Retention {
               shard.rewriting = false;
               committer.touch(shard);
               if (!shard.loaded()) {
-                later(() -> compact(shard, summing, published));
+                later(() -> compact(shard, plan));
               }
             }
           }
@@ -208,11 +210,7 @@ final class Retention {
 
   /** Repeats the publish until it is answered: it is idempotent, and nothing is appended before. */
   private void publish(
-      Shard shard,
-      Publication publication,
-      Compaction.Staged staged,
-      Summary summary,
-      Consumer<Summary> published) {
+      Shard shard, Plan plan, Publication publication, Compaction.Staged staged, Summary summary) {
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().publish(publication),
@@ -228,14 +226,27 @@ final class Retention {
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());
-              dropOld(shard, summary, published);
+              dropOld(shard, summary, plan.published());
             }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);
-            case Outcome.Conflict<Head> conflict -> shards.lost(shard);
+            case Outcome.Conflict<Head> conflict -> unstaged(shard, plan);
             case Outcome.Damaged<Head>(String where) -> shards.refuse(shard, where);
-            default -> later(() -> publish(shard, publication, staged, summary, published));
+            default -> later(() -> publish(shard, plan, publication, staged, summary));
           }
         });
+  }
+
+  /**
+   * What was staged is gone: a late call of an earlier compaction took its place. The old
+   * generation goes on, by an entry, so that no late publish finds the tail it expects.
+   */
+  private void unstaged(Shard shard, Plan plan) {
+    shard.rewriting = false;
+    shard.raiseWakeTo = shard.wakeMicros;
+    committer.touch(shard);
+    if (!shard.loaded()) {
+      later(() -> compact(shard, plan));
+    }
   }
 
   /** Generations whose retention is over go at once; a lingering shard's stays for a while. */

@@ -203,18 +203,16 @@ final class Shards {
   void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
     if (shard.owned() && shard.raising) {
       // What lowers it now might take effect before what raises it.
-      shard.holds++;
-      host.at(
-          env.monotonicNanos() + RETRY_NANOS,
-          () -> {
-            shard.holds--;
-            ensureAwakeBy(shard, dueMicros, then);
-          });
+      later(shard, () -> ensureAwakeBy(shard, dueMicros, then));
       return;
     }
     shard.raiseWakeTo = Long.MIN_VALUE;
     if (!shard.owned() || shard.wakeMicros <= dueMicros) {
       then.run();
+      return;
+    }
+    if (shard.rewriting) {
+      later(shard, () -> ensureAwakeBy(shard, dueMicros, then)); // it publishes a wake time too
       return;
     }
     shard.holds++;
@@ -228,6 +226,17 @@ final class Shards {
         },
         shard,
         then);
+  }
+
+  /** Runs {@code action} a little later; the shard stays as it is until then. */
+  private void later(Shard shard, Runnable action) {
+    shard.holds++;
+    host.at(
+        env.monotonicNanos() + RETRY_NANOS,
+        () -> {
+          shard.holds--;
+          action.run();
+        });
   }
 
   private void create(Bucket bucket, OpenBucket place) {
