@@ -41,6 +41,7 @@ final class Climate {
   final long slowestCallNanos;
   final int typeLimit;
   final int queueLimit;
+  final int namespaceLimit;
   private final NodeOptions settings;
 
   Climate(Chance chance) {
@@ -60,6 +61,7 @@ final class Climate {
     slowestCallNanos = chance.spread(VirtualClock.MILLI / 10, 20 * VirtualClock.MILLI);
     typeLimit = (int) chance.between(1, 4);
     queueLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 4);
+    namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);
     settings = settings(chance);
   }
 

@@ -51,6 +51,8 @@ final class FoldProbe {
     same(job, "attempts", job.attempts, info.attempt());
     same(job, "cancel", job.cancelReason != null, info.cancelRequested());
     same(job, "queue", job.spec.queue(), info.queue());
+    same(job, "priority", job.spec.priority(), info.priority());
+    same(job, "metadata", job.spec.metadata(), info.metadata());
     same(job, "name", job.spec.name(), info.name());
     same(job, "key", job.spec.key(), info.key());
     String error = info.lastError() == null ? null : info.lastError().type();

@@ -4,7 +4,9 @@ import dev.carillon.api.JobState;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +57,7 @@ final class JournalFormat {
       byte[] result)
       implements Op {}
 
-  record Clear(long job) implements Op {}
+  record Clear(long job, int markers) implements Op {}
 
   /** A job as a compaction found it. */
   record State(
@@ -84,6 +86,7 @@ final class JournalFormat {
       String queue,
       @Nullable String name,
       @Nullable String key,
+      Map<String, String> metadata,
       long timeout,
       long deadline,
       byte[] payload) {
@@ -153,7 +156,10 @@ final class JournalFormat {
         yield new Cancel(job, string(in));
       }
       case END -> end(job, in);
-      case CLEAR -> new Clear(job);
+      case CLEAR -> {
+        in.getLong();
+        yield new Clear(job, (int) varint(in));
+      }
       case STATE -> state(job, in);
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
@@ -223,10 +229,10 @@ final class JournalFormat {
     String queue = lane ? string(in) : "default";
     String name = (flags & 1) != 0 ? string(in) : null;
     String key = (flags & 2) != 0 ? string(in) : null;
+    Map<String, String> metadata = new HashMap<>();
     if ((flags & 4) != 0) {
       for (long pairs = varint(in); pairs > 0; pairs--) {
-        string(in);
-        string(in);
+        metadata.put(string(in), string(in));
       }
     }
     long timeout = (flags & 8) != 0 ? varint(in) : 0;
@@ -242,6 +248,7 @@ final class JournalFormat {
         queue,
         name,
         key,
+        metadata,
         timeout,
         deadline,
         rest(in));

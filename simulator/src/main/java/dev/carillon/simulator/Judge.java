@@ -18,12 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
   private static final int MOST_KILLS = 4;
+  private static final long LATEST_START_NANOS = 2 * VirtualClock.SECOND;
 
   private final World world;
   private final Ledger ledger;
   private final Set<List<Request>> touchedBatches = new LinkedHashSet<>();
 
-  /** How often the node stopped in order. */
+  /** How often the node was told to stop. */
   private int stops;
 
   /** The life that runs now, 0 while none does. */
@@ -66,6 +67,7 @@ final class Judge {
             && spec.type().equals(wish.type())
             && spec.namespace().equals(wish.namespace())
             && spec.queue().equals(wish.queue())
+            && spec.metadata().equals(wish.metadata())
             && spec.timeout() == wish.timeoutMicros()
             && spec.deadline() == wish.deadlineMicros()
             && same(spec.name(), wish.name())
@@ -256,6 +258,7 @@ final class Judge {
     for (ModelJob job : shard.jobs.values()) {
       check(!job.live(), Guarantee.NOT_LOST, () -> "the shard of live " + job + " is dropped");
       mayGo(job);
+      world.names.forgotten(job);
     }
   }
 
@@ -327,9 +330,22 @@ final class Judge {
         Arrays.equals(execution.attempt.saved(), job.saved),
         Guarantee.ACKNOWLEDGED_IS_DURABLE,
         () -> execution + " does not see what was saved last");
+    onTime(execution);
     repeats(execution, running);
     alone(execution, running);
     limits(execution, running);
+  }
+
+  /** Once everything is healthy a due job starts at once, or as soon as a slot is free. */
+  private void onTime(Execution execution) {
+    if (world.healthy()) {
+      long due = world.clock.nanosAtWall(execution.job.due);
+      long late = world.clock.nanos() - Math.max(due, world.healthyFromNanos());
+      check(
+          late <= LATEST_START_NANOS,
+          Guarantee.NOT_STUCK,
+          () -> execution + " started " + late / VirtualClock.MILLI + " ms late");
+    }
   }
 
   private static void repeats(Execution execution, List<Execution> running) {
@@ -386,6 +402,12 @@ final class Judge {
             || count(running, other -> other.queue().equals(wish.queue())) < climate.queueLimit,
         Guarantee.LIMITS,
         () -> execution + " is one too many of its queue");
+    check(
+        !wish.namespace().equals(Wishes.LIMITED_NAMESPACE)
+            || count(running, other -> other.namespace().equals(wish.namespace()))
+                < climate.namespaceLimit,
+        Guarantee.LIMITS,
+        () -> execution + " is one too many of its namespace");
   }
 
   private static int count(List<Execution> running, Predicate<Request.Wish> alike) {
@@ -426,9 +448,13 @@ final class Judge {
         () -> execution + " has killed its node " + kills + " times");
   }
 
+  /** The node begins to stop in order: shards it releases are not suspect. */
+  void stopping() {
+    stops++;
+  }
+
   /** The node's life is over, in order or not: its attempts are cut off. */
   void lifeEnded(long incarnationOfLife, boolean crash) {
-    stops += crash ? 0 : 1;
     for (ModelShard shard : world.model.shards()) {
       for (ModelJob job : shard.jobs.values()) {
         if (job.live()) {

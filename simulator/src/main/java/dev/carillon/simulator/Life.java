@@ -215,7 +215,7 @@ final class Life implements NodeEnvironment {
   public void report(String problem, @Nullable Throwable cause) {
     world.trace.note("report", 0, problem);
     Violation.check(
-        world.faulty && !problem.contains("refused"),
+        !world.healthy() && !problem.contains("refused"),
         Guarantee.NO_ERROR,
         () -> "the engine reports: " + problem);
   }
@@ -231,6 +231,8 @@ final class Life implements NodeEnvironment {
           Guarantee.HISTORY,
           () -> job + " is said to have ended as " + info.state());
       if (job != null) {
+        Violation.check(
+            !job.endTold, Guarantee.HISTORY, () -> "the end of " + job + " is told twice");
         job.endTold = true;
         world.trace.note("told", job.request, info.state().name());
       }

@@ -22,6 +22,9 @@ final class Lives {
   private int started;
   private @Nullable Life current;
 
+  /** Told of each crash. */
+  Runnable afterCrash = () -> {};
+
   /** How many times it died. */
   int crashes;
 
@@ -60,6 +63,7 @@ final class Lives {
     judge.incarnation = life.incarnation;
     world.trace.note("node starts", started);
     register(life);
+    life.node.limitNamespace(Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
     life.node.limitQueue(Wishes.LIMITED_QUEUE, world.climate.queueLimit);
     life.node.start();
     life.turnIn(0);
@@ -106,6 +110,7 @@ final class Lives {
     users.met(Column.CRASH);
     users.crashed();
     over(life, true);
+    afterCrash.run();
     world.in(world.chance.spread(VirtualClock.MILLI, LONGEST_DOWN_NANOS), this::start);
   }
 
@@ -125,6 +130,7 @@ final class Lives {
       return;
     }
     life.stopping = true;
+    judge.stopping();
     users.met(Column.STOP);
     users.begins(UserOperations.Kind.STOP);
     world.trace.note("stop", life.index);

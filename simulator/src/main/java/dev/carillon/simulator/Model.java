@@ -243,7 +243,7 @@ final class Model {
         job.tell(JobEvent.Kind.CANCEL_REQUESTED, 0);
       }
       case JournalFormat.End end -> end(job, end);
-      case JournalFormat.Clear clear -> job.clearMarkers();
+      case JournalFormat.Clear clear -> job.clearMarkers(clear.markers());
     }
   }
 
@@ -254,6 +254,7 @@ final class Model {
         Guarantee.UNKNOWN_IS_SAID,
         () -> "the add of " + before + " was written twice");
     ModelJob job = new ModelJob(shard, add.job(), add.spec());
+    job.toldFrom = shard.generation;
     ModelJob twin = byRequest.put(job.request, job);
     check(
         twin == null,
@@ -285,7 +286,7 @@ final class Model {
       job.attempts = retry.attempt();
       job.due = retry.nextDue();
       job.lastErrorType = retry.errorType();
-      job.clearMarkers();
+      job.clearMarkers(0);
       job.tell(JobEvent.Kind.RETRIED, retry.attempt());
       checkWake(job.shard, job);
     }
@@ -308,7 +309,7 @@ final class Model {
     job.saved = null;
     job.cancelReason = null;
     job.lastErrorType = null;
-    job.clearMarkers();
+    job.clearMarkers(0);
     job.startsAllowed = 1;
     job.starts = 0;
     job.tell(JobEvent.Kind.REPLACED, 0);

@@ -51,8 +51,8 @@ final class ModelJob {
   /** The first generation that does not have it any more, 0 while every one has. */
   int goneFrom;
 
-  /** Its history before the current generation is no longer told. */
-  boolean cutHistory;
+  /** The generation in which its history begins. */
+  int toldFrom;
 
   final List<JobEvent.Kind> events = new ArrayList<>();
   final List<Integer> eventAttempts = new ArrayList<>();
@@ -121,8 +121,8 @@ final class ModelJob {
     eventAttempts.add(attempt);
   }
 
-  void clearMarkers() {
-    markers = 0;
+  void clearMarkers(int left) {
+    markers = Math.min(markers, left);
     alone = false;
     markerIncarnation = 0;
     crashedAlone = false;

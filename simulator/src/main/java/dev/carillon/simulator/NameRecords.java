@@ -2,6 +2,9 @@ package dev.carillon.simulator;
 
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.ShardId;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameRecords {
   private final Map<String, Stamp> versions = new HashMap<>();
+  private final Map<String, byte[]> values = new HashMap<>();
   private final Map<String, ModelJob> holders = new HashMap<>();
   private final Map<String, List<ModelJob>> everyone = new HashMap<>();
 
@@ -35,9 +39,11 @@ final class NameRecords {
     if (change.value() == null) {
       if (before != null && before.equals(change.expected())) {
         versions.remove(change.key());
+        values.remove(change.key());
       }
     } else {
       versions.put(change.key(), change.stamp());
+      values.put(change.key(), change.value());
     }
     ModelJob holder = holders.get(change.key());
     if (holder != null && holder.live()) {
@@ -68,6 +74,23 @@ final class NameRecords {
         () -> job + " was added without holding its name's record");
     holders.put(key, job);
     everyone.computeIfAbsent(key, k -> new ArrayList<>()).add(job);
+  }
+
+  /** Its shard goes: no record may point at it any more. */
+  void forgotten(ModelJob job) {
+    Violation.check(
+        !job.spec.named() || !pointsAt(job.spec.recordKey(), job),
+        Guarantee.NAMES,
+        () -> "the record of " + job + " stays behind when its shard is dropped");
+  }
+
+  private boolean pointsAt(String key, ModelJob job) {
+    byte[] value = values.get(key);
+    // The id of its shard and its number, as they stand in a record's value.
+    return value != null
+        && new String(value, 2, ShardId.TEXT_LENGTH, StandardCharsets.US_ASCII)
+            .equals(job.shard.id.toString())
+        && ByteBuffer.wrap(value).getLong(2 + ShardId.TEXT_LENGTH) == job.number;
   }
 
   /** A replace must keep the name and its record's version. */

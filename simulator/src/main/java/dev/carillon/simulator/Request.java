@@ -4,6 +4,7 @@ import dev.carillon.api.IfExists;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A job that a simulated user asked for, and what they were told. */
@@ -18,6 +19,10 @@ final class Request {
   int life;
   long askedNanos;
   Told told = Told.NOTHING;
+
+  /** It was asked for again, because nobody knows what became of it. */
+  boolean doubted;
+
   @Nullable JobRef ref;
 
   /** What the user wants. */
@@ -28,6 +33,7 @@ final class Request {
       @Nullable String name,
       @Nullable String key,
       IfExists ifExists,
+      Map<String, String> metadata,
       long dueMicros,
       long timeoutMicros,
       long deadlineMicros,

@@ -63,6 +63,7 @@ final class Simulation {
     made[0] = store;
     lives = new Lives(world, store, watched, memory, faults, operations, ledger, judge);
     users = new Users(world, ledger, operations);
+    lives.afterCrash = users::crashed;
     wishes = new Wishes(world);
     probe = new FoldProbe(world);
     patience = new Patience(world);
@@ -93,7 +94,7 @@ final class Simulation {
       badWeather();
       heal();
       goodWeather();
-      new FinalCheck(world, ledger, memory, lastIncarnation).run();
+      new FinalCheck(world, ledger, memory, lastIncarnation).run(users.watchers());
     } catch (Violation broken) {
       violation = broken;
     } catch (RuntimeException thrown) {
@@ -208,14 +209,8 @@ final class Simulation {
   }
 
   private void schedule(Life life) {
-    Request request =
-        users.schedule(
-            life,
-            switch (world.chance.below(10)) {
-              case 0, 1, 2 -> wishes.named();
-              case 3 -> wishes.keyed();
-              default -> wishes.plain();
-            });
+    Request.Wish again = world.chance.oneIn(4) ? users.takeUnsure() : null;
+    Request request = users.schedule(life, again != null ? again : someWish());
     if (world.chance.oneIn(8)) {
       world.in(
           world.chance.spread(VirtualClock.MICRO, VirtualClock.SECOND),
@@ -223,12 +218,25 @@ final class Simulation {
     }
   }
 
+  private Request.Wish someWish() {
+    return switch (world.chance.below(10)) {
+      case 0, 1, 2 -> wishes.named();
+      case 3 -> wishes.keyed();
+      default -> wishes.plain();
+    };
+  }
+
   private void scheduleAll(Life life) {
     List<Request.Wish> batch = new ArrayList<>();
     for (int i = (int) world.chance.between(1, 10); i > 0; i--) {
       batch.add(wishes.ofBatch(i));
     }
-    users.scheduleAll(life, batch);
+    List<Request> requests = users.scheduleAll(life, batch);
+    if (world.chance.oneIn(4)) {
+      world.in(
+          world.chance.spread(VirtualClock.MICRO, VirtualClock.SECOND),
+          () -> life.deliver(() -> users.abandon(life, world.chance.pick(requests))));
+    }
   }
 
   private void jump() {

@@ -17,6 +17,7 @@ final class SnapshotCheck {
   private final ModelShard shard;
   private final Map<Long, JournalFormat.State> states = new HashMap<>();
   private final Set<Long> told = new HashSet<>();
+  private final Set<Long> toldWhole = new HashSet<>();
 
   SnapshotCheck(ModelShard shard) {
     this.shard = shard;
@@ -29,6 +30,12 @@ final class SnapshotCheck {
           states.put(state.job(), state);
         } else {
           told.add(operation.job());
+        }
+        if (operation instanceof JournalFormat.Add) {
+          toldWhole.add(operation.job());
+        }
+        if (operation instanceof JournalFormat.End end) {
+          states.remove(end.job()); // evidence may begin with the state an earlier one left
         }
       }
     }
@@ -44,7 +51,6 @@ final class SnapshotCheck {
         throw new Violation(Guarantee.FOLD, job + " is live and not in the snapshot");
       }
       compare(job, state);
-      job.cutHistory = true;
       return;
     }
     check(state == null, Guarantee.FOLD, () -> job + " has ended and is live in the snapshot");
@@ -55,6 +61,9 @@ final class SnapshotCheck {
         () -> "the evidence of " + job + " is not in the snapshot");
     if (!told.contains(job.number) && job.goneFrom == 0) {
       job.goneFrom = shard.generation + 1;
+    }
+    if (toldWhole.contains(job.number)) {
+      job.toldFrom = shard.generation + 1;
     }
   }
 

@@ -20,7 +20,6 @@ import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +33,40 @@ final class Users {
   private final Ledger ledger;
   private final UserOperations operations;
   private final List<Request> known = new ArrayList<>();
+  private final List<Watcher> watchers = new ArrayList<>();
+
+  /** Wishes with a key of which nobody knows whether they were granted. */
+  private final List<Request.Wish> unsure = new ArrayList<>();
 
   Users(World world, Ledger ledger, UserOperations operations) {
     this.world = world;
     this.ledger = ledger;
     this.operations = operations;
+  }
+
+  List<Watcher> watchers() {
+    return watchers;
+  }
+
+  /** A wish of which nobody knows whether it was granted, to be asked for again; or null. */
+  Request.@Nullable Wish takeUnsure() {
+    return unsure.isEmpty() ? null : unsure.removeLast();
+  }
+
+  /** The process is gone; who had a key to ask with asks again. */
+  void crashed() {
+    for (Request request : ledger.requests()) {
+      if (request.told == Request.Told.NOTHING && request.batch.isEmpty()) {
+        doubt(request);
+      }
+    }
+  }
+
+  private void doubt(Request request) {
+    if (request.wish.key() != null && !request.doubted) {
+      request.doubted = true;
+      unsure.add(request.wish);
+    }
   }
 
   // ---- scheduling
@@ -52,7 +80,7 @@ final class Users {
     return request;
   }
 
-  void scheduleAll(Life life, List<Request.Wish> wishes) {
+  List<Request> scheduleAll(Life life, List<Request.Wish> wishes) {
     List<Request> batch = new ArrayList<>();
     List<AddRequest> asked = new ArrayList<>();
     for (Request.Wish wish : wishes) {
@@ -64,6 +92,7 @@ final class Users {
     }
     world.trace.note("scheduleAll", batch.getFirst().id, batch.size(), "");
     life.node.addAll(asked);
+    return batch;
   }
 
   private static Kind kind(Request.Wish wish) {
@@ -96,7 +125,7 @@ final class Users {
         wish.queue(),
         wish.name(),
         wish.key(),
-        Map.of(),
+        wish.metadata(),
         wish.timeoutMicros(),
         wish.deadlineMicros(),
         ByteBuffer.allocate(8 + padding).putLong(request.id).array());
@@ -162,6 +191,11 @@ final class Users {
             own == job,
             Guarantee.ACKNOWLEDGED_IS_DURABLE,
             () -> request + " is acknowledged as somebody else's job");
+        if (world.chance.oneIn(8)) {
+          Watcher watcher = new Watcher(life, job);
+          watchers.add(watcher);
+          life.node.watch(ref, watcher);
+        }
       } else if (own != null) {
         answered(Request.Told.REPLACED);
         check(
@@ -195,6 +229,7 @@ final class Users {
     public void refused(CarillonException why) {
       if (why instanceof OutcomeUnknownException) {
         answered(Request.Told.UNKNOWN);
+        doubt(request);
         return;
       }
       answered(Request.Told.REFUSED);

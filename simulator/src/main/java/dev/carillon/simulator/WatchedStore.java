@@ -233,7 +233,7 @@ final class WatchedStore implements Store {
         trace.note(
             change.value() != null ? "records.put" : "records.delete",
             change.stamp().sequence(),
-            change.expected().sequence(),
+            change.key().hashCode(),
             word(outcomes.get(i)));
         if (outcomes.get(i).isOk()) {
           names.changed(change);
@@ -245,7 +245,11 @@ final class WatchedStore implements Store {
     @Override
     public Outcome<Boolean> resolve(Change unknown) {
       Outcome<Boolean> outcome = records.resolve(unknown);
-      trace.note("records.resolve", unknown.stamp().sequence(), outcome.toString());
+      trace.note(
+          "records.resolve",
+          unknown.stamp().sequence(),
+          unknown.key().hashCode(),
+          outcome.toString());
       return outcome;
     }
 

@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.IfExists;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Thinks up what simulated users want. */
@@ -12,11 +13,14 @@ final class Wishes {
   /** Runs at most {@link Climate#queueLimit} at once. */
   static final String LIMITED_QUEUE = "narrow";
 
+  /** Runs at most {@link Climate#namespaceLimit} at once. */
+  static final String LIMITED_NAMESPACE = "tenant";
+
   /** Has no handler until everything has healed. */
   static final String LATE_TYPE = "late";
 
   static final List<String> TYPES = List.of("plain", "other", LIMITED_TYPE, LATE_TYPE);
-  private static final List<String> NAMESPACES = List.of("default", "default", "tenant");
+  private static final List<String> NAMESPACES = List.of("default", "default", LIMITED_NAMESPACE);
   private static final List<String> QUEUES = List.of("default", "default", LIMITED_QUEUE);
   private static final long SECOND = 1_000_000;
   private static final long HOUR = 3_600 * SECOND;
@@ -76,6 +80,7 @@ final class Wishes {
         null,
         null,
         IfExists.FAIL,
+        Map.of(),
         plain.dueMicros(),
         0,
         0,
@@ -91,6 +96,7 @@ final class Wishes {
         name,
         null,
         IfExists.FAIL,
+        Map.of(),
         world.clock.wallMicros(),
         0,
         0,
@@ -118,7 +124,17 @@ final class Wishes {
     String type = name != null ? "plain" : chance.pick(TYPES);
     String namespace = chance.pick(NAMESPACES);
     return new Request.Wish(
-        type, namespace, chance.pick(QUEUES), name, key, ifExists, due, timeout, deadline, temper);
+        type,
+        namespace,
+        chance.pick(QUEUES),
+        name,
+        key,
+        ifExists,
+        chance.oneIn(4) ? Map.of("note", "m" + chance.below(100)) : Map.of(),
+        due,
+        timeout,
+        deadline,
+        temper);
   }
 
   private long timeout() {

@@ -42,6 +42,11 @@ final class World {
     healthyFromNanos = clock.nanos() + AFTER_EFFECTS_NANOS;
   }
 
+  /** When the last fault and its after-effects are over. */
+  long healthyFromNanos() {
+    return healthyFromNanos;
+  }
+
   /** Whether the last fault and its after-effects are over. */
   boolean healthy() {
     return clock.nanos() >= healthyFromNanos;
