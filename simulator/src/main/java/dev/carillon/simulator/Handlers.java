@@ -25,18 +25,18 @@ final class Handlers implements AttemptRunner {
   private final World world;
   private final UserOperations users;
   private final Ledger ledger;
-  private final Judge judge;
+  private final AttemptJudge judge;
   private final Consumer<String> crash;
   private final List<Execution> running = new ArrayList<>();
   private final Map<Attempt, Execution> executions = new HashMap<>();
 
-  Handlers(Life life, Life.Parts parts) {
+  Handlers(Life life, Life.Parts parts, Consumer<String> crash) {
     this.life = life;
     this.world = parts.world();
     this.users = parts.users();
     this.ledger = parts.ledger();
     this.judge = parts.judge();
-    this.crash = parts.crash();
+    this.crash = crash;
   }
 
   int running() {

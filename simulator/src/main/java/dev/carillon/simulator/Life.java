@@ -42,14 +42,15 @@ final class Life implements NodeEnvironment {
   /** It was told to stop and starts nothing more. */
   boolean stopping;
 
-  Life(int index, Parts parts) {
+  /** A new life, which {@code crash} ends, for the reason it is given. */
+  Life(int index, Parts parts, Consumer<String> crash) {
     this.index = index;
     this.world = parts.world();
     this.users = parts.users();
     this.ledger = parts.ledger();
     this.incarnation = world.chance.next() | 1;
-    this.channels = new StoreChannels(parts, this::deliver);
-    this.handlers = new Handlers(this, parts);
+    this.channels = new StoreChannels(parts, this::deliver, crash);
+    this.handlers = new Handlers(this, parts, crash);
     this.node = new Node(this, world.climate.options(incarnation));
   }
 
@@ -59,7 +60,6 @@ final class Life implements NodeEnvironment {
    * @param store with faults
    * @param ghostly the same without
    * @param memory the same unwatched, to be read only
-   * @param crash kills the node, for the reason given
    */
   record Parts(
       World world,
@@ -69,8 +69,7 @@ final class Life implements NodeEnvironment {
       StoreFaults faults,
       UserOperations users,
       Ledger ledger,
-      Judge judge,
-      Consumer<String> crash) {}
+      AttemptJudge judge) {}
 
   boolean alive() {
     return alive;

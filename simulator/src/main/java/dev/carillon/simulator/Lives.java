@@ -3,8 +3,6 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.simulator.FaultTable.Column;
-import dev.carillon.store.FaultyStore;
-import dev.carillon.store.Store;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,20 +26,11 @@ final class Lives {
   /** How many times it died. */
   int crashes;
 
-  Lives(
-      World world,
-      FaultyStore store,
-      Store ghostly,
-      Store memory,
-      StoreFaults faults,
-      UserOperations users,
-      Ledger ledger,
-      Judge judge) {
-    this.world = world;
-    this.users = users;
+  Lives(Life.Parts parts, Judge judge) {
+    this.world = parts.world();
+    this.users = parts.users();
     this.judge = judge;
-    this.parts =
-        new Life.Parts(world, store, ghostly, memory, faults, users, ledger, judge, this::crash);
+    this.parts = parts;
   }
 
   /** The life that takes requests now, or null. */
@@ -58,7 +47,7 @@ final class Lives {
     if (current != null) {
       return;
     }
-    Life life = new Life(++started, parts);
+    Life life = new Life(++started, parts, this::crash);
     current = life;
     judge.incarnation = life.incarnation;
     world.trace.note("node starts", started);
@@ -118,7 +107,7 @@ final class Lives {
     life.end();
     current = null;
     judge.incarnation = 0;
-    judge.lifeEnded(life.incarnation, crash);
+    parts.judge().lifeEnded(life.incarnation, crash);
   }
 
   // ---- graceful stop
@@ -130,7 +119,7 @@ final class Lives {
       return;
     }
     life.stopping = true;
-    judge.stopping();
+    parts.judge().stopping();
     users.met(Column.STOP);
     users.begins(UserOperations.Kind.STOP);
     world.trace.note("stop", life.index);

@@ -61,7 +61,11 @@ final class Simulation {
     faults = new StoreFaults(world, operations, () -> deliverLate(made[0]));
     store = new FaultyStore(watched, faults);
     made[0] = store;
-    lives = new Lives(world, store, watched, memory, faults, operations, ledger, judge);
+    AttemptJudge attempts = new AttemptJudge(world, ledger);
+    lives =
+        new Lives(
+            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts),
+            judge);
     users = new Users(world, ledger, operations);
     lives.afterCrash = users::crashed;
     wishes = new Wishes(world);

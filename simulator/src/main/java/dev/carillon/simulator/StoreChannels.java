@@ -60,14 +60,15 @@ final class StoreChannels {
    * Channels of a node.
    *
    * @param toLoop hands an answer to the loop
+   * @param crash kills the node, for the reason given
    */
-  StoreChannels(Life.Parts parts, Consumer<Runnable> toLoop) {
+  StoreChannels(Life.Parts parts, Consumer<Runnable> toLoop, Consumer<String> crash) {
     this.world = parts.world();
     this.faulty = parts.store();
     this.ghostly = parts.ghostly();
     this.probed = parts.memory();
     this.faults = parts.faults();
-    this.crash = parts.crash();
+    this.crash = crash;
     this.toLoop = toLoop;
     for (Channel channel : Channel.values()) {
       lines.put(channel, new Line());

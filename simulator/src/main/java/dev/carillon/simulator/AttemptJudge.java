@@ -1,0 +1,216 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.JobState;
+import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.Micros;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Says of each attempt whether it may start now, beside these others and again, and of each outcome
+ * whether it may count.
+ */
+final class AttemptJudge {
+  private static final int MOST_KILLS = 4;
+  private static final long LATEST_START_NANOS = 2 * VirtualClock.SECOND;
+
+  private final World world;
+  private final Ledger ledger;
+
+  /** How often the node was told to stop. */
+  private int stops;
+
+  AttemptJudge(World world, Ledger ledger) {
+    this.world = world;
+    this.ledger = ledger;
+  }
+
+  void started(Execution execution, List<Execution> running) {
+    ModelJob job = execution.job;
+    check(
+        job.end != JobState.CANCELLED,
+        Guarantee.CANCEL,
+        () -> execution + " started after its cancel");
+    check(job.live(), Guarantee.ONE_OUTCOME, () -> execution + " started after the job's end");
+    check(
+        execution.request.told != Request.Told.REFUSED,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> execution + " started, though it was refused");
+    check(
+        job.shard.owner == execution.incarnation,
+        Guarantee.ONE_WRITER,
+        () -> execution + " started in a shard of another owner");
+    check(
+        execution.request.id == job.request && execution.attempt.number() == job.attempts + 1,
+        Guarantee.ONE_OUTCOME,
+        () -> execution + " started, but the journal has gone on to another");
+    check(
+        world.clock.wallMicros() >= job.due
+            && Micros.ceil(execution.attempt.scheduledTime()) == job.due,
+        Guarantee.NEVER_EARLY,
+        () -> execution + " started " + (job.due - world.clock.wallMicros()) + " µs early");
+    check(
+        !job.cancelAnswered,
+        Guarantee.CANCEL,
+        () -> execution + " started after it was told to stop");
+    long deadline = job.spec.deadline();
+    check(
+        deadline == 0 || world.clock.wallMicros() < deadline,
+        Guarantee.DEADLINE,
+        () -> execution + " started after its deadline");
+    check(
+        Arrays.equals(execution.attempt.saved(), job.saved),
+        Guarantee.ACKNOWLEDGED_IS_DURABLE,
+        () -> execution + " does not see what was saved last");
+    onTime(execution);
+    repeats(execution, running);
+    alone(execution, running);
+    limits(execution, running);
+  }
+
+  /** Once everything is healthy a due job starts at once, or as soon as a slot is free. */
+  private void onTime(Execution execution) {
+    if (world.healthy()) {
+      long due = world.clock.nanosAtWall(execution.job.due);
+      long late = world.clock.nanos() - Math.max(due, world.healthyFromNanos());
+      check(
+          late <= LATEST_START_NANOS,
+          Guarantee.NOT_STUCK,
+          () -> execution + " started " + late / VirtualClock.MILLI + " ms late");
+    }
+  }
+
+  private static void repeats(Execution execution, List<Execution> running) {
+    ModelJob job = execution.job;
+    check(
+        ++job.starts <= job.startsAllowed,
+        Guarantee.BOUNDED_REPEATS,
+        () -> execution + " is start " + job.starts + ", accounted for are " + job.startsAllowed);
+    for (Execution other : running) {
+      check(
+          other.job != job || other.interrupted,
+          Guarantee.BOUNDED_REPEATS,
+          () -> execution + " started while another of it runs");
+    }
+  }
+
+  private void alone(Execution execution, List<Execution> running) {
+    check(
+        !isAlone(execution) || running.isEmpty(),
+        Guarantee.POISON,
+        () -> execution + " started alone beside " + running.size());
+    long time = world.climate.options().aloneTime().toNanos();
+    for (Execution other : running) {
+      check(
+          !isAlone(other) || world.clock.nanos() - other.startedNanos >= time,
+          Guarantee.POISON,
+          () -> execution + " started beside " + other + ", which runs alone");
+    }
+  }
+
+  private static boolean isAlone(Execution execution) {
+    ModelJob job = execution.job;
+    return job.alone
+        && job.live()
+        && job.markerIncarnation == execution.incarnation
+        && job.revision == execution.revision
+        && job.attempts + 1 == execution.attempt.number();
+  }
+
+  private void limits(Execution execution, List<Execution> running) {
+    Request.Wish wish = execution.request.wish;
+    Climate climate = world.climate;
+    check(
+        running.size() < climate.options().slots(),
+        Guarantee.LIMITS,
+        () -> running.size() + 1 + " attempts at once");
+    check(
+        !wish.type().equals(Wishes.LIMITED_TYPE)
+            || count(running, other -> other.type().equals(wish.type())) < climate.typeLimit,
+        Guarantee.LIMITS,
+        () -> execution + " is one too many of its type");
+    check(
+        !wish.queue().equals(Wishes.LIMITED_QUEUE)
+            || count(running, other -> other.queue().equals(wish.queue())) < climate.queueLimit,
+        Guarantee.LIMITS,
+        () -> execution + " is one too many of its queue");
+    check(
+        !wish.namespace().equals(Wishes.LIMITED_NAMESPACE)
+            || count(running, other -> other.namespace().equals(wish.namespace()))
+                < climate.namespaceLimit,
+        Guarantee.LIMITS,
+        () -> execution + " is one too many of its namespace");
+  }
+
+  private static int count(List<Execution> running, Predicate<Request.Wish> alike) {
+    int count = 0;
+    for (Execution other : running) {
+      count += alike.test(other.request.wish) ? 1 : 0;
+    }
+    return count;
+  }
+
+  void finished(Execution execution) {
+    ModelJob job = execution.job;
+    if (execution.accepted
+        && execution.revision == job.revision
+        && (execution.outcome instanceof AttemptOutcome.Interrupted
+            || execution.outcome instanceof AttemptOutcome.Undecodable)) {
+      job.startsAllowed++;
+    }
+    check(
+        !execution.accepted || job.live() || !job.endTold,
+        Guarantee.ONE_OUTCOME,
+        () -> execution + " was accepted after the job's end");
+  }
+
+  void saveAcknowledged(Execution execution, byte[] state) {
+    ModelJob job = execution.job;
+    check(
+        job.revision != execution.revision || !job.live() || Arrays.equals(job.saved, state),
+        Guarantee.ACKNOWLEDGED_IS_DURABLE,
+        () -> "what " + execution + " saved is not in the journal");
+  }
+
+  void killed(Execution execution) {
+    int kills = ledger.killed(execution.request);
+    check(
+        kills <= MOST_KILLS + world.clock.jumpsBack() + stops,
+        Guarantee.POISON,
+        () -> execution + " has killed its node " + kills + " times");
+  }
+
+  /** The node begins to stop in order: shards it releases are not suspect. */
+  void stopping() {
+    stops++;
+  }
+
+  /** The node's life is over, in order or not: its attempts are cut off. */
+  void lifeEnded(long incarnationOfLife, boolean crash) {
+    for (ModelShard shard : world.model.shards()) {
+      for (ModelJob job : shard.jobs.values()) {
+        if (job.live()) {
+          lifeEnded(job, incarnationOfLife, crash);
+        }
+      }
+    }
+  }
+
+  private static void lifeEnded(ModelJob job, long incarnationOfLife, boolean crash) {
+    for (Execution execution : job.executions.reversed()) {
+      if (execution.incarnation != incarnationOfLife) {
+        break;
+      }
+      if (execution.revision == job.revision && execution.attempt.number() > job.attempts) {
+        job.startsAllowed++;
+        break;
+      }
+    }
+    if (crash && job.alone && job.markerIncarnation == incarnationOfLife) {
+      job.crashedAlone = true;
+    }
+  }
+}
