@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 
 /** Holds producers back while the backlog is full. One thread looks, so that they need not. */
 final class BacklogGate {
-  private static final long LOOK_AGAIN_NANOS = 200_000;
+  private static final long LOOK_AGAIN_NANOS = 1_000_000;
 
   private final BooleanSupplier isFull;
   private final ReentrantLock lock = new ReentrantLock();

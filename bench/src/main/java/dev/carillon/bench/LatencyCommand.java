@@ -12,7 +12,6 @@ import picocli.CommandLine.Option;
 /** How late jobs start. */
 @Command(
     name = "latency",
-    mixinStandardHelpOptions = true,
     description = "How late jobs start: one at a time beside an executor, and under load.")
 final class LatencyCommand implements Callable<Integer> {
   private static final double P50_BEHIND_MILLIS = 0.3;
@@ -39,6 +38,8 @@ final class LatencyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Report report = options.report();
+    options.positive("--samples", samples);
+    options.positive("--rate", rate);
     report.title("latency");
     if (options.store == RunOptions.Kind.SQLITE) {
       report.setting("sqlite", SqliteSettings.text());
@@ -69,6 +70,7 @@ final class LatencyCommand implements Callable<Integer> {
     SingleStarts starts = new SingleStarts(carillon);
     try {
       report.progress("warming up");
+      starts.warmUp();
       starts.run(Math.max(20, samples / 10));
       starts.forget();
       report.progress("single jobs");
@@ -78,7 +80,7 @@ final class LatencyCommand implements Callable<Integer> {
     }
     Samples ours = starts.carillon();
     Samples executor = starts.executor();
-    for (double percent : new double[] {50, 90, 99, 100}) {
+    for (double percent : new double[] {0, 50, 90, 99, 100}) {
       report.figure(
           figure(scenario, "lateness p" + (int) percent, executor.percentile(percent))
               .by("executor"));

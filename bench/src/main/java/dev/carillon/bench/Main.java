@@ -2,11 +2,11 @@ package dev.carillon.bench;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** Measures Carillon through its public API and holds the figures against their bounds. */
 @Command(
-    name = "bench",
-    mixinStandardHelpOptions = true,
+    name = "carillon bench",
     description = "Throughput, latency and memory, each against its bound.",
     subcommands = {
       ThroughputCommand.class,
@@ -17,6 +17,13 @@ import picocli.CommandLine.Command;
     },
     footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")
 public final class Main {
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "This text.")
+  boolean help;
+
   private Main() {}
 
   /**

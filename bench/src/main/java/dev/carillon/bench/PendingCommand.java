@@ -21,7 +21,6 @@ import picocli.CommandLine.Option;
 /** What waiting jobs cost. */
 @Command(
     name = "pending",
-    mixinStandardHelpOptions = true,
     description = "What jobs that wait cost: heap, a restart, a cancel, a list.")
 final class PendingCommand implements Callable<Integer> {
   private static final double MEBIBYTE = 1 << 20;
@@ -56,6 +55,7 @@ final class PendingCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Report report = options.report();
+    options.positive("--cancels", cancels);
     boolean sqlite = options.store == RunOptions.Kind.SQLITE;
     long far = jobs > 0 ? jobs : sqlite ? 10_000_000 : MEMORY_JOBS;
     int payload = new JacksonCodec().encode(Order.of(1), Order.class).length;

@@ -44,6 +44,13 @@ final class Producers {
    * @param slots attempts that may run at once
    */
   record Crowd(Mode mode, int threads, int inFlight, int backlog, int slots) {
+    void check(RunOptions options) {
+      options.positive("--producers", threads);
+      options.positive("--in-flight", inFlight);
+      options.positive("--backlog", backlog);
+      options.positive("--slots", slots);
+    }
+
     String text() {
       return mode == Mode.BLOCKING
           ? threads + " virtual threads, schedule()"

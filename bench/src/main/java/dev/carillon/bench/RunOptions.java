@@ -3,10 +3,22 @@ package dev.carillon.bench;
 import java.nio.file.Path;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The options that every benchmark has. */
 final class RunOptions {
+
+  @Spec(Spec.Target.MIXEE)
+  @Nullable CommandSpec command;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "This text.")
+  boolean help;
 
   @Option(
       names = "--store",
@@ -54,7 +66,18 @@ final class RunOptions {
     }
   }
 
+  /** Where figures go; refuses a run that measures nothing. */
   Report report() {
+    positive("--seconds", seconds);
+    positive("--warmup", warmup);
+    positive("--rounds", rounds);
     return new Report(json, store.word(), System.out, System.err);
+  }
+
+  void positive(String option, long value) {
+    if (value < 1 && command != null) {
+      throw new ParameterException(
+          command.commandLine(), option + ": " + value + " (expected: at least 1)");
+    }
   }
 }

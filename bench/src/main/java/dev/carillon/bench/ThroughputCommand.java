@@ -13,7 +13,6 @@ import picocli.CommandLine.Option;
 /** Jobs a second: scheduled, run and ended, all of it durable. */
 @Command(
     name = "throughput",
-    mixinStandardHelpOptions = true,
     description = "Jobs a second, each durable when scheduled and when ended.")
 final class ThroughputCommand implements Callable<Integer> {
 
@@ -22,8 +21,9 @@ final class ThroughputCommand implements Callable<Integer> {
   @Option(
       names = "--scenario",
       split = ",",
+      paramLabel = "NAME",
       description =
-          "For sqlite ${COMPLETION-CANDIDATES}; for memory json and bytes (default: all of it).")
+          "For sqlite: plain, named, crowded, scattered; for memory: json, bytes (default: all).")
   private Set<Scenario> scenarios = EnumSet.allOf(Scenario.class);
 
   @Option(
@@ -89,6 +89,7 @@ final class ThroughputCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Report report = options.report();
+    crowd().check(options);
     PayloadCodec codec = new JacksonCodec();
     int bytes = codec.encode(Order.of(1), Order.class).length;
     report.title("throughput");

@@ -16,14 +16,19 @@ import tools.jackson.databind.json.JsonMapper;
 /** Kills a process under load in a loop and checks what survived. */
 @Command(
     name = "kill",
-    mixinStandardHelpOptions = true,
-    description = {
-      "Kills a process with a Carillon on a SQLite file under load with signal 9, again and again,",
-      "and holds what it acknowledged and started against what the file says at the end."
-    })
+    description =
+        "Kills a process with a Carillon on a SQLite file under load with signal 9, again and"
+            + " again, and holds what it acknowledged and started against what the file says at"
+            + " the end.")
 final class KillCommand implements Callable<Integer> {
   private static final int SHORT_ROUNDS = 5;
   private static final JsonMapper JSON = new JsonMapper();
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "This text.")
+  boolean help;
 
   @Option(
       names = "--rounds",
