@@ -23,6 +23,9 @@ final class OperationProbe implements Store, Journals, Records {
   private @Nullable Operation firstRead;
   private @Nullable Operation firstWrite;
 
+  /** Whether it appended to several journals together. */
+  private boolean together;
+
   OperationProbe(Store store) {
     this.store = store;
   }
@@ -30,6 +33,17 @@ final class OperationProbe implements Store, Journals, Records {
   /** The first write that was tried, or the first read; null where there was no call. */
   @Nullable Operation operation() {
     return firstWrite != null ? firstWrite : firstRead;
+  }
+
+  /** Whether it is something that happens seldom. */
+  boolean isRare() {
+    Operation operation = operation();
+    return operation != null
+        && switch (operation) {
+          case STAGE, PUBLISH, DROP_GENERATIONS, LOWER_WAKE, RECORDS_RESOLVE, RESOLVE, DROP -> true;
+          case APPEND -> together;
+          default -> false;
+        };
   }
 
   private <T> Outcome<T> saw(Operation operation) {
@@ -80,6 +94,7 @@ final class OperationProbe implements Store, Journals, Records {
 
   @Override
   public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+    together = allOrNothing && group.size() > 1;
     return Collections.nCopies(group.size(), saw(Operation.APPEND));
   }
 

@@ -146,8 +146,9 @@ final class StoreChannels {
     if (!world.faulty || world.crashesLeft == 0 || !world.chance.happens(CRASH_AT_CALL)) {
       return false;
     }
-    Operation operation = operation(call);
-    if (operation == null || (!isRare(operation) && !world.chance.oneIn(8))) {
+    OperationProbe probe = probe(call);
+    Operation operation = probe.operation();
+    if (operation == null || (!probe.isRare() && !world.chance.oneIn(8))) {
       return false;
     }
     world.crashesLeft--;
@@ -159,18 +160,10 @@ final class StoreChannels {
     return true;
   }
 
-  private static boolean isRare(Operation operation) {
-    return switch (operation) {
-      case STAGE, PUBLISH, DROP_GENERATIONS, LOWER_WAKE, RECORDS_RESOLVE, RESOLVE, DROP -> true;
-      default -> false;
-    };
-  }
-
-  /** What the call is about: its first write, or its first read. */
-  private @Nullable Operation operation(Call<?> call) {
+  private OperationProbe probe(Call<?> call) {
     OperationProbe probe = new OperationProbe(probed);
     var unused = call.work.apply(probe);
-    return probe.operation();
+    return probe;
   }
 
   /** Between two store calls of one piece of work, those of other channels may take effect. */
@@ -202,7 +195,7 @@ final class StoreChannels {
   }
 
   private void orphan(Call<?> call) {
-    Operation operation = operation(call);
+    Operation operation = probe(call).operation();
     if (operation == null) {
       return;
     }

@@ -1,4 +1,4 @@
-/** Whole clusters on simulated time, reproducible from a seed. */
+/** The real engine on simulated time, with faults, reproducible from a seed. */
 @NullMarked
 package dev.carillon.simulator;
 
