@@ -10,6 +10,7 @@ import dev.carillon.api.TypeToken;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.Node;
+import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
@@ -115,13 +116,13 @@ final class AttemptContext implements JobContext {
       node.save(
           attempt,
           state,
-          problem -> {
-            if (problem == null) {
+          outcome -> {
+            if (!(outcome instanceof Outcome.Ok<Boolean>(Boolean current))) {
+              fail(StoreAnswers.notWritten(what(), outcome));
+            } else if (current) {
               answer(true);
-            } else if (problem.equals(Node.NOT_CURRENT)) {
-              fail(new StaleAttemptException(token()));
             } else {
-              fail(new OutcomeUnknownException(what() + ": " + problem));
+              fail(new StaleAttemptException(token()));
             }
           });
     }

@@ -118,6 +118,9 @@ final class AttemptRun extends Event implements Runnable {
     } catch (Throwable e) {
       return new AttemptOutcome.Undecodable(JobError.of(e));
     }
+    if (!attempt.isDue(runner.wallMicros())) {
+      return new AttemptOutcome.TooEarly();
+    }
     Object result;
     try {
       result = call(handler, input, new AttemptContext(this, spec));

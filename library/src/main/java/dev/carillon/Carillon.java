@@ -26,6 +26,7 @@ import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -92,7 +93,7 @@ public final class Carillon implements AutoCloseable {
             GuardedMetrics.of(options.metrics, reports),
             relay,
             random.nextLong());
-    this.runner = new HandlerRunner(payloads, options.interceptors, reports);
+    this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.lister = new JobLister(store, loop);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
@@ -349,6 +350,7 @@ public final class Carillon implements AutoCloseable {
    * @param id the job
    * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @return what came of it
+   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
    * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
    */
   public CancelResult cancel(JobId id, String reason) {
@@ -368,11 +370,11 @@ public final class Carillon implements AutoCloseable {
                     node.cancel(
                         ref,
                         reason,
-                        (result, why) -> {
-                          if (result != null) {
+                        outcome -> {
+                          if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)) {
                             asked.answer(result);
                           } else {
-                            asked.fail(new OutcomeUnknownException(what + ": " + why));
+                            asked.fail(StoreAnswers.notWritten(what, outcome));
                           }
                         })))
         .await();

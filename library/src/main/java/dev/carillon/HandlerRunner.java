@@ -22,6 +22,7 @@ final class HandlerRunner implements AttemptRunner {
 
   private final Payloads payloads;
   private final List<JobInterceptor> interceptors;
+  private final TimeSource time;
   private final Reports reports;
   private final WorkerLoop interrupter;
   private final Map<String, Registration> handlers = new ConcurrentHashMap<>();
@@ -31,9 +32,11 @@ final class HandlerRunner implements AttemptRunner {
   private final List<AttemptRun> gathered = new ArrayList<>();
   private int running;
 
-  HandlerRunner(Payloads payloads, List<JobInterceptor> interceptors, Reports reports) {
+  HandlerRunner(
+      Payloads payloads, List<JobInterceptor> interceptors, TimeSource time, Reports reports) {
     this.payloads = payloads;
     this.interceptors = List.copyOf(interceptors);
+    this.time = time;
     this.reports = reports;
     this.interrupter = new WorkerLoop("carillon-interrupter", reports);
   }
@@ -63,6 +66,10 @@ final class HandlerRunner implements AttemptRunner {
 
   NodeLoop loop() {
     return Objects.requireNonNull(loop, "loop");
+  }
+
+  long wallMicros() {
+    return time.wallMicros();
   }
 
   /** Handlers that have not returned; on the loop. */

@@ -1,11 +1,12 @@
 package dev.carillon;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Outcome;
 
-/** What users are told of a read. */
+/** What users are told of what the store answered. */
 final class StoreAnswers {
   private StoreAnswers() {}
 
@@ -22,6 +23,19 @@ final class StoreAnswers {
     } else {
       asked.fail(failure(outcome));
     }
+  }
+
+  /** What the caller of a write is told that was not answered with ok. */
+  static CarillonException notWritten(String what, Outcome<?> outcome) {
+    return switch (outcome) {
+      case Outcome.Unknown<?>(String detail) -> new OutcomeUnknownException(what + ": " + detail);
+      case Outcome.Unavailable<?>(String detail) ->
+          new StoreUnavailableException(what + ": nothing was written: " + detail);
+      case Outcome.Full<?>(String detail) ->
+          new StoreUnavailableException(
+              what + ": nothing was written, the store is full: " + detail);
+      default -> failure(outcome);
+    };
   }
 
   private static CarillonException failure(Outcome<?> outcome) {

@@ -18,9 +18,11 @@ import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
 import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.StaleAttemptException;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,8 +37,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -569,6 +573,98 @@ class HandlerTest {
                           "retrying 1SCHEDULEDonce",
                           "started RUNNING",
                           "ended SUCCEEDED"));
+    }
+  }
+
+  @Test
+  void listenerHearsOfJobsThatMayNotStart() throws Exception {
+    List<String> told = new CopyOnWriteArrayList<>();
+    JobListener listener =
+        new JobListener() {
+          @Override
+          public void blocked(JobInfo job) {
+            told.add(job.state() + " " + job.blockReason());
+          }
+        };
+    try (Carillon carillon = memory().builder().listen(listener).open()) {
+      carillon.schedule(NOTE.job("first"));
+      Awaitility.await()
+          .untilAsserted(() -> assertThat(told).containsExactly("BLOCKED NO_HANDLER"));
+
+      Gate gate = new Gate();
+      carillon.handle(NOTE, (text, job) -> gate.pass(), HandlerOptions.defaults().limit(1));
+      gate.awaitReached();
+      carillon.schedule(NOTE.job("second"));
+      Awaitility.await()
+          .untilAsserted(
+              () -> assertThat(told).containsExactly("BLOCKED NO_HANDLER", "BLOCKED LIMIT"));
+      gate.open();
+    }
+  }
+
+  @Test
+  void handlerIsNotCalledIfTheClockGoesBackJustBefore() throws Exception {
+    AtomicLong offsetMicros = new AtomicLong();
+    AtomicInteger decodes = new AtomicInteger();
+    TimeSource time =
+        new TimeSource() {
+          @Override
+          public long wallMicros() {
+            return TimeSource.system().wallMicros() + offsetMicros.get();
+          }
+
+          @Override
+          public long monotonicNanos() {
+            return TimeSource.system().monotonicNanos();
+          }
+        };
+    PayloadCodec codec =
+        new PayloadCodec() {
+          private final PayloadCodec json = new JacksonCodec();
+
+          @Override
+          public String name() {
+            return json.name();
+          }
+
+          @Override
+          public byte[] encode(@Nullable Object value, Type type) {
+            return json.encode(value, type);
+          }
+
+          @Override
+          public @Nullable Object decode(byte[] bytes, Type type) {
+            if (decodes.incrementAndGet() == 1) {
+              offsetMicros.set(-TimeUnit.HOURS.toMicros(1));
+            }
+            return json.decode(bytes, type);
+          }
+        };
+    try (Carillon carillon = memory().builder().timeSource(time).codec(codec).open()) {
+      AtomicInteger calls = new AtomicInteger();
+      AtomicInteger early = new AtomicInteger();
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            calls.incrementAndGet();
+            if (offsetMicros.get() < 0) {
+              early.incrementAndGet();
+            }
+          });
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("x"));
+
+      Awaitility.await()
+          .untilAsserted(
+              () -> {
+                assertThat(decodes).hasValue(1);
+                assertThat(handle.info().state()).isEqualTo(JobState.SCHEDULED);
+              });
+      offsetMicros.set(0);
+      handle.result(LONG);
+
+      assertThat(calls).hasValue(1);
+      assertThat(early).hasValue(0);
+      assertThat(handle.info().attempt()).isEqualTo(1);
     }
   }
 

@@ -137,6 +137,11 @@ public final class Attempt {
     return Micros.toInstant(dueMicros);
   }
 
+  /** Whether its handler may be called at this time of the wall clock. */
+  public boolean isDue(long wallMicros) {
+    return wallMicros >= dueMicros;
+  }
+
   /** What the job's handler saved last, if anything. */
   public byte @Nullable [] saved() {
     return saved;

@@ -18,6 +18,9 @@ public sealed interface AttemptOutcome {
   /** The payload could not be decoded: the handler was not called and no attempt is counted. */
   record Undecodable(JobError error) implements AttemptOutcome {}
 
+  /** The wall clock went back behind the due time before the handler was called: it was not. */
+  record TooEarly() implements AttemptOutcome {}
+
   /** The handler was asked to stop and did not finish: as if the attempt had not been made. */
   record Interrupted() implements AttemptOutcome {}
 }

@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attempts of this node, from the dispatcher's word to the durable outcome.
  *
- * <p>An attempt keeps its slot until its handler has returned and its outcome is durable. One
- * outcome counts: the first that the loop takes; what comes after it is stale and changes nothing.
+ * <p>An attempt keeps its slot until its handler has returned; how many may have returned without
+ * their outcome being durable is limited too, so that a store that stops does not let handlers run
+ * ahead of it. One outcome counts: the first that the loop takes; what comes after it is stale and
+ * changes nothing.
  *
  * <p>Crash table: before the outcome is in the journal the next owner runs the attempt again, under
  * the same number; after it, never.
@@ -16,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class Attempts implements Dispatcher.Starter {
   private static final long FIRST_RETRY_MICROS = Micros.PER_SECOND;
   private static final int RETRY_FACTOR = 4;
+
+  /** How many attempts may be under way, for each slot, with those whose outcome is not durable. */
+  private static final int UNDER_WAY_A_SLOT = 16;
+
   private static final long LONGEST_RETRY_MICROS = 3600 * Micros.PER_SECOND;
 
   private final NodeEnvironment env;
@@ -31,7 +37,7 @@ final class Attempts implements Dispatcher.Starter {
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
-    /** The attempt is over in every respect. */
+    /** The attempt's handler has returned, or it never ran: its slot is free. */
     void left(Attempt attempt);
 
     /** The job that ran alone has ended or outlived its time. */
@@ -39,7 +45,7 @@ final class Attempts implements Dispatcher.Starter {
 
     void started(ShardJob job);
 
-    void blocked(ShardJob job);
+    void undecodable(ShardJob job);
 
     /** Runs {@code then} once a job due then may be in the shard's journal. */
     void awakeBy(Shard shard, long dueMicros, Runnable then);
@@ -72,6 +78,11 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   // ---- starting
+
+  @Override
+  public boolean mayStart() {
+    return running.size() < (long) UNDER_WAY_A_SLOT * options.slots();
+  }
 
   @Override
   public void start(ShardJob job, Lane lane, boolean alone) {
@@ -114,7 +125,7 @@ final class Attempts implements Dispatcher.Starter {
             }));
   }
 
-  /** The last look at the clock before the handler starts. */
+  /** The loop's last look at everything; the handler's thread looks at the clock once more. */
   private void run(Attempt attempt) {
     ShardJob job = attempt.job();
     long now = env.wallMicros();
@@ -124,12 +135,12 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     if (job.rare != null && job.rare.cancelReason != null) {
-      attempt.returned = true;
+      returned(attempt);
       end(attempt, Body.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
       return;
     }
     if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
-      attempt.returned = true;
+      returned(attempt);
       end(attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
     }
@@ -140,8 +151,13 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void notRun(Attempt attempt) {
-    attempt.returned = true;
+    returned(attempt);
     asIfNotMade(attempt);
+  }
+
+  private void returned(Attempt attempt) {
+    attempt.returned = true;
+    host.left(attempt);
   }
 
   private void watchTime(Attempt attempt, long nowMicros) {
@@ -244,7 +260,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The runner says how it went; false where the attempt was over already and it counts not. */
   boolean finished(Attempt attempt, AttemptOutcome outcome) {
-    attempt.returned = true;
+    returned(attempt);
     if (attempt.over || attempt.job().revision != attempt.revision()) {
       env.metrics().count("attempts.stale", 1);
       asIfNotMade(attempt);
@@ -266,6 +282,7 @@ final class Attempts implements Dispatcher.Starter {
       case AttemptOutcome.Failed(JobError error, boolean retryable) ->
           failedOrStopped(attempt, error, retryable);
       case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
+      case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);
       case AttemptOutcome.Interrupted interrupted -> {
         if (attempt.job().cancelRequested()) {
           cancelled(attempt, null);
@@ -342,11 +359,12 @@ final class Attempts implements Dispatcher.Starter {
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
+    attempt.settled = true;
     forgetStart(attempt);
     env.metrics().count("jobs.undecodable", 1);
-    leave(attempt);
+    leaveIfDone(attempt);
     job.attempt = null;
-    host.blocked(job);
+    host.undecodable(job);
   }
 
   private void end(Attempt attempt, Body.End end) {
@@ -466,17 +484,10 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void leaveIfDone(Attempt attempt) {
-    if (attempt.returned && attempt.settled) {
-      leave(attempt);
-    }
-  }
-
-  private void leave(Attempt attempt) {
-    if (running.remove(attempt)) {
+    if (attempt.returned && attempt.settled && running.remove(attempt)) {
       shardOf(attempt.job()).running--;
       attempt.timers.forEach(timers::cancel);
       endAlone(attempt);
-      host.left(attempt);
     }
   }
 

@@ -5,7 +5,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.store.Outcome;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +29,6 @@ final class Cancels {
     void endedUnloaded(Shard shard, ShardJob job, Body.End end);
   }
 
-  /** Who asked: a result, or null and why there is none. */
-  interface Answer extends BiConsumer<@Nullable CancelResult, String> {}
-
   Cancels(NodeEnvironment env, Shards shards, Committer committer, Attempts attempts, Host host) {
     this.env = env;
     this.shards = shards;
@@ -40,7 +37,7 @@ final class Cancels {
     this.host = host;
   }
 
-  void cancel(JobRef ref, String reason, Answer answer) {
+  void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
     shards.withOwned(
         ref.shard(),
         shard -> {
@@ -56,7 +53,12 @@ final class Cancels {
         });
   }
 
-  private void cancelLoaded(Shard shard, ShardFold fold, JobRef ref, String reason, Answer answer) {
+  private void cancelLoaded(
+      Shard shard,
+      ShardFold fold,
+      JobRef ref,
+      String reason,
+      Consumer<Outcome<CancelResult>> answer) {
     ShardJob job = fold.job(ref.number());
     if (job == null) {
       answerEnded(ref, answer);
@@ -68,27 +70,28 @@ final class Cancels {
   }
 
   /** The job is not live: it ended, or never was. */
-  private void answerEnded(JobRef ref, Answer answer) {
+  private void answerEnded(JobRef ref, Consumer<Outcome<CancelResult>> answer) {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).find(ref),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
-            answer.accept(null, outcome.toString());
+            answer.accept(outcome.map(story -> new CancelResult.NotFound()));
             return;
           }
           JobState state = found.map(story -> story.view().info().state()).orElse(null);
           if (state == null) {
-            answer.accept(new CancelResult.NotFound(), "");
+            answer.accept(Outcome.ok(new CancelResult.NotFound()));
           } else if (state.ended()) {
-            answer.accept(new CancelResult.Ended(state), "");
+            answer.accept(Outcome.ok(new CancelResult.Ended(state)));
           } else {
-            answer.accept(null, "the job's shard is changing hands");
+            answer.accept(new Outcome.Unavailable<>("the job's shard is changing hands"));
           }
         });
   }
 
-  private void cancelWaiting(Shard shard, ShardJob job, String reason, Answer answer) {
+  private void cancelWaiting(
+      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
     job.busy++;
     Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
     append(
@@ -97,18 +100,19 @@ final class Cancels {
         (applied, met) -> {
           job.busy--;
           if (applied == ShardFold.Answer.APPLIED) {
-            answer.accept(new CancelResult.Cancelled(), "");
+            answer.accept(Outcome.ok(new CancelResult.Cancelled()));
           } else {
             answerEnded(shard.ref(job.number), answer);
           }
         },
-        (result, why) -> {
+        lost -> {
           job.busy--;
-          answer.accept(result, why);
+          answer.accept(lost);
         });
   }
 
-  private void cancelRunning(Shard shard, ShardJob job, String reason, Answer answer) {
+  private void cancelRunning(
+      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
     Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
     append(
         shard,
@@ -118,7 +122,7 @@ final class Cancels {
             answerEnded(shard.ref(job.number), answer);
             return;
           }
-          answer.accept(new CancelResult.Stopping(), "");
+          answer.accept(Outcome.ok(new CancelResult.Stopping()));
           Attempt attempt = job.attempt;
           if (attempt != null) {
             attempts.cancel(attempt);
@@ -133,7 +137,8 @@ final class Cancels {
     void applied(ShardFold.Answer answer, @Nullable ShardJob met);
   }
 
-  private void append(Shard shard, Frame frame, Applied then, Answer answer) {
+  private void append(
+      Shard shard, Frame frame, Applied then, Consumer<Outcome<CancelResult>> answer) {
     committer.add(
         shard,
         new Operation(
@@ -146,14 +151,15 @@ final class Cancels {
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                answer.accept(null, why);
+                answer.accept(loss.outcome(why));
               }
             }));
   }
 
   // ---- visits
 
-  private void visit(Shard shard, JobRef ref, String reason, Answer answer) {
+  private void visit(
+      Shard shard, JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
     if (shard.visited) {
       shard.visitors.add(() -> cancel(ref, reason, answer));
       return;
@@ -167,13 +173,17 @@ final class Cancels {
   }
 
   private void seen(
-      Shard shard, JobRef ref, String reason, Answer answer, Outcome<Optional<ShardJob>> outcome) {
+      Shard shard,
+      JobRef ref,
+      String reason,
+      Consumer<Outcome<CancelResult>> answer,
+      Outcome<Optional<ShardJob>> outcome) {
     if (!shard.owned() || shard.loaded() || shard.loading()) {
       leave(shard);
       cancel(ref, reason, answer);
     } else if (!(outcome instanceof Outcome.Ok<Optional<ShardJob>>(Optional<ShardJob> found))) {
       leave(shard);
-      answer.accept(null, outcome.toString());
+      answer.accept(outcome.map(job -> new CancelResult.NotFound()));
     } else if (found.isEmpty()) {
       leave(shard);
       answerEnded(ref, answer);
@@ -182,7 +192,8 @@ final class Cancels {
     }
   }
 
-  private void endVisited(Shard shard, ShardJob job, String reason, Answer answer) {
+  private void endVisited(
+      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
     Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
     append(
         shard,
@@ -196,11 +207,11 @@ final class Cancels {
           if (met == null) {
             host.endedUnloaded(shard, job, end);
           }
-          answer.accept(new CancelResult.Cancelled(), "");
+          answer.accept(Outcome.ok(new CancelResult.Cancelled()));
         },
-        (result, why) -> {
+        lost -> {
           leave(shard);
-          answer.accept(result, why);
+          answer.accept(lost);
         });
   }
 
@@ -234,6 +245,6 @@ final class Cancels {
         shard,
         Frame.of(Kind.END, job.number, end.encode()),
         (applied, met) -> job.busy--,
-        (result, why) -> job.busy--);
+        lost -> job.busy--);
   }
 }

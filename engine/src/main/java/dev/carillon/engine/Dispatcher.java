@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class Dispatcher {
   private final List<Lane> aside = new ArrayList<>();
   private final Gate node;
   private final Starter starter;
+  private final Consumer<ShardJob> blocked;
   private @Nullable ShardJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
@@ -34,14 +36,24 @@ final class Dispatcher {
 
   private record LaneKey(String namespace, String queue) {}
 
-  /** Starts an attempt; the dispatcher has entered the gates. */
+  /** Starts attempts. */
   interface Starter {
+    /** Whether outcomes become durable fast enough for another attempt. */
+    boolean mayStart();
+
+    /** The dispatcher has entered the gates. */
     void start(ShardJob job, Lane lane, boolean alone);
   }
 
-  Dispatcher(int slots, Starter starter) {
+  /**
+   * Nothing to start yet.
+   *
+   * @param blocked told of due jobs that may not start
+   */
+  Dispatcher(int slots, Starter starter, Consumer<ShardJob> blocked) {
     this.node = new Gate(slots);
     this.starter = starter;
+    this.blocked = blocked;
   }
 
   Gate node() {
@@ -122,7 +134,7 @@ final class Dispatcher {
   /** Starts what may start; true where there is more to start at once. */
   boolean turn() {
     for (int started = 0; started < STARTS_A_TURN; started++) {
-      if (stopped || exclusive || !node.hasRoom()) {
+      if (stopped || exclusive || !node.hasRoom() || !starter.mayStart()) {
         return false;
       }
       ShardJob alone = waitsAlone;
@@ -182,10 +194,12 @@ final class Dispatcher {
     HandlerSlot handler = handlerOf(job);
     if (!handler.registered) {
       handler.block(job, ShardJob.Phase.NO_HANDLER);
+      blocked.accept(job);
       return false;
     }
     if (!handler.gate.hasRoom()) {
       handler.limit(job);
+      blocked.accept(job);
       return false;
     }
     return true;
@@ -201,7 +215,7 @@ final class Dispatcher {
     starter.start(job, lane, alone);
   }
 
-  /** An attempt that was started is over in every respect. */
+  /** The handler of an attempt has returned. */
   void left(Lane lane, HandlerSlot handler) {
     node.leave();
     lane.namespaceGate.leave();

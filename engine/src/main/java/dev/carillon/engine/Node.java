@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * of events and at the time the last turn named. Nothing here blocks.
  */
 public final class Node {
-  /** What {@link #save} answers an attempt that was replaced or is over. */
-  public static final String NOT_CURRENT = "the attempt is no longer current";
-
   private static final int FIRST_SLOTS = 64;
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final long JUMP_MICROS = 1_000_000;
@@ -58,7 +54,7 @@ public final class Node {
     this.shards = new Shards(env, options, committer, names, new ShardHost());
     this.adds = new Adds(env, options, shards, committer, names, new AddHost());
     this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
-    this.dispatcher = new Dispatcher(options.slots(), attempts);
+    this.dispatcher = new Dispatcher(options.slots(), attempts, this::tellBlocked);
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
     this.bodies = new Bodies(env, options, timers, this::schedule);
   }
@@ -269,22 +265,20 @@ public final class Node {
     }
   }
 
-  /**
-   * Cancels a job, loaded or not, running or not. The answer is a result, or null and why there is
-   * none.
-   */
-  public void cancel(JobRef ref, String reason, BiConsumer<@Nullable CancelResult, String> answer) {
-    cancels.cancel(ref, reason, answer::accept);
+  /** Cancels a job, loaded or not, running or not. */
+  public void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
+    cancels.cancel(ref, reason, answer);
   }
 
   /**
-   * Keeps a handler's resume position; {@code answer} hears null once it is durable, or why not.
+   * Keeps a handler's resume position; {@code answer} hears true once it is durable, false where
+   * the attempt was replaced or is over.
    */
-  public void save(Attempt attempt, byte[] state, Consumer<@Nullable String> answer) {
+  public void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
     ShardJob job = attempt.job();
     Shard shard = Attempts.shardOf(job);
     if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
-      answer.accept(NOT_CURRENT);
+      answer.accept(Outcome.ok(false));
       return;
     }
     Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
@@ -295,13 +289,12 @@ public final class Node {
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
-                boolean kept = applied == ShardFold.Answer.APPLIED;
-                answer.accept(kept ? null : NOT_CURRENT);
+                answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                answer.accept(why);
+                answer.accept(loss.outcome(why));
               }
             }));
   }
@@ -592,6 +585,14 @@ public final class Node {
     }
   }
 
+  private void tellBlocked(ShardJob job) {
+    changed(job);
+    JobListener listener = env.listener();
+    if (listener != null) {
+      listener.blocked(info(job));
+    }
+  }
+
   private JobInfo info(ShardJob job) {
     JobState state = Standing.state(job.phase);
     BlockReason reason = Standing.reason(job.phase);
@@ -720,13 +721,9 @@ public final class Node {
     }
 
     @Override
-    public void blocked(ShardJob job) {
+    public void undecodable(ShardJob job) {
       dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
-      changed(job);
-      JobListener listener = env.listener();
-      if (listener != null) {
-        listener.blocked(info(job));
-      }
+      tellBlocked(job);
     }
 
     @Override

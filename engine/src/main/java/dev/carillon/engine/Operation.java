@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +55,15 @@ final class Operation {
     /** Definitely not written: the store has no room. */
     FULL,
     /** The shard went to another owner before its fate was known. */
-    UNKNOWN
+    UNKNOWN;
+
+    <T> Outcome<T> outcome(String why) {
+      return switch (this) {
+        case NOT_WRITTEN -> new Outcome.Unavailable<>(why);
+        case FULL -> new Outcome.Full<>(why);
+        case UNKNOWN -> new Outcome.Unknown<>(why);
+      };
+    }
   }
 
   boolean isAdd() {

@@ -6,6 +6,7 @@ import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
+import dev.carillon.store.Outcome;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -165,7 +166,9 @@ final class Handlers implements AttemptRunner {
                   if (execution.runs()) {
                     users.begins(UserOperations.Kind.SAVE);
                     life.node.save(
-                        execution.attempt, state, why -> saved(execution, state, why == null));
+                        execution.attempt,
+                        state,
+                        outcome -> saved(execution, state, outcome.equals(Outcome.ok(true))));
                   }
                 }));
   }

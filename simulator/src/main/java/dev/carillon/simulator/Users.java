@@ -288,10 +288,10 @@ final class Users {
     life.node.cancel(
         ref,
         "no longer wanted",
-        (result, why) -> {
+        outcome -> {
           operations.ends(Kind.CANCEL);
-          world.trace.note("cancelled", id, result == null ? why : result.toString());
-          if (result != null) {
+          world.trace.note("cancelled", id, outcome.toString());
+          if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)) {
             cancelled(job, result);
           }
         });
