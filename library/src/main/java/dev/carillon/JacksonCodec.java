@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
@@ -27,7 +28,7 @@ public final class JacksonCodec implements PayloadCodec {
   /** With the settings above. */
   public JacksonCodec() {
     this(
-        JsonMapper.builder()
+        JsonMapper.builder(JsonFactory.builder().recyclerPool(new JsonBuffers()).build())
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .build());

@@ -5,10 +5,10 @@ import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * Mode#ASYNC} is a reader of a stream that keeps a number of jobs on their way: a few threads.
  */
 final class Producers {
+  private static final int LOOK_EVERY = 64;
+  private static final long LOOK_AGAIN_NANOS = 50_000;
+
   private final Carillon carillon;
   private final Crowd crowd;
   private final LongFunction<Job<Void>> jobs;
-  private final BacklogGate gate;
+  private final LongSupplier ran;
   private final AtomicLong numbers = new AtomicLong();
   private final LongAdder acknowledged = new LongAdder();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -69,11 +72,10 @@ final class Producers {
     this.carillon = carillon;
     this.crowd = crowd;
     this.jobs = jobs;
-    this.gate = new BacklogGate(() -> acknowledged() - ran.getAsLong() > crowd.backlog());
+    this.ran = ran;
   }
 
   void start() {
-    gate.start();
     for (int i = 0; i < crowd.threads(); i++) {
       Runnable work =
           crowd.mode() == Mode.BLOCKING
@@ -94,7 +96,6 @@ final class Producers {
   /** Stops and waits for the last answers; throws what a call threw. */
   void stop() throws InterruptedException {
     stopping = true;
-    gate.open();
     for (Thread thread : threads) {
       thread.join();
     }
@@ -108,10 +109,15 @@ final class Producers {
     }
   }
 
-  /** The next number, once the backlog has room. */
+  /** The next number, once the backlog has room; looked at now and then. */
   private long next() {
-    gate.pass();
-    return numbers.getAndIncrement();
+    long number = numbers.getAndIncrement();
+    if (number % LOOK_EVERY == 0) {
+      while (!stopping && acknowledged() - ran.getAsLong() > crowd.backlog()) {
+        LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+      }
+    }
+    return number;
   }
 
   private void block() {
@@ -126,33 +132,34 @@ final class Producers {
   }
 
   private void keepOnTheirWay(int inFlight) {
-    Semaphore free = new Semaphore(inFlight);
+    Window window = new Window(inFlight);
     try {
       while (!stopping) {
-        free.acquireUninterruptibly();
+        Job<Void> job = jobs.apply(next());
+        window.enter();
         var unused =
             carillon
-                .scheduleAsync(jobs.apply(next()))
-                .whenComplete((job, thrown) -> answered(job, thrown, free));
+                .scheduleAsync(job)
+                .whenComplete((handle, thrown) -> answered(handle, thrown, window));
       }
     } catch (RuntimeException e) {
       failed(e);
+      return; // the job whose call threw has no answer
     }
-    free.acquireUninterruptibly(inFlight);
+    window.drain();
   }
 
-  private void answered(@Nullable JobHandle<Void> job, @Nullable Throwable thrown, Semaphore free) {
+  private void answered(@Nullable JobHandle<Void> job, @Nullable Throwable thrown, Window window) {
     if (job != null) {
       acknowledged.increment();
     } else if (thrown != null) {
       failed(thrown);
     }
-    free.release();
+    window.leave();
   }
 
   private void failed(Throwable thrown) {
     failure.compareAndSet(null, thrown);
     stopping = true;
-    gate.open();
   }
 }

@@ -67,9 +67,11 @@ final class ThroughputRound<I> {
       Moment start = moment(producers, counted);
       sleep(options.seconds, producers);
       Moment end = moment(producers, counted);
+      // What has run and not ended is among these; those of the start count as ended before it.
+      int notEnded = carillon.stats().running();
       producers.stop();
       awaitRun(producers.acknowledged());
-      return result(start, end, crowd.slots(), producers.acknowledged());
+      return result(start, end, notEnded, producers.acknowledged());
     }
   }
 
@@ -85,10 +87,9 @@ final class ThroughputRound<I> {
         counted.calls());
   }
 
-  private static Result result(Moment start, Moment end, int slots, long acknowledged) {
+  private static Result result(Moment start, Moment end, int notEnded, long acknowledged) {
     double seconds = (end.nanos - start.nanos) / 1e9;
-    // An attempt keeps its slot until its end is durable: at most that many had run and not ended.
-    long ended = Math.max(0, end.ran - start.ran - slots);
+    long ended = Math.max(0, end.ran - start.ran - notEnded);
     long added = end.acknowledged - start.acknowledged;
     CountedStore.Calls calls = end.calls.since(start.calls);
     return new Result(

@@ -68,7 +68,7 @@ public final class Attempt {
     this.job = job;
     this.lane = lane;
     this.ref = at.ref();
-    this.body = job.body;
+    this.body = job.body();
     this.saved = job.rare != null ? job.rare.saved : null;
     this.type = job.type;
     this.epoch = at.epoch();
@@ -124,7 +124,7 @@ public final class Attempt {
 
   /** What was asked for; decoded anew at each call. */
   public JobSpec spec() {
-    return JobSpec.decode(body);
+    return JobSpec.decode(body, type, lane);
   }
 
   /** 1 for the first. */

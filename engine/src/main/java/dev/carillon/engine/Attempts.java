@@ -368,33 +368,35 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void end(Attempt attempt, Body.End end) {
-    Operation operation = settle(attempt, Frame.of(Kind.END, attempt.job().number, end.encode()));
-    if (operation != null) {
-      committer.add(shardOf(attempt.job()), operation);
+    ShardJob job = attempt.job();
+    if (settle(attempt)) {
+      Frame frame = Frame.of(Kind.END, job.number, end.encode());
+      committer.add(shardOf(job), new Operation(frame, end, new Settlement(attempt)));
     }
   }
 
   private void retry(Attempt attempt, Body.Retry retry) {
-    Frame frame = Frame.of(Kind.RETRY, attempt.job().number, retry.encode());
-    Operation operation = settle(attempt, frame);
-    if (operation != null) {
+    ShardJob job = attempt.job();
+    if (settle(attempt)) {
+      Frame frame = Frame.of(Kind.RETRY, job.number, retry.encode());
+      Operation operation = new Operation(frame, new Settlement(attempt));
       // A clock that jumped back may have left the next time below the shard's wake time.
-      Shard shard = shardOf(attempt.job());
+      Shard shard = shardOf(job);
       host.awakeBy(shard, retry.nextDue(), () -> committer.add(shard, operation));
     }
   }
 
-  /** The outcome to send, or null where its shard is lost; from here on no other is taken. */
-  private @Nullable Operation settle(Attempt attempt, Frame frame) {
+  /** From here on no other outcome is taken; false where its shard is lost and none is sent. */
+  private boolean settle(Attempt attempt) {
     attempt.over = true;
     ShardJob job = attempt.job();
     if (!shardOf(job).owned()) {
       attempt.settled = true;
       leaveIfDone(attempt);
-      return null;
+      return false;
     }
     job.busy++;
-    return new Operation(frame, new Settlement(attempt));
+    return true;
   }
 
   /** What becomes of an outcome. */
@@ -486,7 +488,9 @@ final class Attempts implements Dispatcher.Starter {
   private void leaveIfDone(Attempt attempt) {
     if (attempt.returned && attempt.settled && running.remove(attempt)) {
       shardOf(attempt.job()).running--;
-      attempt.timers.forEach(timers::cancel);
+      if (!attempt.timers.isEmpty()) {
+        attempt.timers.forEach(timers::cancel);
+      }
       endAlone(attempt);
     }
   }

@@ -125,7 +125,7 @@ final class Bodies {
         (number, body) -> {
           ShardJob job = fold.job(number);
           if (job != null && job.isStripped()) {
-            job.body = body;
+            job.restore(body);
             shard.stripped--;
             resident += job.bodyBytes;
           }

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Reads what {@link ByteWriter} wrote; anything that cannot be is a {@link DamagedException}. */
 final class ByteReader {
@@ -60,6 +61,15 @@ final class ByteReader {
   String string() {
     int length = length();
     return new String(data, take(length), length, StandardCharsets.UTF_8);
+  }
+
+  /** The next string; {@code known}, if given, is what it must be and saves decoding it. */
+  String string(@Nullable String known) {
+    if (known == null) {
+      return string();
+    }
+    skip(length());
+    return known;
   }
 
   byte[] bytes() {

@@ -320,6 +320,7 @@ final class Committer {
     operation.stage = Operation.Stage.SETTLED;
     ShardFold fold = shard.fold;
     JobSpec spec = operation.spec;
+    Body.End end = operation.end;
     Frame frame = operation.frame;
     if (fold == null) {
       if (shard.arrivedWhileLoading != null) {
@@ -330,7 +331,9 @@ final class Committer {
     }
     fold.at(shard.tail);
     ShardFold.Answer answer =
-        spec != null ? fold.add(frame.job(), spec, frame.body()) : fold.apply(frame);
+        spec != null
+            ? fold.add(frame.job(), spec, frame.body())
+            : end != null ? fold.end(frame.job(), end) : fold.apply(frame);
     operation.listener.applied(answer, fold.met());
   }
 

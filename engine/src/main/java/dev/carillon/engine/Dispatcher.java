@@ -225,8 +225,10 @@ final class Dispatcher {
     if (waiting != null) {
       ready(waiting, false);
     }
-    ring.addAll(aside);
-    aside.clear();
+    if (!aside.isEmpty()) {
+      ring.addAll(aside);
+      aside.clear();
+    }
   }
 
   /** The job that ran alone has ended or outlived its time. */

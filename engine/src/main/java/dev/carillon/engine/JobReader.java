@@ -255,7 +255,7 @@ public final class JobReader {
       @Nullable String reason) {}
 
   static JobInfo info(JobRef ref, ShardJob job, Now now) {
-    JobSpec spec = JobSpec.decodeHead(job.body);
+    JobSpec spec = JobSpec.decodeHead(job.body());
     ShardJob.Rare rare = job.rare;
     JobError error = now.error();
     if (error == null && rare != null && rare.lastErrorType != null) {

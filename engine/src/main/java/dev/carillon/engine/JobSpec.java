@@ -99,26 +99,32 @@ public record JobSpec(
   }
 
   static JobSpec decode(byte[] body) {
-    return decode(body, true);
+    return decode(body, null, null, true);
+  }
+
+  /** The same where its type and lane are at hand. */
+  static JobSpec decode(byte[] body, String type, Lane lane) {
+    return decode(body, type, lane, true);
   }
 
   /** All but the payload, which is left empty. */
   static JobSpec decodeHead(byte[] body) {
-    return decode(body, false);
+    return decode(body, null, null, false);
   }
 
-  private static JobSpec decode(byte[] body, boolean withPayload) {
+  private static JobSpec decode(
+      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
     ByteReader in = new ByteReader(body, 0, body.length);
     int flags = in.u8();
     long due = in.i64();
     long accepted = in.i64();
     int priority = in.i8();
     Stamp stamp = (flags & (NAMED | KEYED)) != 0 ? new Stamp(in.i64(), in.i64()) : Stamp.ABSENT;
-    String type = in.string();
+    String type = in.string(knownType);
     int typeVersion = (int) in.varint();
     boolean lane = (flags & LANE) != 0;
-    String namespace = lane ? in.string() : DEFAULT;
-    String queue = lane ? in.string() : DEFAULT;
+    String namespace = lane ? in.string(knownLane != null ? knownLane.namespace : null) : DEFAULT;
+    String queue = lane ? in.string(knownLane != null ? knownLane.queue : null) : DEFAULT;
     String name = (flags & NAMED) != 0 ? in.string() : null;
     String key = (flags & KEYED) != 0 ? in.string() : null;
     Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();

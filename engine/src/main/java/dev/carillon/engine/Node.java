@@ -124,7 +124,7 @@ public final class Node {
 
   private boolean takeDue() {
     long now = env.wallMicros();
-    long overdueBefore = now - Micros.ceil(options.overdueAfter());
+    long overdueBefore = overdueBefore(now);
     for (int i = 0; i < DUE_A_TURN; i++) {
       ShardJob job = due.poll(now);
       if (job == null) {
@@ -133,14 +133,22 @@ public final class Node {
       if (job.isStripped()) {
         job.phase = ShardJob.Phase.READY;
         bodies.await(Attempts.shardOf(job), job);
-        continue;
-      }
-      dispatcher.ready(job, job.dueMicros < overdueBefore);
-      if (job.has(JobSpec.DEADLINE)) {
-        expireAt(job, job.revision, job.spec().deadlineMicros());
+      } else {
+        ready(job, job.dueMicros < overdueBefore);
       }
     }
     return true;
+  }
+
+  private long overdueBefore(long nowMicros) {
+    return nowMicros - Micros.ceil(options.overdueAfter());
+  }
+
+  private void ready(ShardJob job, boolean overdue) {
+    dispatcher.ready(job, overdue);
+    if (job.has(JobSpec.DEADLINE)) {
+      expireAt(job, job.revision, job.spec().deadlineMicros());
+    }
   }
 
   /** Ends the job at its deadline if it still waits then. */
@@ -397,12 +405,17 @@ public final class Node {
   }
 
   private void arrived(Shard shard, ShardJob job) {
+    long now = env.wallMicros();
     job.shard = shard;
-    bodies.arrived(shard, job, env.wallMicros());
+    bodies.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
-    job.phase = ShardJob.Phase.SCHEDULED;
-    due.add(job);
+    if (job.dueMicros <= now && !job.isStripped()) {
+      ready(job, job.dueMicros < overdueBefore(now));
+    } else {
+      job.phase = ShardJob.Phase.SCHEDULED;
+      due.add(job);
+    }
   }
 
   private void loaded(Shard shard, ShardLoad.Folded load) {
@@ -480,7 +493,7 @@ public final class Node {
 
   /** Frees the name of a job that has ended, or stamps its key with the outcome. */
   private void releaseName(Shard shard, ShardJob job, Body.End end) {
-    JobSpec spec = JobSpec.decodeHead(job.body);
+    JobSpec spec = JobSpec.decodeHead(job.body());
     byte[] value = null;
     String key = spec.key();
     if (key != null) {
@@ -519,7 +532,7 @@ public final class Node {
   }
 
   private void replace(AddRequest request, Shard shard, ShardJob job) {
-    JobSpec old = JobSpec.decodeHead(job.body);
+    JobSpec old = JobSpec.decodeHead(job.body());
     JobSpec spec = request.spec;
     if (!old.type().equals(spec.type())) {
       request.refused(

@@ -14,18 +14,31 @@ final class Operation {
   /** The spec of an add, which saves decoding it again. */
   final @Nullable JobSpec spec;
 
+  /** The body of an end, for the same reason. */
+  final Body.@Nullable End end;
+
   Stage stage = Stage.QUEUED;
 
   /** The adds that must be committed together with this one, if any. */
   @Nullable AtomicAdds together;
 
   Operation(Frame frame, Listener listener) {
-    this(frame, null, listener);
+    this(frame, null, null, listener);
   }
 
-  Operation(Frame frame, @Nullable JobSpec spec, Listener listener) {
+  Operation(Frame frame, JobSpec spec, Listener listener) {
+    this(frame, spec, null, listener);
+  }
+
+  Operation(Frame frame, Body.End end, Listener listener) {
+    this(frame, null, end, listener);
+  }
+
+  private Operation(
+      Frame frame, @Nullable JobSpec spec, Body.@Nullable End end, Listener listener) {
     this.frame = frame;
     this.spec = spec;
+    this.end = end;
     this.listener = listener;
   }
 

@@ -5,10 +5,12 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Due jobs by priority, then due time. Most arrive in that order and stand in a plain queue; only
- * one that should overtake the last goes into a heap.
+ * Due jobs by priority, then due time to the millisecond, then as they came. Most arrive in that
+ * order and stand in a plain queue; only one that should overtake the last goes into a heap.
  */
 final class ReadyLine {
+  private static final long SLACK_MICROS = 1000;
+
   private final ArrayDeque<ShardJob> inOrder = new ArrayDeque<>();
   private final PriorityQueue<ShardJob> overtaking = new PriorityQueue<>(ReadyLine::compare);
 
@@ -21,9 +23,15 @@ final class ReadyLine {
     return byDue != 0 ? byDue : Long.compare(a.number, b.number);
   }
 
+  private static boolean mayFollow(ShardJob last, ShardJob job) {
+    return last.priority == job.priority
+        ? last.dueMicros <= job.dueMicros + SLACK_MICROS
+        : last.priority > job.priority;
+  }
+
   void add(ShardJob job) {
     ShardJob last = inOrder.peekLast();
-    if (last == null || compare(last, job) <= 0) {
+    if (last == null || mayFollow(last, job)) {
       inOrder.addLast(job);
     } else {
       overtaking.add(job);

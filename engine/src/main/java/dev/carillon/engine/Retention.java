@@ -87,7 +87,7 @@ final class Retention {
       retire(shard, summary.withoutKeys());
       return;
     }
-    String recordKey = Names.recordKey(JobSpec.decodeHead(job.body));
+    String recordKey = Names.recordKey(JobSpec.decodeHead(job.body()));
     names.get(
         recordKey,
         found -> {

@@ -17,7 +17,7 @@ final class ShardFold {
 
   private final LongMap<ShardJob> live = new LongMap<>();
   private final Map<String, String> words = new HashMap<>();
-  private String lastWord = "";
+  private final @Nullable String[] recentWords = new @Nullable String[8];
   private Listener listener;
   private @Nullable ShardJob met;
   private long position;
@@ -128,11 +128,14 @@ final class ShardFold {
   }
 
   private String intern(String word) {
-    if (word.equals(lastWord)) {
-      return lastWord;
+    int place = word.hashCode() & recentWords.length - 1;
+    String recent = recentWords[place];
+    if (word.equals(recent)) {
+      return recent;
     }
-    lastWord = internNew(word);
-    return lastWord;
+    String known = internNew(word);
+    recentWords[place] = known;
+    return known;
   }
 
   private String internNew(String word) {
@@ -154,7 +157,7 @@ final class ShardFold {
         ShardFold one = new ShardFold((job, end) -> {});
         one.apply(frame);
         ShardJob job = one.job(frame.job());
-        yield job != null ? job.body : NOTHING;
+        yield job != null ? job.body() : NOTHING;
       }
       case START, SAVE, RETRY, CANCEL, END, CLEAR -> NOTHING;
     };
@@ -231,8 +234,7 @@ final class ShardFold {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
     liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
-    job.body = replace.spec();
-    job.bodyBytes = job.body.length;
+    job.replaceBody(replace.spec());
     job.position = position;
     job.dueMicros = spec.dueMicros();
     job.priority = (byte) spec.priority();
@@ -263,6 +265,12 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
+  /** Applies an end whose body is at hand. */
+  Answer end(long number, Body.End end) {
+    met = live.get(number);
+    return met == null ? Answer.NO_SUCH_JOB : end(met, end);
+  }
+
   private Answer end(ShardJob job, Body.End end) {
     if (!end.state().ended()) {
       throw new DamagedException("end: state " + end.state() + " (expected: one that has ended)");
@@ -288,7 +296,7 @@ final class ShardFold {
   static Frame stateOf(ShardJob job) {
     ShardJob.Rare rare = job.rare != null ? job.rare : new ShardJob.Rare();
     ByteWriter out =
-        new ByteWriter(64 + job.body.length)
+        new ByteWriter(64 + job.body().length)
             .varint(job.attempts)
             .varint(job.revision)
             .i64(job.dueMicros)
@@ -309,7 +317,7 @@ final class ShardFold {
       out.string(rare.lastErrorType);
       out.string(rare.lastErrorMessage != null ? rare.lastErrorMessage : "");
     }
-    return Frame.of(Kind.STATE, job.number, out.raw(job.body).toBytes());
+    return Frame.of(Kind.STATE, job.number, out.raw(job.body()).toBytes());
   }
 
   private Answer state(Frame frame) {

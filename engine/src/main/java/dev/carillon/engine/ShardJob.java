@@ -11,20 +11,17 @@ import org.jspecify.annotations.Nullable;
  * held at once: mind every field.
  */
 final class ShardJob {
-  private static final byte[][] FLAGS_ONLY = new byte[64][];
-
-  static {
-    for (int flags = 0; flags < FLAGS_ONLY.length; flags++) {
-      FLAGS_ONLY[flags] = new byte[] {(byte) flags};
-    }
-  }
+  private static final byte[] STRIPPED = {};
 
   final long number;
   final String type;
   final String namespace;
   String queue;
-  byte[] body;
+  private byte[] body;
   int bodyBytes;
+
+  /** Those of its spec, at hand without its body. */
+  private byte flags;
 
   /** The entry that holds its body. */
   long position;
@@ -58,6 +55,7 @@ final class ShardJob {
     this.queue = intern.apply(spec.queue());
     this.body = body;
     this.bodyBytes = body.length;
+    this.flags = (byte) JobSpec.flags(body);
     this.dueMicros = spec.dueMicros();
     this.priority = (byte) spec.priority();
   }
@@ -107,13 +105,31 @@ final class ShardJob {
     return found;
   }
 
-  /** Lets go of its body but for the flags. */
-  void strip() {
-    body = FLAGS_ONLY[JobSpec.flags(body)];
+  /** Its spec, encoded; without content where it is stripped. */
+  byte[] body() {
+    return body;
   }
 
+  /** Has another spec from now on. */
+  void replaceBody(byte[] newBody) {
+    body = newBody;
+    bodyBytes = newBody.length;
+    flags = (byte) JobSpec.flags(newBody);
+  }
+
+  /** Lets go of its body. */
+  void strip() {
+    body = STRIPPED;
+  }
+
+  /** Has its body again. */
+  void restore(byte[] sameBody) {
+    body = sameBody;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // there is one such array
   boolean isStripped() {
-    return body.length == 1;
+    return body == STRIPPED;
   }
 
   /** What it takes in a journal, about. */
@@ -127,11 +143,11 @@ final class ShardJob {
   }
 
   boolean hasName() {
-    return (JobSpec.flags(body) & (JobSpec.NAMED | JobSpec.KEYED)) != 0;
+    return (flags & (JobSpec.NAMED | JobSpec.KEYED)) != 0;
   }
 
   boolean has(int flag) {
-    return (JobSpec.flags(body) & flag) != 0;
+    return (flags & flag) != 0;
   }
 
   JobSpec spec() {
