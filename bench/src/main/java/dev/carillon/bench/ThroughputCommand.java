@@ -43,8 +43,9 @@ final class ThroughputCommand implements Callable<Integer> {
   @Option(
       names = "--in-flight",
       paramLabel = "N",
-      description = "Jobs on their way at once, async only (default: ${DEFAULT-VALUE}).",
-      defaultValue = "16384")
+      description =
+          "Jobs on their way at once, async only (default: 16384 for sqlite, whose commits take"
+              + " milliseconds, 1024 for memory).")
   private int inFlight;
 
   @Option(
@@ -52,8 +53,7 @@ final class ThroughputCommand implements Callable<Integer> {
       paramLabel = "N",
       description =
           "Producers wait while more jobs are scheduled and have not run, so that what is measured"
-              + " can go on for ever (default: ${DEFAULT-VALUE}).",
-      defaultValue = "20000")
+              + " can go on for ever (default: 20000 for sqlite, 1024 for memory).")
   private int backlog;
 
   @Option(
@@ -96,7 +96,7 @@ final class ThroughputCommand implements Callable<Integer> {
     report.setting("payload bytes", bytes);
     report.setting("handler", "no-op, " + slots + " slots");
     report.setting("producers", crowd().text());
-    report.setting("backlog", "at most " + backlog);
+    report.setting("backlog", "at most " + crowd().backlog());
     report.setting("history", "default");
     report.setting("window", options.seconds + " s after " + options.warmup + " s");
     if (options.store == RunOptions.Kind.SQLITE) {
@@ -109,8 +109,11 @@ final class ThroughputCommand implements Callable<Integer> {
 
   private Producers.Crowd crowd() {
     boolean async = mode == Producers.Mode.ASYNC;
+    boolean durable = options.store == RunOptions.Kind.SQLITE;
     int threads = producers > 0 ? producers : async ? 2 : 8192;
-    return new Producers.Crowd(mode, threads, async ? inFlight : threads, backlog, slots);
+    int onTheirWay = inFlight != 0 ? inFlight : durable ? 16_384 : 1024;
+    int behind = backlog != 0 ? backlog : durable ? 20_000 : 1024;
+    return new Producers.Crowd(mode, threads, async ? onTheirWay : threads, behind, slots);
   }
 
   private void sqlite(Report report, PayloadCodec codec) throws InterruptedException {

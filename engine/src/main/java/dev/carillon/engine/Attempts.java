@@ -96,7 +96,7 @@ final class Attempts implements Dispatcher.Starter {
     running.add(attempt);
     shard.running++;
     job.attempt = attempt;
-    if (!job.marked && !alone) {
+    if (!job.isMarked() && !alone) {
       run(attempt);
       return;
     }
@@ -188,7 +188,7 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     ShardJob job = attempt.job();
-    job.marked = false;
+    job.mark(false);
     Body.Clear clear = new Body.Clear(env.wallMicros(), 0);
     committer.add(
         shardOf(job),
@@ -411,7 +411,7 @@ final class Attempts implements Dispatcher.Starter {
     public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
       ShardJob job = attempt.job();
       job.busy--;
-      job.marked = false;
+      job.mark(false);
       attempt.settled = true;
       if (job.attempt == attempt) {
         job.attempt = null;

@@ -5,11 +5,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map from job numbers to jobs in two arrays: about 20 bytes an entry where {@code HashMap} takes
+ * A map from job numbers to jobs in two arrays: 16 to 30 bytes an entry where {@code HashMap} takes
  * 60. Linear probing, removal by shifting back, so there are no tombstones. Zero is no key.
  */
 final class LongMap<V> {
   private static final int SMALLEST = 16;
+
+  /** Grows at ten parts of thirteen: the 50,000 jobs of a full shard fit into 65,536 places. */
+  private static final long FULL_AT = 10;
+
+  private static final long FULL_OF = 13;
 
   private long[] keys = new long[SMALLEST];
   private @Nullable Object[] values = new @Nullable Object[SMALLEST];
@@ -39,7 +44,7 @@ final class LongMap<V> {
     if (key == 0) {
       throw new IllegalArgumentException("key: 0 (expected: another number)");
     }
-    if ((size + 1) * 5L > keys.length * 3L) {
+    if ((size + 1) * FULL_OF > keys.length * FULL_AT) {
       resize(keys.length * 2);
     }
     int i = slot(key);

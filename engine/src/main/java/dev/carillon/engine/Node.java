@@ -437,8 +437,8 @@ public final class Node {
               } else if (job.cancelRequested()) {
                 cancels.endRequested(shard, job);
               } else {
-                job.marked =
-                    (shard.suspect && job.dueMicros <= now) || (rare != null && rare.markers > 0);
+                boolean markedBefore = rare != null && rare.markers > 0;
+                job.mark(markedBefore || (shard.suspect && job.dueMicros <= now));
                 if (rare != null && rare.alone && !ownMarker) {
                   attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ShardJob {
   private static final byte[] STRIPPED = {};
+  private static final int MARKED = 128;
 
   final long number;
   final String type;
@@ -20,7 +21,7 @@ final class ShardJob {
   private byte[] body;
   int bodyBytes;
 
-  /** Those of its spec, at hand without its body. */
+  /** Those of its spec, at hand without its body, and {@link #MARKED}. */
   private byte flags;
 
   /** The entry that holds its body. */
@@ -36,9 +37,6 @@ final class ShardJob {
 
   /** How many operations on it are on their way to the journal: it is not dispatched then. */
   short busy;
-
-  /** Starts with a durable marker until an attempt of it has ended. */
-  boolean marked;
 
   @Nullable Shard shard;
   @Nullable Lane lane;
@@ -114,7 +112,16 @@ final class ShardJob {
   void replaceBody(byte[] newBody) {
     body = newBody;
     bodyBytes = newBody.length;
-    flags = (byte) JobSpec.flags(newBody);
+    flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
+  }
+
+  /** Whether it starts with a durable marker, until an attempt of it has ended. */
+  boolean isMarked() {
+    return (flags & MARKED) != 0;
+  }
+
+  void mark(boolean marked) {
+    flags = (byte) (marked ? flags | MARKED : flags & ~MARKED);
   }
 
   /** Lets go of its body. */
