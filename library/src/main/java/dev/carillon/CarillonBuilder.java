@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  */
 public final class CarillonBuilder {
+  private static final int MOST_WAITING_JOBS = 1_000_000;
+  private static final long MOST_WAITING_BYTES = 1L << 38;
+
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
   @Nullable Store store;
@@ -151,7 +154,7 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How long ended jobs stay readable. Dead letters stay until they are discarded.
+   * How long ended jobs stay readable. Dead letters stay.
    *
    * @param successes 7 days by default
    * @param failures 30 days by default
@@ -213,15 +216,18 @@ public final class CarillonBuilder {
    * How much may wait for the store before callers are held back.
    *
    * @param jobs 200,000 by default, at most 1,000,000
-   * @param bytes 128 MiB by default
+   * @param bytes 128 MiB by default, at most 256 GiB
    * @return this
    */
   public CarillonBuilder maxWaiting(int jobs, long bytes) {
-    this.maxWaitingJobs = Math.min(positive("jobs", jobs), 1_000_000);
-    if (bytes < 1) {
-      throw bad("bytes", bytes, "at least 1");
+    if (jobs < 1 || jobs > MOST_WAITING_JOBS) {
+      throw bad("jobs", jobs, "1 to " + MOST_WAITING_JOBS);
     }
-    this.maxWaitingBytes = Math.min(bytes, 1L << 38);
+    if (bytes < 1 || bytes > MOST_WAITING_BYTES) {
+      throw bad("bytes", bytes, "1 to " + MOST_WAITING_BYTES);
+    }
+    this.maxWaitingJobs = jobs;
+    this.maxWaitingBytes = bytes;
     return this;
   }
 
@@ -347,7 +353,8 @@ public final class CarillonBuilder {
         successRetention,
         failureRetention,
         keyRetention,
-        defaults.maxQueued(),
+        defaults.maxQueued() + maxWaitingJobs, // what ends jobs waits there as well
+        defaults.maxQueuedBytes() + maxWaitingBytes,
         defaults.maxShardJobs(),
         defaults.maxShardBytes(),
         Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),

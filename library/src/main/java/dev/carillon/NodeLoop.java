@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  * of users runs here: handlers run on threads of {@link HandlerRunner}, futures are completed by
  * another thread, blocked callers are only woken.
  *
- * <p>The clocks are read once per round; the engine sees a time that is at most one round old,
- * which is never later than the real one.
+ * <p>The clocks are read once per round; the engine sees a time that is at most one round old. Only
+ * a clock that goes back meanwhile makes it later than the real one: hence the second look on the
+ * attempt's own thread.
  */
 final class NodeLoop {
   private static final int EVENTS_A_ROUND = 2048;

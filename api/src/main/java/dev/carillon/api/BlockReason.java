@@ -11,7 +11,7 @@ public enum BlockReason {
   UNDECODABLE(2),
   /** A workflow's code no longer fits its history. */
   DIVERGED(3),
-  /** A limit that applies to it is used up. */
+  /** As many attempts of its handler run as may. */
   LIMIT(4),
   /** A job that it depends on has not ended. */
   DEPENDENCY(5);

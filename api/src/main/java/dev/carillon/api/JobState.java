@@ -25,7 +25,7 @@ public enum JobState {
   CANCELLED(9),
   /** Ended: its deadline passed first. */
   EXPIRED(10),
-  /** Ended: given up, kept with its evidence as a dead letter until discarded or retained out. */
+  /** Ended: given up, kept with its evidence as a dead letter. */
   DEAD(11);
 
   private final int code;

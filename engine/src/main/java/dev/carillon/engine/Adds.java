@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Adds {
   private static final int MAX_ROUNDS = 32;
-  private static final long MAX_QUEUED_BYTES = 256 << 20;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -93,7 +92,8 @@ final class Adds {
   }
 
   private boolean overloaded(AddRequest request) {
-    if (committer.queued() < options.maxQueued() && committer.queuedBytes() < MAX_QUEUED_BYTES) {
+    if (committer.queued() < options.maxQueued()
+        && committer.queuedBytes() < options.maxQueuedBytes()) {
       return false;
     }
     refuse(
@@ -106,7 +106,7 @@ final class Adds {
                 + " bytes (expected: below "
                 + options.maxQueued()
                 + " and "
-                + MAX_QUEUED_BYTES
+                + options.maxQueuedBytes()
                 + " bytes); the job was not scheduled"));
     return true;
   }
@@ -226,7 +226,7 @@ final class Adds {
     int[] waits = {1};
     Runnable go =
         () -> {
-          if (--waits[0] == 0) {
+          if (--waits[0] == 0 && !batch.failed) {
             batch.requests.forEach(Adds::unhold);
             committer.addTogether(together);
           }

@@ -65,12 +65,17 @@ final class Committer {
     return committing || unresolved > 0;
   }
 
+  /** Queues an operation, unless it was taken back meanwhile. */
   void add(Shard shard, Operation operation) {
+    if (operation.stage == Operation.Stage.SETTLED) {
+      return;
+    }
     if (shard.ownership == Shard.Ownership.LOST) {
       lose(operation, Operation.Loss.NOT_WRITTEN, "its shard moved away");
       return;
     }
     shard.raiseWakeTo = Long.MIN_VALUE;
+    operation.stage = Operation.Stage.QUEUED;
     shard.pending.add(operation);
     queued++;
     queuedBytes += operation.frame.frameBytes();
@@ -79,6 +84,7 @@ final class Committer {
 
   /** Queues adds that go together or not at all. */
   void addTogether(AtomicAdds adds) {
+    adds.forEach(add -> add.stage = Operation.Stage.QUEUED);
     hold(adds, 1);
     waitingTogether.add(adds);
   }
@@ -102,7 +108,7 @@ final class Committer {
   /** Takes back an operation that was not sent; false where it is too late for that. */
   boolean withdraw(Shard shard, Operation operation) {
     if (operation.stage != Operation.Stage.QUEUED) {
-      return false;
+      return operation.stage == Operation.Stage.MADE;
     }
     AtomicAdds together = operation.together;
     if (together != null) {

@@ -13,9 +13,10 @@ import java.time.Duration;
  * @param overdueAfter how late a job is before it counts as backlog
  * @param aloneTime how long a job suspected of killing its node runs alone
  * @param successRetention how long jobs that ended well stay readable
- * @param failureRetention how long failed ones do; dead letters stay until discarded
+ * @param failureRetention how long failed ones do; dead letters stay
  * @param keyRetention how long an idempotency key is remembered after its job ended
  * @param maxQueued operations that may wait for the store before new jobs are refused
+ * @param maxQueuedBytes the same, by size
  * @param maxShardJobs jobs after which a shard is followed by a narrower one
  * @param maxShardBytes the same, by size
  * @param bodyBudgetBytes of loaded jobs that are kept in memory though they are not due soon
@@ -33,6 +34,7 @@ public record NodeOptions(
     Duration failureRetention,
     Duration keyRetention,
     int maxQueued,
+    long maxQueuedBytes,
     int maxShardJobs,
     long maxShardBytes,
     long bodyBudgetBytes,
@@ -52,6 +54,7 @@ public record NodeOptions(
         Duration.ofDays(30),
         Duration.ofDays(1),
         200_000,
+        256 << 20,
         50_000,
         32 << 20,
         32 << 20,

@@ -17,7 +17,7 @@ final class Operation {
   /** The body of an end, for the same reason. */
   final Body.@Nullable End end;
 
-  Stage stage = Stage.QUEUED;
+  Stage stage = Stage.MADE;
 
   /** The adds that must be committed together with this one, if any. */
   @Nullable AtomicAdds together;
@@ -44,6 +44,8 @@ final class Operation {
 
   /** Where it is. */
   enum Stage {
+    /** Not with the committer yet: may be taken back. */
+    MADE,
     /** Not sent: may still be taken back. */
     QUEUED,
     /** Sent, and its fate not settled. */
