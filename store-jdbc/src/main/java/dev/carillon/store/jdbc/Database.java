@@ -47,7 +47,7 @@ final class Database implements AutoCloseable {
   // Guarded by writing.
   private @Nullable Tables writer;
   private @Nullable String broken;
-  private FileIdentity identity;
+  private volatile FileIdentity identity;
   private long recheckedAt;
   private boolean full;
   private volatile boolean shortOfSpace;
@@ -330,6 +330,14 @@ final class Database implements AutoCloseable {
     }
   }
 
+  /**
+   * Whether another file stands where ours was. It must not even be opened: beside an empty one
+   * SQLite deletes the log, which is ours.
+   */
+  private boolean wasReplaced() {
+    return readOnly ? !identity.isSameFile() : identity.changed() != null;
+  }
+
   /** What is read in one snapshot. */
   interface Query<T> {
     Outcome<T> run(Tables tables) throws SQLException;
@@ -343,6 +351,9 @@ final class Database implements AutoCloseable {
         return new Outcome.Unavailable<>(CLOSED);
       }
       Tables tables = reader;
+      if (tables == null && wasReplaced()) {
+        return new Outcome.Unavailable<>(file + " was deleted, moved or replaced");
+      }
       if (tables == null) {
         tables = new Tables(Session.openReader(file, options), counters);
         reader = tables;
@@ -436,6 +447,9 @@ final class Database implements AutoCloseable {
         return Copy.FAILED;
       }
       Session session = copier;
+      if (session == null && wasReplaced()) {
+        return Copy.FAILED;
+      }
       if (session == null) {
         session = Session.open(file, options);
         // Waiting is for writers to decide, not for the one who keeps them waiting.

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Random;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -272,6 +273,28 @@ class SqliteFaultTest {
         Files.move(aside, moved);
       }
       assertThat(Shards.append(store, Shards.entry(shard, 1, 10))).isEqualTo(Outcome.ok(1L));
+    }
+  }
+
+  /** Several times: whether the store opens anything in between is a matter of its own thread. */
+  @RepeatedTest(20)
+  void logSurvivesAnEmptyFileInPlaceOfItsOwn() throws IOException {
+    try (SqliteStore store = SqliteStore.open(file)) {
+      ShardId shard = Shards.create(store, 1);
+      Shards.fill(store, shard, 1, 4, 1_000);
+      Path aside = folder.resolve("aside.db");
+      Files.move(file, aside);
+      Files.createFile(file);
+      // Read through what is open already, or not at all.
+      assertThat(store.journals().head(shard))
+          .isInstanceOfAny(Outcome.Ok.class, Outcome.Unavailable.class);
+      store.emptyLog();
+      Files.delete(file);
+      Files.move(aside, file);
+      assertThat(Shards.read(store, shard)).hasSize(4);
+    }
+    try (SqliteStore store = SqliteStore.open(file)) {
+      assertThat(Shards.read(store, Shards.id(1))).hasSize(4);
     }
   }
 
