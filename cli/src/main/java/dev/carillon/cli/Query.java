@@ -16,10 +16,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** SQL over the jobs of a store, in a temporary database. */
 @Command(
@@ -27,6 +25,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Reads every job of a store into a temporary SQLite database and asks it.",
       "No node needs to run, none is disturbed, nothing is claimed.",
+      "A shard that cannot be read is named on the error stream and left out; the",
+      "answer is over the others, and the exit code is 1 then.",
       "",
       "Tables:",
       "  jobs      id, type, type_version, namespace, queue, priority, name, key,",
@@ -51,18 +51,13 @@ final class Query extends StoreCommand implements Callable<Integer> {
   @Option(names = "--json", description = "one JSON object a row instead of a table")
   private boolean json;
 
-  @Spec private CommandSpec spec;
-
-  Query() {
-    spec = CommandSpec.create(); // replaced by the parser
-  }
-
   @Override
   public Integer call() throws Exception {
+    Reading reading;
     Path file = Files.createTempFile("carillon-query", ".db");
     try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file)) {
       try (JobTables tables = JobTables.create(connection)) {
-        eachJob(tables::add);
+        reading = eachJob(tables::add);
       }
       try (Statement statement = connection.createStatement()) {
         statement.execute("pragma query_only = on");
@@ -71,11 +66,11 @@ final class Query extends StoreCommand implements Callable<Integer> {
     } finally {
       Files.deleteIfExists(file);
     }
-    return 0;
+    return conclude(reading);
   }
 
   private void ask(Statement statement) throws SQLException {
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = out();
     try (ResultSet rows = statement.executeQuery(sql)) {
       if (json) {
         printJson(rows, out);

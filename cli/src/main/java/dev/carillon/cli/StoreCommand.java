@@ -7,16 +7,26 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
-import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** A command that reads a store without a node: nothing is claimed and nothing changes. */
+/**
+ * A command that reads a store without a node: nothing is claimed and nothing changes. A shard that
+ * cannot be read is named on the error stream and left out, and the command ends with 1.
+ */
 @Command
 abstract class StoreCommand {
   private static final int SHARDS_A_PAGE = 256;
+  private static final Pattern SHARD_NAME =
+      Pattern.compile("\\b[0-9a-z]{" + ShardId.TEXT_LENGTH + "}\\b");
 
   @Parameters(index = "0", paramLabel = "URL", description = "the store: jdbc:sqlite:FILE")
   private String url = "";
@@ -31,8 +41,22 @@ abstract class StoreCommand {
   @Option(names = "--debug", description = "show where an error comes from")
   private boolean debug;
 
+  @Spec private CommandSpec spec;
+
+  StoreCommand() {
+    spec = CommandSpec.create(); // replaced by the parser
+  }
+
   boolean isDebug() {
     return debug;
+  }
+
+  PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  PrintWriter err() {
+    return spec.commandLine().getErr();
   }
 
   /** What is done with each job; may fail to write. */
@@ -40,40 +64,143 @@ abstract class StoreCommand {
     void job(Story story) throws Exception;
   }
 
-  /** Shows {@code use} every job of the store, shard by shard; returns how many there were. */
-  long eachJob(Use use) throws Exception {
+  /**
+   * What was read of a store.
+   *
+   * @param unreadShards shards that were left out
+   * @param listed whether every shard was found
+   */
+  record Reading(long jobs, long shards, long unreadShards, boolean listed) {
+    boolean isComplete() {
+      return unreadShards == 0 && listed;
+    }
+  }
+
+  /** Shows {@code use} every job of the store that can be read, shard by shard. */
+  Reading eachJob(Use use) throws Exception {
     if (!url.startsWith("jdbc:")) {
       throw new IllegalArgumentException("URL: " + url + " (expected: jdbc:sqlite:FILE)");
     }
     try (Store store = SqliteStore.openReadOnly(SqliteStore.fileOf(url))) {
-      JobReader reader = new JobReader(store);
-      long jobs = 0;
-      ShardId after = null;
-      while (true) {
-        List<Head> heads = read(store.journals().listById(after, SHARDS_A_PAGE));
-        for (Head head : heads) {
-          for (Story story : read(reader.stories(head.shard(), number -> true))) {
-            use.job(story);
-            jobs++;
-          }
-        }
-        if (heads.size() < SHARDS_A_PAGE) {
-          return jobs;
-        }
-        after = heads.getLast().shard();
-      }
+      return new Pass(store, use).run();
     }
   }
 
-  private static <T> T read(Outcome<T> outcome) throws IOException {
-    if (outcome instanceof Outcome.Ok<T>(T value)) {
-      return value;
+  /** Says what is missing, if anything is; returns the exit code. */
+  int conclude(Reading reading) {
+    if (reading.isComplete()) {
+      return 0;
     }
-    throw new IOException(
-        switch (outcome) {
-          case Outcome.Damaged<T>(String where) -> "store: damaged at " + where;
-          case Outcome.Unavailable<T>(String detail) -> "store: not readable: " + detail;
-          default -> "store: not readable: " + outcome;
-        });
+    PrintWriter err = err();
+    if (reading.unreadShards() > 0) {
+      err.printf(
+          "carillon: %d of %d shards could not be read; their jobs are missing%n",
+          reading.unreadShards(), reading.shards());
+    }
+    if (!reading.listed()) {
+      err.println("carillon: the list of shards could not be read to its end; jobs are missing");
+    }
+    err.flush();
+    return 1;
+  }
+
+  /** One pass over the shards, in the order of their ids. */
+  private final class Pass {
+    private final Store store;
+    private final JobReader reader;
+    private final Use use;
+    private long jobs;
+    private long shards;
+    private long unread;
+
+    Pass(Store store, Use use) {
+      this.store = store;
+      this.reader = new JobReader(store);
+      this.use = use;
+    }
+
+    Reading run() throws Exception {
+      int limit = SHARDS_A_PAGE;
+      ShardId after = null;
+      while (true) {
+        Outcome<List<Head>> listed = store.journals().listById(after, limit);
+        if (listed instanceof Outcome.Ok<List<Head>>(List<Head> heads)) {
+          for (Head head : heads) {
+            read(head.shard());
+          }
+          if (heads.size() < limit) {
+            return reading(true);
+          }
+          after = heads.getLast().shard();
+        } else if (limit > 1) {
+          limit = 1; // a damaged head hides its whole page: first come those before it
+        } else {
+          ShardId damaged = damagedAfter(after, listed);
+          if (damaged == null) {
+            tell("the list of shards" + (after == null ? "" : " after " + after), listed);
+            return reading(false);
+          }
+          shards++;
+          leaveOut(damaged, listed);
+          after = damaged;
+          limit = SHARDS_A_PAGE;
+        }
+      }
+    }
+
+    private Reading reading(boolean listed) {
+      return new Reading(jobs, shards, unread, listed);
+    }
+
+    private void read(ShardId shard) throws Exception {
+      shards++;
+      Outcome<List<Story>> outcome = reader.stories(shard, number -> true);
+      if (outcome instanceof Outcome.Ok<List<Story>>(List<Story> stories)) {
+        for (Story story : stories) {
+          use.job(story);
+          jobs++;
+        }
+      } else {
+        leaveOut(shard, outcome);
+      }
+    }
+
+    private void leaveOut(ShardId shard, Outcome<?> outcome) {
+      unread++;
+      tell("shard " + shard, outcome);
+    }
+
+    private void tell(String what, Outcome<?> outcome) {
+      err().println("carillon: " + what + " is left out: " + reason(outcome));
+      err().flush();
+    }
+  }
+
+  /** The shard that a damaged listing names, if it lies ahead. */
+  private static @Nullable ShardId damagedAfter(@Nullable ShardId after, Outcome<?> listed) {
+    if (listed instanceof Outcome.Damaged<?>(String where)) {
+      Matcher name = SHARD_NAME.matcher(where);
+      if (name.find()) {
+        ShardId shard = parse(name.group());
+        return shard == null || (after != null && shard.compareTo(after) <= 0) ? null : shard;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable ShardId parse(String text) {
+    try {
+      return ShardId.parse(text);
+    } catch (IllegalArgumentException e) {
+      return null; // the name itself is what is damaged
+    }
+  }
+
+  private static String reason(Outcome<?> outcome) {
+    return switch (outcome) {
+      case Outcome.Damaged<?>(String where) -> "damaged at " + where;
+      case Outcome.Unavailable<?>(String detail) -> "not readable: " + detail;
+      default -> "not readable: " + outcome;
+    };
   }
 }

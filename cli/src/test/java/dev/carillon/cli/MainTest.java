@@ -13,6 +13,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -104,6 +109,50 @@ class MainTest {
       assertThat(carillon.health().ready()).isTrue();
     }
     assertThat(out.toString().lines()).hasSize(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "update entries set data = zeroblob(length(data)) where segment = (select segment from"
+            + " heads order by shard limit 1)",
+        "update heads set wake = wake + 1 where shard = (select min(shard) from heads)"
+      })
+  void damagedShardIsNamedAndTheOthersAreRead(String damage) throws IOException, SQLException {
+    Path file = Files.createTempDirectory(folder, "damaged").resolve("jobs.db");
+    String damaged = "jdbc:sqlite:" + file;
+    try (Carillon carillon = Carillon.builder().url(damaged).daemon(true).open()) {
+      for (int days : List.of(40, 400, 800)) {
+        carillon.schedule(COUNT.job(List.of()).named("in" + days).in(Duration.ofDays(days)));
+      }
+    }
+    String shard;
+    try (Connection connection = DriverManager.getConnection(damaged);
+        Statement statement = connection.createStatement()) {
+      try (ResultSet first = statement.executeQuery("select min(shard), count(*) from heads")) {
+        shard = first.getString(1);
+        assertThat(first.getInt(2)).isEqualTo(3);
+      }
+      statement.execute(damage);
+    }
+
+    assertThat(run("export", damaged)).isEqualTo(1);
+    assertThat(out.toString().lines().map(new JsonMapper()::readTree))
+        .extracting(job -> job.get("name").asString())
+        .containsExactly("in400", "in800");
+    assertThat(err.toString())
+        .startsWith("carillon: shard " + shard + " is left out: damaged at ")
+        .contains("carillon: 1 of 3 shards could not be read")
+        .doesNotContain("\tat ");
+
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    assertThat(run("query", damaged, "select name from jobs order by 1")).isEqualTo(1);
+    assertThat(out.toString().lines().toList())
+        .containsExactly("name", "-----", "in400", "in800", "2 rows");
+    assertThat(err.toString())
+        .contains("shard " + shard)
+        .contains("1 of 3 shards could not be read");
   }
 
   @Test
