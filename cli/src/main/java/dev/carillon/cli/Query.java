@@ -53,6 +53,7 @@ final class Query extends StoreCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    SelectText.check(sql);
     Reading reading;
     Path file = Files.createTempFile("carillon-query", ".db");
     try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file)) {

@@ -11,7 +11,10 @@ import dev.carillon.api.TypeToken;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -190,6 +193,75 @@ class MainTest {
   void queryRefusesWhatIsNoSelect(String sql) {
     assertThat(run("query", url, sql)).isEqualTo(2);
     assertThat(err.toString()).startsWith("carillon: SQL: ").doesNotContain("\tat ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " -- nothing",
+        ";",
+        "select 1; select 2",
+        "select ';' /* ; */; -- ;\n drop table jobs",
+        "pragma query_only = off",
+        "select_all",
+        "/* select */ vacuum into 'x.db'"
+      })
+  void queryTakesOneStatementThatAsks(String sql) {
+    assertThat(run("query", url, sql)).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("carillon: SQL: ")
+        .contains("(expected: one statement that starts with select,");
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void queryAttachesNothing() {
+    Path other = folder.resolve("attached.db");
+    assertThat(run("query", url, "attach database '" + other + "' as x")).isEqualTo(2);
+    assertThat(other).doesNotExist();
+    assertThat(err.toString()).contains("(expected: one statement");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "select count(*) from jobs;",
+        "  -- how many;\n SELECT count(*) FROM jobs ; ; -- all",
+        "with j as (select * from jobs) select count(*) from j",
+        "values (3)",
+        "select 3 as \"a;b\", 'it''s; fine' as [c;d], `e;f` from (select 1 as `e;f`)"
+      })
+  void queryTakesWhateverAsks(String sql) {
+    assertThat(run("query", url, sql)).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("3").contains("1 row");
+  }
+
+  @Test
+  void fileErrorsSayWhatWasExpected() throws IOException {
+    Path file = Files.writeString(folder.resolve("text.txt"), "text");
+    assertThat(run("demo", "--dir", file.toString())).isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("carillon: " + file + ": ")
+        .contains("expected: a folder");
+
+    err.getBuffer().setLength(0);
+    Path lost = folder.resolve("nope").resolve("y");
+    assertThat(run("export", url, "-o", lost.toString())).isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("carillon: " + lost + ": not found (expected: a file in an existing folder)");
+    assertThat(Problem.text(new NotDirectoryException("d")))
+        .isEqualTo("d: not a folder (expected: a folder)");
+    assertThat(Problem.text(new AccessDeniedException("d"))).startsWith("d: access denied");
+    assertThat(Problem.text(new FileSystemException("d", null, "odd"))).isEqualTo("d: odd");
+  }
+
+  @Test
+  void scriptListsEveryCommand() throws IOException {
+    String script = Files.readString(Path.of("..", "carillon"));
+    assertThat(Main.commandLine().getSubcommands().keySet())
+        .isNotEmpty()
+        .allSatisfy(command -> assertThat(script).containsPattern("(?m)^  " + command + "\\b"));
   }
 
   @ParameterizedTest
