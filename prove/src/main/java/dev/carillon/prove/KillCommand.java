@@ -10,7 +10,10 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Kills a process under load in a loop and checks what survived. */
@@ -21,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
             + " again, and holds what it acknowledged and started against what the file says at"
             + " the end.")
 final class KillCommand implements Callable<Integer> {
+  private static final int ROUNDS = 50;
   private static final int SHORT_ROUNDS = 5;
   private static final JsonMapper JSON = new JsonMapper();
 
@@ -34,7 +38,7 @@ final class KillCommand implements Callable<Integer> {
       names = "--rounds",
       paramLabel = "N",
       description = "Kills under load (default: 50; 5 with --short).")
-  private int rounds;
+  private @Nullable Integer rounds;
 
   @Option(names = "--short", description = "Few rounds, quick to drain.")
   private boolean shortRun;
@@ -54,9 +58,20 @@ final class KillCommand implements Callable<Integer> {
   @Option(names = "--json", description = "One JSON object a line instead of a table.")
   private boolean json;
 
+  @Spec private CommandSpec spec;
+
+  KillCommand() {
+    spec = CommandSpec.create(); // replaced by the parser
+  }
+
   @Override
   public Integer call() throws IOException, InterruptedException {
-    int all = rounds > 0 ? rounds : shortRun ? SHORT_ROUNDS : 50;
+    Integer asked = rounds;
+    if (asked != null && asked < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--rounds: " + asked + " (expected: 1 or more)");
+    }
+    int all = asked != null ? asked : shortRun ? SHORT_ROUNDS : ROUNDS;
     long chosen = seed != null ? seed : new Random().nextLong(1L << 32);
     Path given = dir;
     Path folder =
