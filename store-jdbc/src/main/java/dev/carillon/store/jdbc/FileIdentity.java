@@ -43,7 +43,8 @@ final class FileIdentity {
     return walKey != null && !walKey.equals(key(wal)) ? wal : null;
   }
 
-  private static @Nullable Object key(Path path) {
+  /** What tells a file from all others, whatever its name; null if it has nothing or is missing. */
+  static @Nullable Object key(Path path) {
     try {
       return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     } catch (IOException e) {

@@ -101,7 +101,7 @@ public final class SqliteStore implements Store {
       throw notOpened(file, e);
     } finally {
       if (!opened) {
-        lock.close();
+        lock.abandon();
       }
     }
   }
@@ -140,6 +140,7 @@ public final class SqliteStore implements Store {
     Session session = Session.create(file, options);
     boolean opened = false;
     try {
+      lock.holdIdentity();
       Schema schema = new Schema(file, options);
       if (schema.isEmpty(session)) {
         schema.install(session);
@@ -249,15 +250,21 @@ public final class SqliteStore implements Store {
   private static String renew(Path file) throws IOException {
     SqliteOptions options = SqliteOptions.DEFAULT;
     ProcessLock lock = ProcessLock.acquire(file);
+    boolean renewed = false;
     try (Session session = Session.open(file, options)) {
       new Schema(file, options).check(session);
       String incarnation = Schema.renewIncarnation(session);
       lock.remember(incarnation);
+      renewed = true;
       return incarnation;
     } catch (SQLException e) {
       throw notOpened(file, e);
     } finally {
-      lock.close();
+      if (renewed) {
+        lock.close();
+      } else {
+        lock.abandon();
+      }
     }
   }
 
