@@ -270,7 +270,7 @@ final class Database implements AutoCloseable {
     closeSessions();
     cache.clear();
     try {
-      Session session = Session.open(file, options);
+      Session session = Session.open(file, options, () -> refuseIf(!identity.isSameFile()));
       writer = new Tables(session, counters);
       if (!allCopied(session)) {
         broken = "another program reads " + file;
@@ -331,11 +331,21 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Whether another file stands where ours was. It must not even be opened: beside an empty one
-   * SQLite deletes the log, which is ours.
+   * Whether another file stands where ours was. It must not be read: beside an empty one SQLite
+   * deletes the log, which is ours. Asked before a file is opened and again before it is read.
    */
   private boolean wasReplaced() {
     return readOnly ? !identity.isSameFile() : identity.changed() != null;
+  }
+
+  private void refuseReplaced() throws SQLException {
+    refuseIf(wasReplaced());
+  }
+
+  private void refuseIf(boolean replaced) throws SQLException {
+    if (replaced) {
+      throw new SQLException(file + " was deleted, moved or replaced");
+    }
   }
 
   /** What is read in one snapshot. */
@@ -355,7 +365,7 @@ final class Database implements AutoCloseable {
         return new Outcome.Unavailable<>(file + " was deleted, moved or replaced");
       }
       if (tables == null) {
-        tables = new Tables(Session.openReader(file, options), counters);
+        tables = new Tables(Session.openReader(file, options, this::refuseReplaced), counters);
         reader = tables;
       }
       return read(tables, query);
@@ -451,7 +461,7 @@ final class Database implements AutoCloseable {
         return Copy.FAILED;
       }
       if (session == null) {
-        session = Session.open(file, options);
+        session = Session.open(file, options, this::refuseReplaced);
         // Waiting is for writers to decide, not for the one who keeps them waiting.
         session.run("pragma busy_timeout = 100");
         copier = session;

@@ -25,22 +25,36 @@ final class Session implements AutoCloseable {
     this.connection = connection;
   }
 
+  /**
+   * Looks at a file that was opened and not yet read: reading an empty one makes SQLite delete the
+   * log beside it, so that a look before opening comes too early.
+   */
+  interface FirstLook {
+    void check() throws SQLException;
+  }
+
   /** A connection that may write; makes the file where there is none. */
   static Session create(Path file, SqliteOptions options) throws SQLException {
-    return openWriter(file, options, new SQLiteConfig());
+    return openWriter(file, options, new SQLiteConfig(), () -> {});
   }
 
   /** A connection that may write to an existing file. */
   static Session open(Path file, SqliteOptions options) throws SQLException {
-    SQLiteConfig config = new SQLiteConfig();
-    config.resetOpenMode(SQLiteOpenMode.CREATE);
-    return openWriter(file, options, config);
+    return open(file, options, () -> {});
   }
 
-  private static Session openWriter(Path file, SqliteOptions options, SQLiteConfig config)
-      throws SQLException {
+  /** A connection that may write to an existing file, if it passes the look. */
+  static Session open(Path file, SqliteOptions options, FirstLook look) throws SQLException {
+    SQLiteConfig config = new SQLiteConfig();
+    config.resetOpenMode(SQLiteOpenMode.CREATE);
+    return openWriter(file, options, config, look);
+  }
+
+  private static Session openWriter(
+      Path file, SqliteOptions options, SQLiteConfig config, FirstLook look) throws SQLException {
     return connect(file, options, config, "")
         .prepared(
+            look,
             "pragma wal_autocheckpoint = 0",
             "pragma synchronous = full",
             "pragma temp_store = memory",
@@ -50,7 +64,12 @@ final class Session implements AutoCloseable {
 
   /** A connection that cannot change anything. */
   static Session openReader(Path file, SqliteOptions options) throws SQLException {
-    return openReader(file, options, "");
+    return openReader(file, options, () -> {});
+  }
+
+  /** A connection that cannot change anything, if the file passes the look. */
+  static Session openReader(Path file, SqliteOptions options, FirstLook look) throws SQLException {
+    return openReader(file, options, "", look);
   }
 
   /**
@@ -58,17 +77,18 @@ final class Session implements AutoCloseable {
    * then needs no index of the write-ahead log, which it could not make there.
    */
   static Session openImmutable(Path file, SqliteOptions options) throws SQLException {
-    return openReader(file, options, "?immutable=1");
+    return openReader(file, options, "?immutable=1", () -> {});
   }
 
-  private static Session openReader(Path file, SqliteOptions options, String parameters)
-      throws SQLException {
+  private static Session openReader(
+      Path file, SqliteOptions options, String parameters, FirstLook look) throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
     config.resetOpenMode(SQLiteOpenMode.READWRITE);
     config.resetOpenMode(SQLiteOpenMode.CREATE);
     config.setOpenMode(SQLiteOpenMode.READONLY);
     return connect(file, options, config, parameters)
         .prepared(
+            look,
             "pragma query_only = on",
             "pragma temp_store = memory",
             "pragma cell_size_check = on",
@@ -85,8 +105,9 @@ final class Session implements AutoCloseable {
     return new Session(config.createConnection("jdbc:sqlite:" + uri + parameters));
   }
 
-  private Session prepared(String... pragmas) throws SQLException {
+  private Session prepared(FirstLook look, String... pragmas) throws SQLException {
     try {
+      look.check();
       for (String pragma : pragmas) {
         run(pragma);
       }
