@@ -14,6 +14,7 @@ import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public void save(Object state) {
+    Objects.requireNonNull(state, "state");
     byte[] bytes = run.runner().payloads().encode(state, state.getClass());
     Limits.checkPayload(bytes.length);
     NodeLoop loop = run.runner().loop();
@@ -130,6 +132,12 @@ final class AttemptContext implements JobContext {
     @Override
     void giveUp(Node node, String waited) {
       fail(new OutcomeUnknownException(what() + ": no answer from the store after " + waited));
+    }
+
+    /** A handler that was interrupted, because its node stops, must be able to save. */
+    @Override
+    boolean givesUpWhenInterrupted() {
+      return false;
     }
 
     @Override

@@ -54,6 +54,16 @@ final class AttemptRun extends Event implements Runnable {
     return registration != null ? registration.threads() : ANY_THREADS;
   }
 
+  /** Whether the calling thread runs a handler. */
+  static boolean isOnTheStack() {
+    return StackWalker.getInstance().walk(frames -> frames.anyMatch(AttemptRun::callsAHandler));
+  }
+
+  private static boolean callsAHandler(StackWalker.StackFrame frame) {
+    return frame.getClassName().equals(AttemptRun.class.getName())
+        && frame.getMethodName().equals("attempted");
+  }
+
   // ---- interrupts
 
   /** On the loop; false where it was asked for before. */

@@ -70,6 +70,7 @@ public final class Carillon implements AutoCloseable {
   private final HandlerRunner runner;
   private final NodeLoop loop;
   private final JobLister lister;
+  private final Reads reads;
   private final Shutdown shutdown;
   private final Specs specs;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
@@ -96,6 +97,7 @@ public final class Carillon implements AutoCloseable {
     this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.lister = new JobLister(store, loop);
+    this.reads = new Reads(options.scheduleTimeout);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
     if (relay != null) {
       relay.start(loop);
@@ -170,9 +172,20 @@ public final class Carillon implements AutoCloseable {
    * left, and closes the store. What has not ended goes on at the next start. Closing again, or
    * from several threads, is safe; all of them return when it is closed. Returns within the grace
    * and some seconds even if the store hangs.
+   *
+   * <p>Called by a handler, for which it would have to wait, it begins to close and returns at
+   * once: the handler goes on to its end, which counts.
    */
   @Override
   public void close() {
+    if (AttemptRun.isOnTheStack()) {
+      Thread.ofPlatform().name("carillon-closer").start(this::closeAndWait);
+    } else {
+      closeAndWait();
+    }
+  }
+
+  private void closeAndWait() {
     shutdown.run();
     results.forEach(ResultWatch::closed);
   }
@@ -289,6 +302,7 @@ public final class Carillon implements AutoCloseable {
   }
 
   private <O> PendingAdd<O> pending(Job<O> job, @Nullable CompletableFuture<JobHandle<O>> future) {
+    Objects.requireNonNull(job, "job");
     shutdown.requireOpen();
     return new PendingAdd<>(this, job, specs.of(job), future);
   }
@@ -305,6 +319,7 @@ public final class Carillon implements AutoCloseable {
    */
   public List<JobHandle<?>> scheduleAll(List<? extends Job<?>> jobs) {
     shutdown.requireOpen();
+    Objects.requireNonNull(jobs, "jobs");
     Limits.checkBatch(jobs.size());
     if (jobs.isEmpty()) {
       return List.of();
@@ -355,12 +370,16 @@ public final class Carillon implements AutoCloseable {
    */
   public CancelResult cancel(JobId id, String reason) {
     shutdown.requireOpen();
+    Objects.requireNonNull(id, "id");
     Limits.checkReason(reason);
     JobRef ref = JobRef.parse(id);
     if (ref == null) {
       return new CancelResult.NotFound();
     }
     String what = "cancelling job " + id;
+    if (Thread.currentThread().isInterrupted()) {
+      throw new WaitInterruptedException(what + ": interrupted before anything was written", null);
+    }
     return loop.post(
             new Ask<CancelResult>(
                 loop,
@@ -410,7 +429,8 @@ public final class Carillon implements AutoCloseable {
 
   /**
    * A page of the jobs that fit a query, in a stable order. A job that is there throughout is on
-   * exactly one page; reading ends also while others come and go.
+   * exactly one page; reading ends also while others come and go. Jobs that cannot be read because
+   * the store is damaged there are left out, and the page says so.
    *
    * @param query which jobs, and where to begin
    * @return the page
@@ -419,7 +439,8 @@ public final class Carillon implements AutoCloseable {
    */
   public Page<JobInfo> list(JobQuery query) {
     shutdown.requireOpen();
-    return lister.list(query);
+    Objects.requireNonNull(query, "query");
+    return reads.await("listing jobs", () -> lister.list(query));
   }
 
   /**
@@ -435,6 +456,10 @@ public final class Carillon implements AutoCloseable {
     if (ref == null) {
       return Optional.empty();
     }
+    return reads.await("history of job " + id, () -> history(ref));
+  }
+
+  private Optional<JobHistory> history(JobRef ref) {
     Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref));
     // The journal knows what happened, the node knows whether it runs now.
     return story.map(
@@ -530,7 +555,12 @@ public final class Carillon implements AutoCloseable {
   public Health health() {
     boolean live = loop.sinceLastTurnNanos() < STUCK_NANOS;
     String problem = problem(live);
-    return new Health(live, problem == null, problem == null ? "ok" : problem);
+    return new Health(live, problem == null, problem == null ? detail() : problem);
+  }
+
+  private String detail() {
+    int refused = loop.refusedShards();
+    return refused == 0 ? "ok" : "ok, but shards that cannot be read: " + refused;
   }
 
   private @Nullable String problem(boolean live) {

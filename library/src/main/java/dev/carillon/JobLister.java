@@ -9,6 +9,7 @@ import dev.carillon.engine.JobScan;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.Standing;
 import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
@@ -19,9 +20,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists jobs on the caller's thread: shard by shard in the order of their ids, in each by job
- * number. Neither ever changes for a job, so the place of a {@link Cursor} stays what it was
- * however jobs come and go, and what lies before it is never read again.
+ * Lists jobs, beside the loop: shard by shard in the order of their ids, in each by job number.
+ * Neither ever changes for a job, so the place of a {@link Cursor} stays what it was however jobs
+ * come and go, and what lies before it is never read again.
  *
  * <p>With a range of due times the shards made for it come first and the others, which may hold
  * retried or replaced jobs of the range, in a second pass. What the journals tell is completed by
@@ -97,6 +98,7 @@ final class JobLister {
     private final long toMicros;
     private final long deadlineNanos = System.nanoTime() + PAGE_NANOS;
     private final List<JobInfo> items = new ArrayList<>();
+    private final List<String> unreadable = new ArrayList<>();
     private Cursor at;
 
     Listing(JobQuery query) {
@@ -125,7 +127,7 @@ final class JobLister {
             readShard(head.shard(), 0);
           }
           if (isFull()) {
-            return new Page<>(items, at.toString());
+            return new Page<>(items, at.toString(), unreadable);
           }
         }
         boolean passOver =
@@ -136,10 +138,10 @@ final class JobLister {
         } else if (at.pass() == 0) {
           at = new Cursor(1, null, 0);
         } else {
-          return new Page<>(items, null);
+          return new Page<>(items, null, unreadable);
         }
       }
-      return new Page<>(items, at.toString());
+      return new Page<>(items, at.toString(), unreadable);
     }
 
     private boolean isFull() {
@@ -165,9 +167,14 @@ final class JobLister {
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
       Standing standing = standing(shard);
-      List<Map.Entry<JobRef, JobInfo>> found =
-          StoreAnswers.get(
-              JobScan.page(store, shard, after, room, (ref, info) -> shown(ref, info, standing)));
+      var outcome =
+          JobScan.page(store, shard, after, room, (ref, info) -> shown(ref, info, standing));
+      if (outcome instanceof Outcome.Damaged<?>(String where)) {
+        unreadable.add(where);
+        at = new Cursor(at.pass(), shard, Cursor.ALL);
+        return;
+      }
+      List<Map.Entry<JobRef, JobInfo>> found = StoreAnswers.get(outcome);
       found.forEach(entry -> items.add(entry.getValue()));
       boolean more = found.size() == room;
       at = new Cursor(at.pass(), shard, more ? found.getLast().getKey().number() : Cursor.ALL);

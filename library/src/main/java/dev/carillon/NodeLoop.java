@@ -48,6 +48,7 @@ final class NodeLoop {
 
   // The loop's own.
   private final Unanswered unanswered = new Unanswered();
+  private volatile int refusedShards;
   private final List<CompletableFuture<LoopControl.Quiet>> awaitingQuiet = new ArrayList<>();
   private final List<Awaited> awaited = new ArrayList<>();
   private List<Pending<?>> completions = new ArrayList<>();
@@ -120,6 +121,11 @@ final class NodeLoop {
       pending.closed();
     }
     return pending;
+  }
+
+  /** Shards that could not be read, as of the last round; any thread. */
+  int refusedShards() {
+    return refusedShards;
   }
 
   Duration answerTimeout() {
@@ -222,6 +228,7 @@ final class NodeLoop {
       more = takeEvents();
       readClocks();
       nanos = node.turn();
+      refusedShards = node.refusedShards();
     } catch (Throwable e) {
       reports.report("a turn of the loop failed", e);
     }

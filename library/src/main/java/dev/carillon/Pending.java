@@ -78,6 +78,11 @@ abstract class Pending<T> extends Event {
     return false;
   }
 
+  /** Whether an interrupt of the asker gives the request up, or only waits for its end. */
+  boolean givesUpWhenInterrupted() {
+    return true;
+  }
+
   /** What was asked for, for messages. */
   abstract String what();
 
@@ -168,8 +173,9 @@ abstract class Pending<T> extends Event {
         continue;
       }
       LockSupport.parkNanos(this, left);
-      if (Thread.interrupted() && !interrupted) {
-        interrupted = true;
+      boolean first = Thread.interrupted() && !interrupted;
+      interrupted |= first;
+      if (first && givesUpWhenInterrupted()) {
         loop.post(new GivenUp(this, "an interrupt of its caller"));
       }
     }

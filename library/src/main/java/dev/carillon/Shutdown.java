@@ -31,7 +31,6 @@ final class Shutdown {
   private final Duration step;
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.OPEN);
   private final CountDownLatch closed = new CountDownLatch(1);
-  private boolean interrupted;
 
   private enum Phase {
     OPEN,
@@ -65,80 +64,87 @@ final class Shutdown {
   }
 
   void run() {
+    Closer closer = new Closer();
     if (phase.compareAndSet(Phase.OPEN, Phase.STOPPING)) {
       try {
-        close();
+        closer.close();
       } finally {
         phase.set(Phase.CLOSED);
         closed.countDown();
       }
     } else {
-      await(closed, grace.plus(step.multipliedBy(STEPS + 1)));
+      closer.await(closed, grace.plus(step.multipliedBy(STEPS + 1)));
     }
-    if (interrupted) {
+    if (closer.interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void close() {
-    onNode(Node::beginStop);
-    if (!awaitThat(node -> node.running() == 0, grace)) {
-      onNode(Node::interruptRunning);
-      awaitThat(node -> node.running() == 0, step);
+  /** One caller of close, with its own interrupts. */
+  private final class Closer {
+    private boolean interrupted;
+
+    void close() {
+      onNode(Node::beginStop);
+      if (!awaitThat(node -> node.running() == 0, grace)) {
+        onNode(Node::interruptRunning);
+        awaitThat(node -> node.running() == 0, step);
+      }
+      phase.set(Phase.CLOSED);
+      awaitThat(node -> node.quiet() && loop.isAnswered(), step);
+      CountDownLatch released = new CountDownLatch(1);
+      onNode(node -> node.release(released::countDown));
+      await(released, step);
+      loop.stop();
+      loop.awaitEnd(step);
+      if (relay != null) {
+        relay.stop();
+      }
+      closeStore();
     }
-    phase.set(Phase.CLOSED);
-    awaitThat(node -> node.quiet() && loop.isAnswered(), step);
-    CountDownLatch released = new CountDownLatch(1);
-    onNode(node -> node.release(released::countDown));
-    await(released, step);
-    loop.stop();
-    loop.awaitEnd(step);
-    if (relay != null) {
-      relay.stop();
+
+    /** On a thread of its own: a store may wait for a call that never ends. */
+    private void closeStore() {
+      CountDownLatch done = new CountDownLatch(1);
+      Thread.ofPlatform()
+          .daemon()
+          .name("carillon-close")
+          .start(
+              () -> {
+                try {
+                  store.close();
+                } catch (Throwable e) {
+                  reports.report("closing the store failed", e);
+                } finally {
+                  done.countDown();
+                }
+              });
+      if (!await(done, step)) {
+        reports.report("the store does not close; left to the end of the process", null);
+      }
     }
-    closeStore();
-  }
 
-  /** On a thread of its own: a store may wait for a call that never ends. */
-  private void closeStore() {
-    CountDownLatch done = new CountDownLatch(1);
-    Thread.ofPlatform()
-        .daemon()
-        .name("carillon-close")
-        .start(
-            () -> {
-              try {
-                store.close();
-              } catch (Throwable e) {
-                reports.report("closing the store failed", e);
-              } finally {
-                done.countDown();
-              }
-            });
-    if (!await(done, step)) {
-      reports.report("the store does not close; left to the end of the process", null);
+    private void onNode(java.util.function.Consumer<Node> action) {
+      loop.post(new OnNode(loop, action));
     }
-  }
 
-  private void onNode(java.util.function.Consumer<Node> action) {
-    loop.post(new OnNode(loop, action));
-  }
+    private boolean awaitThat(Predicate<Node> condition, Duration limit) {
+      CountDownLatch holds = new CountDownLatch(1);
+      loop.when(condition, holds::countDown);
+      return await(holds, limit);
+    }
 
-  private boolean awaitThat(Predicate<Node> condition, Duration limit) {
-    CountDownLatch holds = new CountDownLatch(1);
-    loop.when(condition, holds::countDown);
-    return await(holds, limit);
-  }
-
-  /** Waits; interrupted, it waits no longer, here and in what follows, than a moment. */
-  private boolean await(CountDownLatch latch, Duration limit) {
-    long deadline = System.nanoTime() + limit.toNanos();
-    while (true) {
-      long left = deadline - System.nanoTime();
-      try {
-        return latch.await(interrupted ? Math.min(left, 500_000_000L) : left, TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        interrupted = true;
+    /** Waits; interrupted, it waits no longer, here and in what follows, than a moment. */
+    private boolean await(CountDownLatch latch, Duration limit) {
+      long deadline = System.nanoTime() + limit.toNanos();
+      while (true) {
+        long left = deadline - System.nanoTime();
+        try {
+          return latch.await(
+              interrupted ? Math.min(left, 500_000_000L) : left, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
       }
     }
   }

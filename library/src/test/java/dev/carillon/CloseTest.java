@@ -125,18 +125,21 @@ class CloseTest {
   @EnumSource
   void handlerMayCloseItsOwnCarillon(Place.Kind kind) throws Exception {
     Place place = new Place(kind, folder);
-    Carillon carillon = place.builder().closeGrace(Duration.ofMillis(100)).open();
+    Carillon carillon = place.open();
     carillon.handle(
         NOTE,
         (text, job) -> {
           carillon.close();
           notes.add("closed");
         });
-    carillon.schedule(NOTE.job("x"));
+    JobId id = carillon.schedule(NOTE.job("x")).id();
 
     assertThat(notes.poll(20, TimeUnit.SECONDS)).isEqualTo("closed");
+    carillon.close();
     assertThat(carillon.health().ready()).isFalse();
-    place.open().close();
+    try (Carillon again = place.open()) {
+      assertThat(again.get(id).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
+    }
   }
 
   @ParameterizedTest

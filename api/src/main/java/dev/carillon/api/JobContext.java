@@ -86,8 +86,10 @@ public interface JobContext {
   boolean cancellationRequested();
 
   /**
-   * Whether the job should pause. A handler that can {@link #save} its position should do so and
-   * end early; others may ignore it.
+   * Whether the job should pause, because its node stops. A handler that can {@link #save} its
+   * position should do so and throw an {@link InterruptedException}: the attempt is then as if it
+   * had not been made, and goes on from that position at the next start. Others may ignore it and
+   * are interrupted after a while. (Returning ends the job; any other exception is a failure.)
    *
    * @return true while a pause is asked for
    */

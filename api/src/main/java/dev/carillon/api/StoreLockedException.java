@@ -27,11 +27,7 @@ public final class StoreLockedException extends CarillonException {
    * @param cause what found it, or null
    */
   public StoreLockedException(String where, @Nullable Throwable cause) {
-    super(
-        "store: "
-            + where
-            + " is in use by another process (expected: a store that no other process has open)",
-        cause);
+    super("store: " + where + " is in use (expected: a store that nobody else has open)", cause);
     this.where = Objects.requireNonNull(where, "where");
   }
 

@@ -93,7 +93,7 @@ class JobQueryTest {
   @Test
   void pageCopiesItsItems() {
     var items = new ArrayList<>(List.of("a"));
-    var page = new Page<>(items, "next");
+    var page = new Page<>(items, "next", List.of());
     items.clear();
 
     assertThat(page.items()).containsExactly("a");

@@ -160,7 +160,7 @@ final class Adds {
   // ---- without a name
 
   private void place(AddRequest request) {
-    if (request.abandoned) {
+    if (request.abandoned || refusedFull(request)) {
       return;
     }
     Shard shard = shards.forDue(request.spec.dueMicros(), () -> place(request));
@@ -168,6 +168,18 @@ final class Adds {
       number(request, shard);
       placed(request);
     }
+  }
+
+  private boolean refusedFull(AddRequest request) {
+    String full = shards.full();
+    if (full != null) {
+      refuse(request, full(full));
+    }
+    return full != null;
+  }
+
+  private static StoreUnavailableException full(String why) {
+    return new StoreUnavailableException("the store is full, the job was not scheduled: " + why);
   }
 
   private static void number(AddRequest request, Shard shard) {
@@ -279,9 +291,7 @@ final class Adds {
           request,
           switch (loss) {
             case NOT_WRITTEN -> new StoreUnavailableException("the job was not scheduled: " + why);
-            case FULL ->
-                new StoreUnavailableException(
-                    "the store is full, the job was not scheduled: " + why);
+            case FULL -> full(why);
             case UNKNOWN -> new OutcomeUnknownException("the job may be scheduled: " + why);
           });
     }
@@ -290,7 +300,7 @@ final class Adds {
   // ---- under a name
 
   private void reserve(AddRequest request, Stamp expected) {
-    if (request.abandoned) {
+    if (request.abandoned || refusedFull(request)) {
       return;
     }
     if (++request.rounds > MAX_ROUNDS) {
@@ -434,7 +444,10 @@ final class Adds {
   }
 
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
-    if (sameKey(request, value) || request.ifExists == IfExists.KEEP) {
+    // The job's own key: a replace may have brought another than the record was made with.
+    String key = JobSpec.decodeHead(live.body()).key();
+    boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
+    if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());
     } else if (request.ifExists == IfExists.REPLACE && request.batch == null) {
       host.replace(request, shard, live);

@@ -34,6 +34,9 @@ public final class Attempt {
   /** Its outcome is durable, or there will be none. */
   boolean settled;
 
+  /** When it was started, by the clock that only moves forward. */
+  long startedNanos;
+
   /** Where it stands in its {@link AttemptSet}; -1 where it does not. */
   int place = -1;
 

@@ -30,6 +30,7 @@ final class Attempts implements Dispatcher.Starter {
   private final Timers timers;
   private final Host host;
   private final AttemptSet running = new AttemptSet();
+  private Timers.@Nullable Timer aloneLook;
   private boolean stopping;
 
   /** The node, as far as attempts need it. */
@@ -84,6 +85,22 @@ final class Attempts implements Dispatcher.Starter {
     return running.size() < (long) UNDER_WAY_A_SLOT * options.slots();
   }
 
+  /** What has run for the time of being alone has shown that it does not kill its node. */
+  @Override
+  public boolean mayStartAlone() {
+    long now = env.monotonicNanos();
+    long wait = 0;
+    for (Attempt attempt : running.all()) {
+      if (!attempt.returned) {
+        wait = Math.max(wait, attempt.startedNanos + options.aloneTime().toNanos() - now);
+      }
+    }
+    if (wait > 0 && (aloneLook == null || aloneLook.isOver())) {
+      aloneLook = timers.at(now + wait, () -> {});
+    }
+    return wait <= 0;
+  }
+
   @Override
   public void start(ShardJob job, Lane lane, boolean alone) {
     Shard shard = shardOf(job);
@@ -93,6 +110,7 @@ final class Attempts implements Dispatcher.Starter {
             lane,
             new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
     attempt.alone = alone;
+    attempt.startedNanos = env.monotonicNanos();
     running.add(attempt);
     shard.running++;
     job.attempt = attempt;
@@ -144,6 +162,7 @@ final class Attempts implements Dispatcher.Starter {
       end(attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
     }
+    attempt.startedNanos = env.monotonicNanos();
     watchTime(attempt, now);
     env.metrics().count("attempts.started", 1);
     host.started(job);
@@ -184,7 +203,11 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void outlivedAlone(Attempt attempt) {
-    if (attempt.over || attempt.returned) {
+    if (attempt.returned) {
+      return;
+    }
+    if (attempt.over) {
+      endAlone(attempt); // it timed out and goes on all the same
       return;
     }
     ShardJob job = attempt.job();
@@ -355,6 +378,10 @@ final class Attempts implements Dispatcher.Starter {
 
   private void undecodable(Attempt attempt, JobError error) {
     ShardJob job = attempt.job();
+    if (job.cancelRequested()) {
+      cancelled(attempt, error);
+      return;
+    }
     ShardJob.Rare rare = job.rare();
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * jobs do not delay another's one; a lane whose namespace or queue is at its limit stands aside.
  *
  * <p>A job suspected of killing its node is started alone: nothing else starts until what runs has
- * ended, and nothing beside it for its time alone.
+ * ended or outlived the time of being alone, and nothing beside it for that time.
  */
 final class Dispatcher {
   private static final int STARTS_A_TURN = 4096;
@@ -40,6 +40,9 @@ final class Dispatcher {
   interface Starter {
     /** Whether outcomes become durable fast enough for another attempt. */
     boolean mayStart();
+
+    /** Whether a suspected job may start now; if not, the loop turns again when it may. */
+    boolean mayStartAlone();
 
     /** The dispatcher has entered the gates. */
     void start(ShardJob job, Lane lane, boolean alone);
@@ -139,11 +142,11 @@ final class Dispatcher {
       }
       ShardJob alone = waitsAlone;
       if (alone != null) {
-        if (node.running() > 0) {
+        if (!starter.mayStartAlone()) {
           return false;
         }
         waitsAlone = null;
-        if (alone.phase == ShardJob.Phase.READY && alone.busy == 0) {
+        if (alone.isIdle(ShardJob.Phase.READY)) {
           exclusive = true;
           enterAndStart(alone, true);
         }
@@ -184,13 +187,15 @@ final class Dispatcher {
       }
       ready--;
       boolean moved = job.lane != lane; // a replace gave it another queue, where it stands as well
-      if (job.phase == ShardJob.Phase.READY && job.busy == 0 && !moved && mayRun(job)) {
+      if (moved || !job.isIdle(ShardJob.Phase.READY)) {
+        offerLimited(handlerOf(job)); // it may have been offered in the place of another
+      } else if (mayRun(job, lane)) {
         return job;
       }
     }
   }
 
-  private boolean mayRun(ShardJob job) {
+  private boolean mayRun(ShardJob job, Lane lane) {
     HandlerSlot handler = handlerOf(job);
     if (!handler.registered) {
       handler.block(job, ShardJob.Phase.NO_HANDLER);
@@ -198,7 +203,7 @@ final class Dispatcher {
       return false;
     }
     if (!handler.gate.hasRoom()) {
-      handler.limit(job);
+      handler.limit(job, lane);
       blocked.accept(job);
       return false;
     }
@@ -221,13 +226,34 @@ final class Dispatcher {
     lane.namespaceGate.leave();
     lane.queueGate.leave();
     handler.gate.leave();
-    ShardJob waiting = handler.takeLimited();
-    if (waiting != null) {
-      ready(waiting, false);
-    }
+    offerLimited(handler);
     if (!aside.isEmpty()) {
       ring.addAll(aside);
       aside.clear();
+    }
+  }
+
+  /**
+   * As many jobs as the handler has room for go back to their lanes; of lanes that stand aside one
+   * more each, which takes nobody's place.
+   */
+  private void offerLimited(HandlerSlot handler) {
+    if (!handler.anyLimited()) {
+      return;
+    }
+    int room = handler.gate.limit() - handler.gate.running();
+    int aloof = handler.limitedLanes();
+    while (room > 0 && aloof > 0) {
+      ShardJob job = handler.takeLimited();
+      if (job == null) {
+        return;
+      }
+      ready(job, false);
+      if (laneOf(job).hasRoom()) {
+        room--;
+      } else {
+        aloof--;
+      }
     }
   }
 

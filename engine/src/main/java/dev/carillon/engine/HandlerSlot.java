@@ -2,7 +2,9 @@ package dev.carillon.engine;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What the node knows of one job type: whether its handler is here, its limit, and who waits. */
@@ -17,8 +19,10 @@ final class HandlerSlot {
   /** Due jobs without a handler, or whose payload this handler could not decode. */
   private final List<ShardJob> blocked = new ArrayList<>();
 
-  /** Due jobs that wait for the gate, in the order in which the lanes offered them. */
-  private final ArrayDeque<ShardJob> limited = new ArrayDeque<>();
+  /** Due jobs that wait for the gate, by their lanes, and whose turn it is. */
+  private final Map<Lane, ReadyLine> limited = new HashMap<>();
+
+  private final ArrayDeque<Lane> turns = new ArrayDeque<>();
 
   HandlerSlot(String type) {
     this.type = type;
@@ -37,9 +41,24 @@ final class HandlerSlot {
     return job.phase == ShardJob.Phase.NO_HANDLER || job.phase == ShardJob.Phase.UNDECODABLE;
   }
 
-  void limit(ShardJob job) {
+  void limit(ShardJob job, Lane lane) {
     job.phase = ShardJob.Phase.LIMITED;
-    limited.add(job);
+    ReadyLine line = limited.get(lane);
+    if (line == null) {
+      line = new ReadyLine();
+      limited.put(lane, line);
+      turns.add(lane);
+    }
+    line.add(job);
+  }
+
+  boolean anyLimited() {
+    return !turns.isEmpty();
+  }
+
+  /** In how many lanes jobs wait for the gate. */
+  int limitedLanes() {
+    return turns.size();
   }
 
   /** The jobs that wait for a handler, which wait no longer. */
@@ -54,14 +73,23 @@ final class HandlerSlot {
     return taken;
   }
 
-  /** The next job that waits for the gate, if there is room and one waits; else null. */
+  /** The next job that waits for the gate, in turn of the lanes; null where none does. */
   @Nullable ShardJob takeLimited() {
-    while (gate.hasRoom()) {
-      ShardJob job = limited.poll();
-      if (job == null || job.phase == ShardJob.Phase.LIMITED) {
-        return job;
+    while (true) {
+      Lane lane = turns.poll();
+      ReadyLine line = lane != null ? limited.get(lane) : null;
+      if (lane == null || line == null) {
+        return null;
+      }
+      ShardJob job = line.poll();
+      if (line.isEmpty()) {
+        limited.remove(lane);
+      } else {
+        turns.add(lane);
+      }
+      if (job != null && job.lane == lane && job.isIdle(ShardJob.Phase.LIMITED)) {
+        return job; // what is busy ends, or comes back once it is not
       }
     }
-    return null;
   }
 }

@@ -336,6 +336,11 @@ public final class Node {
     return attempts.running();
   }
 
+  /** Shards that could not be read and are left alone. */
+  public int refusedShards() {
+    return shards.refused().size();
+  }
+
   /** When the next job in memory is due; {@link Long#MAX_VALUE} where none is. */
   public long nextDueMicros() {
     return due.nextMicros();
@@ -564,8 +569,8 @@ public final class Node {
               @Override
               public void lost(Operation.Loss loss, String why) {
                 job.busy--;
-                if (job.phase == ShardJob.Phase.READY) {
-                  schedule(job); // its lane may have passed it over
+                if (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED) {
+                  schedule(job); // its lane or its handler's line may have passed it over
                 }
                 request.refused(
                     loss == Operation.Loss.UNKNOWN
@@ -737,6 +742,9 @@ public final class Node {
     public void undecodable(ShardJob job) {
       dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
       tellBlocked(job);
+      if (job.has(JobSpec.DEADLINE)) {
+        expireAt(job, job.revision, job.spec().deadlineMicros());
+      }
     }
 
     @Override

@@ -145,6 +145,11 @@ final class ShardJob {
     return Frame.HEADER_BYTES + bodyBytes + (saved != null ? saved.length : 0);
   }
 
+  /** Whether it is in this phase and nothing of it is on its way to the journal. */
+  boolean isIdle(Phase expected) {
+    return phase == expected && busy == 0;
+  }
+
   boolean cancelRequested() {
     return rare != null && rare.cancelReason != null;
   }

@@ -43,13 +43,14 @@ final class Shards {
 
   private final Map<ShardId, Shard> known = new LinkedHashMap<>();
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
-  private final Set<Bucket> full = new HashSet<>();
+  private final Set<Bucket> filled = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
   private int sequence;
   private @Nullable Shard lastForDue;
   private boolean listing;
   private boolean listAgain;
   private boolean stopping;
+  private @Nullable String full;
 
   /** The node, as far as its shards need it. */
   interface Host {
@@ -120,7 +121,7 @@ final class Shards {
     int level = Bucket.level(due - now);
     Bucket bucket = Bucket.at(due, level);
     while (true) {
-      if (full.contains(bucket) && level < Bucket.narrowestLevel()) {
+      if (filled.contains(bucket) && level < Bucket.narrowestLevel()) {
         bucket = Bucket.at(due, ++level);
         continue;
       }
@@ -138,7 +139,7 @@ final class Shards {
         lastForDue = shard;
         return shard;
       }
-      full.add(bucket);
+      filled.add(bucket);
       open.remove(bucket);
       seal(shard);
     }
@@ -225,7 +226,8 @@ final class Shards {
           then.run();
         },
         shard,
-        then);
+        then,
+        null);
   }
 
   /** Runs {@code action} a little later; the shard stays as it is until then. */
@@ -259,7 +261,18 @@ final class Shards {
           shard.fireOwned();
           opened(bucket, place, shard);
         },
-        shard); // a conflict: a later sequence came first, this id can never be made
+        shard, // a conflict: a later sequence came first, this id can never be made
+        () -> {},
+        detail -> {
+          full = detail;
+          lost(shard);
+          full = null;
+        });
+  }
+
+  /** Why no shard could be made, for those who are told just now that there may be one. */
+  @Nullable String full() {
+    return full;
   }
 
   private void opened(Bucket bucket, OpenBucket place, Shard shard) {
@@ -458,7 +471,7 @@ final class Shards {
       return;
     }
     long now = env.wallMicros();
-    full.removeIf(bucket -> bucket.endMicros() <= now);
+    filled.removeIf(bucket -> bucket.endMicros() <= now);
     for (Shard shard : List.copyOf(known.values())) {
       if (shard.owned()) {
         lookAt(shard, now);
@@ -733,7 +746,7 @@ final class Shards {
 
   private <T> void control(
       NodeEnvironment.Channel channel, Function<Store, Outcome<T>> call, Consumer<T> done) {
-    control(channel, call, done, null, () -> {});
+    control(channel, call, done, null, () -> {}, null);
   }
 
   private <T> void control(
@@ -741,16 +754,20 @@ final class Shards {
       Function<Store, Outcome<T>> call,
       Consumer<T> done,
       Shard shard) {
-    control(channel, call, done, shard, () -> {});
+    control(channel, call, done, shard, () -> {}, null);
   }
 
-  /** Exactly one of {@code done} and {@code ifLost} runs, unless the node ends before. */
+  /**
+   * Exactly one of {@code done}, {@code ifLost} and {@code ifFull} runs, unless the node ends
+   * before. Without {@code ifFull} a full store is asked again.
+   */
   private <T> void control(
       NodeEnvironment.Channel channel,
       Function<Store, Outcome<T>> call,
       Consumer<T> done,
       @Nullable Shard shard,
-      Runnable ifLost) {
+      Runnable ifLost,
+      @Nullable Consumer<String> ifFull) {
     env.submit(
         channel,
         call,
@@ -769,10 +786,14 @@ final class Shards {
               lost(shard);
               ifLost.run();
             }
-            default ->
-                host.at(
-                    env.monotonicNanos() + RETRY_NANOS,
-                    () -> control(channel, call, done, shard, ifLost));
+            case Outcome.Full<T>(String detail) when ifFull != null -> ifFull.accept(detail);
+            default -> {
+              // What is unknown may still take effect: it is repeated until it has.
+              var ifFullThen = outcome instanceof Outcome.Unknown ? null : ifFull;
+              host.at(
+                  env.monotonicNanos() + RETRY_NANOS,
+                  () -> control(channel, call, done, shard, ifLost, ifFullThen));
+            }
           }
         });
   }

@@ -26,6 +26,11 @@ final class Timers {
       this.action = action;
     }
 
+    /** Whether it has run or was cancelled. */
+    boolean isOver() {
+      return action == null;
+    }
+
     @Override
     public int compareTo(Timer other) {
       int byTime = Long.compare(nanos - other.nanos, 0);

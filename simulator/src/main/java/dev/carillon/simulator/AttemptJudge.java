@@ -98,12 +98,12 @@ final class AttemptJudge {
   }
 
   private void alone(Execution execution, List<Execution> running) {
-    check(
-        !isAlone(execution) || running.isEmpty(),
-        Guarantee.POISON,
-        () -> execution + " started alone beside " + running.size());
     long time = world.climate.options().aloneTime().toNanos();
     for (Execution other : running) {
+      check(
+          !isAlone(execution) || world.clock.nanos() - other.startedNanos >= time,
+          Guarantee.POISON,
+          () -> execution + " started alone beside " + other);
       check(
           !isAlone(other) || world.clock.nanos() - other.startedNanos >= time,
           Guarantee.POISON,
