@@ -193,7 +193,8 @@ final class AttemptJudge {
     for (ModelShard shard : world.model.shards()) {
       for (ModelJob job : shard.jobs.values()) {
         if (job.live()) {
-          lifeEnded(job, incarnationOfLife, crash);
+          // A shard that could not be given back is found as after a crash.
+          lifeEnded(job, incarnationOfLife, crash || shard.owner == incarnationOfLife);
         }
       }
     }
