@@ -36,9 +36,11 @@ class FaultTest {
   private final Faults faults = new Faults();
   private final MemoryStore memory = new MemoryStore();
 
-  /** Decides for the appends and records; the rest passes. */
+  /** Decides for appends, reads of journals and new shards; the rest passes. */
   private static final class Faults implements FaultyStore.Faults {
     volatile Fault append = Fault.NONE;
+    volatile Fault read = Fault.NONE;
+    volatile Fault create = Fault.NONE;
     volatile boolean once;
     volatile boolean throwing;
     final CountDownLatch slowReached = new CountDownLatch(1);
@@ -47,7 +49,11 @@ class FaultTest {
     @Override
     public Fault next(Operation operation) {
       if (operation != Operation.APPEND) {
-        return Fault.NONE;
+        return switch (operation) {
+          case READ -> read;
+          case CREATE -> create;
+          default -> Fault.NONE;
+        };
       }
       if (throwing) {
         throwing = false;
@@ -169,6 +175,39 @@ class FaultTest {
           .untilAsserted(() -> assertThat(carillon.schedule(LATER).created()).isTrue());
     }
     assertThat(stored()).isEqualTo(2);
+  }
+
+  @Test
+  void listAndHistoryOfAHangingStoreGiveUp() {
+    try (Carillon carillon = builder().open()) {
+      JobHandle<Void> handle = carillon.schedule(LATER);
+      faults.read = Fault.SLOW;
+
+      assertThatThrownBy(() -> carillon.list(JobQuery.all()))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("no answer from the store");
+      assertThatThrownBy(() -> carillon.history(handle.id()))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("no answer from the store");
+
+      faults.read = Fault.NONE;
+      faults.slow.countDown();
+      assertThat(carillon.list(JobQuery.all()).items()).hasSize(1);
+      assertThat(carillon.history(handle.id())).isPresent();
+    }
+  }
+
+  @Test
+  void storeThatIsTooFullForAShardRefusesAtOnce() {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      faults.create = Fault.FULL;
+      assertThatThrownBy(() -> carillon.schedule(LATER))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("the store is full");
+      faults.create = Fault.NONE;
+      carillon.schedule(LATER);
+    }
+    assertThat(stored()).isEqualTo(1);
   }
 
   @Test
