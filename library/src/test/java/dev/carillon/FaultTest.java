@@ -18,11 +18,14 @@ import dev.carillon.store.FaultyStore.Fault;
 import dev.carillon.store.FaultyStore.Operation;
 import dev.carillon.store.MemoryStore;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -194,6 +197,28 @@ class FaultTest {
       faults.slow.countDown();
       assertThat(carillon.list(JobQuery.all()).items()).hasSize(1);
       assertThat(carillon.history(handle.id())).isPresent();
+    }
+  }
+
+  @Test
+  void storeThatStopsStopsTheHandlersSixteenASlotLater() {
+    AtomicInteger ran = new AtomicInteger();
+    try (Carillon carillon = builder().slots(1).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      Instant due = Instant.now().plusMillis(500);
+      carillon.scheduleAll(Collections.nCopies(40, NOTE.job("soon").at(due)));
+      faults.append = Fault.SLOW;
+      carillon.handle(NOTE, (text, job) -> ran.incrementAndGet());
+
+      Awaitility.await()
+          .untilAsserted(
+              () -> {
+                assertThat(carillon.stats().running()).isEqualTo(16);
+                assertThat(carillon.stats().ready()).isEqualTo(24);
+              });
+      assertThat(ran).hasValue(16);
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+      Awaitility.await().untilAsserted(() -> assertThat(ran).hasValue(40));
     }
   }
 
