@@ -6,9 +6,12 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
@@ -20,6 +23,7 @@ import dev.carillon.store.MemoryStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -39,11 +43,12 @@ class FaultTest {
   private final Faults faults = new Faults();
   private final MemoryStore memory = new MemoryStore();
 
-  /** Decides for appends, reads of journals and new shards; the rest passes. */
+  /** Decides for appends, reads of journals, new shards and names; the rest passes. */
   private static final class Faults implements FaultyStore.Faults {
     volatile Fault append = Fault.NONE;
     volatile Fault read = Fault.NONE;
     volatile Fault create = Fault.NONE;
+    volatile Fault names = Fault.NONE;
     volatile boolean once;
     volatile boolean throwing;
     final CountDownLatch slowReached = new CountDownLatch(1);
@@ -55,6 +60,7 @@ class FaultTest {
         return switch (operation) {
           case READ -> read;
           case CREATE -> create;
+          case RECORDS_APPLY -> names;
           default -> Fault.NONE;
         };
       }
@@ -233,6 +239,41 @@ class FaultTest {
       carillon.schedule(LATER);
     }
     assertThat(stored()).isEqualTo(1);
+  }
+
+  @Test
+  void storeThatIsTooFullForANameRefusesAtOnce() {
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      faults.names = Fault.FULL;
+      assertThatThrownBy(() -> carillon.schedule(LATER.named("n")))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("the store is full");
+      assertThatThrownBy(() -> carillon.scheduleAll(List.of(LATER, LATER.named("n"))))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("the store is full");
+      faults.names = Fault.NONE;
+      assertThat(carillon.schedule(LATER.named("n")).created()).isTrue();
+    }
+    assertThat(stored()).isEqualTo(1);
+  }
+
+  @Test
+  void keyOfAReplaceIsKnownThoughTheNodeDiedBeforeItsRecordToldTheEnd() {
+    JobId id;
+    try (Carillon carillon = builder().open()) {
+      carillon.schedule(LATER.named("n").key("first"));
+      Job<Void> now = NOTE.job("now").named("n").key("second").ifExists(IfExists.REPLACE);
+      id = carillon.schedule(now).id();
+      faults.names = Fault.FAIL_BEFORE;
+      carillon.handle(NOTE, (text, job) -> {});
+      Awaitility.await().until(() -> carillon.get(id).orElseThrow().state() == JobState.SUCCEEDED);
+    }
+    try (Carillon next = Carillon.builder().store(memory).daemon(true).open()) {
+      JobHandle<Void> again = next.schedule(LATER.named("n").key("second"));
+      assertThat(again.created()).isFalse();
+      assertThat(again.id()).isEqualTo(id);
+      assertThat(next.schedule(LATER.named("n").key("first")).created()).isTrue();
+    }
   }
 
   @Test

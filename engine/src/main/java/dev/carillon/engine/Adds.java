@@ -2,16 +2,19 @@ package dev.carillon.engine;
 
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.JobInfo;
 import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +51,8 @@ final class Adds {
     /** Exchanges a live job's input and times. */
     void replace(AddRequest request, Shard shard, ShardJob job);
 
-    /** Looks up how the job ended; null where it has not, or never was. */
-    void endOf(JobRef job, Consumer<Body.@Nullable End> done);
+    /** Looks up a job in its journal; empty where it is not there. */
+    void find(JobRef job, Consumer<Optional<JobInfo>> done);
   }
 
   Adds(
@@ -321,11 +324,16 @@ final class Adds {
     byte[] value = new Names.Value(ref, key != null ? key : "", null, 0).encode();
     namedOnTheirWay.put(ref, new ArrayList<>());
     Stamp stamp =
-        names.change(
+        names.put(
             Names.recordKey(request.spec),
             expected,
             value,
-            inEffect -> reserved(request, shard, inEffect));
+            inEffect -> reserved(request, shard, inEffect),
+            detail -> {
+              shard.holds--;
+              settledName(request);
+              refuse(request, full(detail));
+            });
     JobSpec.setStamp(request.body, stamp);
   }
 
@@ -395,7 +403,7 @@ final class Adds {
       return;
     }
     if (value.outcome() != null) {
-      endedBefore(request, record, value, value.untilMicros());
+      endedBefore(request, record, new Ended(job, value.key(), value.untilMicros()));
       return;
     }
     shards.withLoaded(
@@ -416,31 +424,37 @@ final class Adds {
           ShardJob live = shard != null && shard.fold != null ? shard.fold.job(job.number()) : null;
           if (shard != null && live != null) {
             exists(request, value, shard, live);
-          } else if (!value.key().isEmpty()) {
-            host.endOf(
-                job,
-                end ->
-                    endedBefore(
-                        request,
-                        record,
-                        value,
-                        end == null ? 0 : end.at() + Micros.ceil(options.keyRetention())));
+          } else if (request.spec.key() != null) {
+            host.find(job, found -> endedUnstamped(request, record, job, found));
           } else {
             reserve(request, record.version());
           }
         });
   }
 
-  private void endedBefore(AddRequest request, Stored record, Names.Value value, long until) {
-    if (sameKey(request, value) && env.wallMicros() < until) {
-      had(request, value.job());
-    } else {
+  /**
+   * The record does not tell yet how its job ended; the job's own key counts, as for a live one.
+   */
+  private void endedUnstamped(
+      AddRequest request, Stored record, JobRef job, Optional<JobInfo> found) {
+    Instant ended = found.map(JobInfo::endedAt).orElse(null);
+    if (ended == null) {
       reserve(request, record.version());
+    } else {
+      long until = Micros.ceil(ended) + Micros.ceil(options.keyRetention());
+      endedBefore(request, record, new Ended(job, found.get().key(), until));
     }
   }
 
-  private static boolean sameKey(AddRequest request, Names.Value value) {
-    return request.spec.key() != null && request.spec.key().equals(value.key());
+  private record Ended(JobRef job, @Nullable String key, long keyUntilMicros) {}
+
+  private void endedBefore(AddRequest request, Stored record, Ended ended) {
+    String key = request.spec.key();
+    if (key != null && key.equals(ended.key()) && env.wallMicros() < ended.keyUntilMicros()) {
+      had(request, ended.job());
+    } else {
+      reserve(request, record.version());
+    }
   }
 
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {

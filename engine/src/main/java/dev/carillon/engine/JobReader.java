@@ -57,18 +57,6 @@ public final class JobReader {
         .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
 
-  /** How the job ended, if it has. */
-  Outcome<Optional<Body.End>> end(JobRef ref) {
-    return find(ref).map(found -> found.flatMap(JobReader::endOf));
-  }
-
-  private static Optional<Body.End> endOf(Story story) {
-    JobInfo info = story.view().info();
-    return info.endedAt() == null
-        ? Optional.empty()
-        : Optional.of(Body.End.without(info.state(), Micros.ceil(info.endedAt()), ""));
-  }
-
   /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
     return tell(shard, wanted).map(Telling::stories);

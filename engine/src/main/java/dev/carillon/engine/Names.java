@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The records of names and idempotency keys. Changes go in order, many in one call, one call at a
- * time; an unknown outcome is resolved before the next is sent.
+ * time; an unknown outcome is resolved before the next is sent. What the store could not take goes
+ * again with what has come meanwhile.
  *
  * <p>A record only points at a job. Whether the name is taken is said by that job's shard: the
  * journal's add is the only commit point.
@@ -31,7 +32,7 @@ final class Names {
   private long sequence;
   private boolean busy;
 
-  private record Queued(Change change, Consumer<Boolean> done) {}
+  private record Queued(Change change, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
 
   Names(NodeEnvironment env, long incarnation, Timers timers) {
     this.env = env;
@@ -88,8 +89,23 @@ final class Names {
 
   /** Puts or, with a null value, deletes; {@code done} hears whether that is in effect. */
   Stamp change(String key, Stamp expected, byte @Nullable [] value, Consumer<Boolean> done) {
+    return queue(key, expected, value, done, null);
+  }
+
+  /** Puts; {@code ifFull} hears why, in the place of {@code done}, where there is no room. */
+  Stamp put(
+      String key, Stamp expected, byte[] value, Consumer<Boolean> done, Consumer<String> ifFull) {
+    return queue(key, expected, value, done, ifFull);
+  }
+
+  private Stamp queue(
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      Consumer<Boolean> done,
+      @Nullable Consumer<String> ifFull) {
     Stamp stamp = new Stamp(incarnation, ++sequence);
-    queue.add(new Queued(new Change(key, expected, value, stamp), done));
+    queue.add(new Queued(new Change(key, expected, value, stamp), done, ifFull));
     return stamp;
   }
 
@@ -141,6 +157,8 @@ final class Names {
         case Outcome.Ok<Stamp> ok -> queued.done().accept(true);
         case Outcome.Unknown<Stamp> u -> unknown.add(queued);
         case Outcome.Unavailable<Stamp> u -> again.add(queued);
+        case Outcome.Full<Stamp>(String detail) when queued.ifFull() != null ->
+            queued.ifFull().accept(detail);
         case Outcome.Full<Stamp> f -> again.add(queued);
         default -> queued.done().accept(false);
       }
@@ -148,14 +166,18 @@ final class Names {
     resolve(unknown, again);
   }
 
-  /** Resolves in order of sequence, then sends again what is known not to be in effect. */
+  /** Resolves in order of sequence, then queues again what is known not to be in effect. */
   private void resolve(ArrayDeque<Queued> unknown, List<Queued> again) {
     Queued next = unknown.peek();
     if (next == null) {
       if (again.isEmpty()) {
         busy = false;
       } else {
-        later(() -> send(again));
+        later(
+            () -> {
+              queue.addAll(again);
+              busy = false;
+            });
       }
       return;
     }

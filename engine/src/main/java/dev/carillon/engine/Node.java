@@ -28,6 +28,7 @@ public final class Node {
   private static final long JUMP_MICROS = 1_000_000;
   private static final int LOOKS_A_HORIZON = 4;
   private static final int DUE_A_TURN = 4096;
+  private static final long RETRY_NANOS = 50_000_000;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -697,15 +698,14 @@ public final class Node {
     }
 
     @Override
-    public void endOf(JobRef job, Consumer<Body.@Nullable End> done) {
-      env.submit(
-          NodeEnvironment.Channel.READ,
-          store -> new JobReader(store).end(job),
+    public void find(JobRef job, Consumer<Optional<JobInfo>> done) {
+      Node.this.find(
+          job,
           outcome -> {
-            if (outcome instanceof Outcome.Ok<Optional<Body.End>>(Optional<Body.End> end)) {
-              done.accept(end.orElse(null));
+            if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)) {
+              done.accept(found.map(story -> story.view().info()));
             } else {
-              timers.at(env.monotonicNanos() + 50_000_000, () -> endOf(job, done));
+              timers.at(env.monotonicNanos() + RETRY_NANOS, () -> find(job, done));
             }
           });
     }
