@@ -51,4 +51,13 @@ final class FileIdentity {
       return null;
     }
   }
+
+  /** How many names the file has; 1 where that cannot be told or it is missing. */
+  static int names(Path path) {
+    try {
+      return Files.getAttribute(path, "unix:nlink") instanceof Integer links ? links : 1;
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+      return 1;
+    }
+  }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * reason the lock file is opened only after this JVM is known not to hold it.
  *
  * <p>Within this process the database's identity is held too, so that a hard link to it is refused;
- * another process is kept away by the path alone.
+ * another process is kept away by the path, and opens no file that has two.
  *
  * <p>The file holds two lines: the process that has it, and the incarnation of the store it belongs
  * to, once there was one.

@@ -92,6 +92,7 @@ public final class SqliteStore implements Store {
     ProcessLock lock = ProcessLock.acquire(file);
     boolean opened = false;
     try {
+      refuseLinked(file);
       refuseEmptied(file, lock);
       WalCheck.check(file);
       SqliteStore store = openWriterOnFullDisk(file, options, lock);
@@ -117,6 +118,15 @@ public final class SqliteStore implements Store {
         throw e;
       }
       return openWriter(file, options, lock);
+    }
+  }
+
+  /** Lock and log go by the file's name: under another one a second process would find neither. */
+  private static void refuseLinked(Path file) {
+    int names = FileIdentity.names(file);
+    if (names > 1) {
+      throw new StoreUnavailableException(
+          "store: " + file + " has " + names + " names (expected: one, without hard links)");
     }
   }
 
