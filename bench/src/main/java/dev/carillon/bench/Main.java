@@ -13,6 +13,7 @@ import picocli.CommandLine.Option;
       LatencyCommand.class,
       PendingCommand.class,
       CensusCommand.class,
+      MemoryRoundCommand.class,
       RestartCommand.class
     },
     footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")

@@ -1,5 +1,7 @@
 package dev.carillon.bench;
 
+import dev.carillon.JacksonCodec;
+
 /**
  * The payload of the benchmarks: an ordinary record that takes 200 bytes as JSON.
  *
@@ -10,6 +12,11 @@ record Order(
   private static final long BASE = 100_000_000_000_000_000L;
   private static final String NOTE =
       "Please ring twice and leave the parcel at the neighbour's door as usual";
+
+  /** What one takes as JSON. */
+  static int bytes() {
+    return new JacksonCodec().encode(of(1), Order.class).length;
+  }
 
   static Order of(long number) {
     return new Order(BASE + number, "c-48151623", "carillon bells, set of 23", 7, false, NOTE);

@@ -1,6 +1,5 @@
 package dev.carillon.bench;
 
-import dev.carillon.BytesCodec;
 import dev.carillon.JacksonCodec;
 import dev.carillon.api.PayloadCodec;
 import java.util.EnumSet;
@@ -90,19 +89,17 @@ final class ThroughputCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Report report = options.report();
     crowd().check(options);
-    PayloadCodec codec = new JacksonCodec();
-    int bytes = codec.encode(Order.of(1), Order.class).length;
     report.title("throughput");
-    report.setting("payload bytes", bytes);
+    report.setting("payload bytes", Order.bytes());
     report.setting("handler", "no-op, " + slots + " slots");
     report.setting("producers", crowd().text());
     report.setting("backlog", "at most " + crowd().backlog());
     report.setting("history", "default");
     report.setting("window", options.seconds + " s after " + options.warmup + " s");
     if (options.store == RunOptions.Kind.SQLITE) {
-      sqlite(report, codec);
+      sqlite(report);
     } else {
-      memory(report, codec, bytes);
+      memory(report);
     }
     return report.verdict();
   }
@@ -116,7 +113,8 @@ final class ThroughputCommand implements Callable<Integer> {
     return new Producers.Crowd(mode, threads, async ? onTheirWay : threads, behind, slots);
   }
 
-  private void sqlite(Report report, PayloadCodec codec) throws InterruptedException {
+  private void sqlite(Report report) throws InterruptedException {
+    PayloadCodec codec = new JacksonCodec();
     report.setting("codec", codec.name());
     report.setting("sqlite", SqliteSettings.text());
     try (Workspace workspace = Workspace.in(options.dir)) {
@@ -136,13 +134,13 @@ final class ThroughputCommand implements Callable<Integer> {
     }
   }
 
-  private void memory(Report report, PayloadCodec codec, int bytes) throws InterruptedException {
+  private void memory(Report report) {
     var throughput = new MemoryThroughput(options, crowd(), report);
     if (scenarios.contains(Scenario.JSON)) {
-      throughput.json(codec);
+      throughput.json();
     }
     if (scenarios.contains(Scenario.BYTES)) {
-      throughput.bytes(BytesCodec.INSTANCE, bytes);
+      throughput.bytes();
     }
   }
 }
