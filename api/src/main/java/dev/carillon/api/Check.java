@@ -151,7 +151,8 @@ final class Check {
     return repaired.toString();
   }
 
-  private static String shown(@Nullable Object value) {
+  /** A value as messages show it. */
+  static String shown(@Nullable Object value) {
     if (!(value instanceof String text)) {
       return String.valueOf(value);
     }

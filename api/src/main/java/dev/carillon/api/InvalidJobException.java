@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The caller's bug: a job or one of its parts is not acceptable, and never will be. Nothing was
  * written. The message reads {@code name: value (expected: …)}.
  */
-public final class InvalidJobException extends CarillonException {
+public sealed class InvalidJobException extends CarillonException permits InvalidScheduleException {
 
   /**
    * With a message.

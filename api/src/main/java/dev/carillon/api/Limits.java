@@ -73,6 +73,18 @@ public final class Limits {
   /** The longest timeout of an attempt: ten years. */
   public static final Duration TIMEOUT_MAX = Duration.ofDays(3_653);
 
+  /** The longest text of a {@link Schedule}, zone included, in characters. */
+  public static final int SCHEDULE_MAX_CHARS = 1_024;
+
+  /** The longest period, delay, jitter and grace of a {@link Schedule}: a hundred years. */
+  public static final Duration PERIOD_MAX = Duration.ofDays(36_525);
+
+  /** The most missed occurrences that a {@link Schedule} makes up for. */
+  public static final int MISFIRE_MAX_RUNS = 10_000;
+
+  /** The most times in a {@linkplain Schedule#preview(int, Instant) preview}. */
+  public static final int PREVIEW_MAX_TIMES = 1_000;
+
   private Limits() {}
 
   /**
