@@ -4,12 +4,15 @@ import dev.carillon.api.AttemptToken;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
+import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StaleAttemptException;
 import dev.carillon.api.TypeToken;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Micros;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.Occurrence;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.Collections;
@@ -70,6 +73,17 @@ final class AttemptContext implements JobContext {
   @Override
   public Instant scheduledTime() {
     return attempt.scheduledTime();
+  }
+
+  @Override
+  public @Nullable OccurrenceInfo occurrence() {
+    Occurrence own = spec.more().occurrence();
+    if (own != null) {
+      JobId schedule = attempt.sibling(own.schedule());
+      return new OccurrenceInfo(schedule, own.number(), Micros.toInstant(own.timeMicros()));
+    }
+    Instant time = attempt.occurrenceTime();
+    return time == null ? null : new OccurrenceInfo(id(), attempt.occurrence(), time);
   }
 
   @Override

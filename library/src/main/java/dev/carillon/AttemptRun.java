@@ -4,10 +4,16 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.Limits;
 import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.RetryRule;
+import dev.carillon.api.RunAgainException;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Micros;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +27,8 @@ final class AttemptRun extends Event implements Runnable {
   /** Prepared: when the heap is full there may be no room to say so. */
   private static final AttemptOutcome NO_MEMORY =
       new AttemptOutcome.Failed(
-          new JobError(OutOfMemoryError.class.getName(), "no memory left to tell more", ""), true);
+          new JobError(OutOfMemoryError.class.getName(), "no memory left to tell more", ""),
+          new AttemptOutcome.Verdict.ByPolicy());
 
   private final HandlerRunner runner;
   private final Attempt attempt;
@@ -108,7 +115,7 @@ final class AttemptRun extends Event implements Runnable {
 
   /** Instead of {@link #run} where no thread could be had. */
   void failedToStart(Throwable why) {
-    outcome = new AttemptOutcome.Failed(JobError.of(why), true);
+    outcome = failed(why, new AttemptOutcome.Verdict.ByPolicy());
     runner.loop().post(this);
   }
 
@@ -124,18 +131,19 @@ final class AttemptRun extends Event implements Runnable {
       spec = attempt.spec();
       input = handler.decode(spec, runner.payloads());
     } catch (OutOfMemoryError e) {
-      return new AttemptOutcome.Failed(JobError.of(e), true);
+      return failed(e, new AttemptOutcome.Verdict.ByPolicy());
     } catch (Throwable e) {
       return new AttemptOutcome.Undecodable(JobError.of(e));
     }
     if (!attempt.isDue(runner.wallMicros())) {
       return new AttemptOutcome.TooEarly();
     }
+    AttemptContext job = new AttemptContext(this, spec);
     Object result;
     try {
-      result = call(handler, input, new AttemptContext(this, spec));
+      result = call(handler, input, job);
     } catch (Throwable e) {
-      return thrown(e);
+      return thrown(handler, job, e);
     }
     return succeeded(handler, result);
   }
@@ -154,12 +162,37 @@ final class AttemptRun extends Event implements Runnable {
     return next.proceed();
   }
 
-  private AttemptOutcome thrown(Throwable e) {
+  private AttemptOutcome thrown(Registration handler, AttemptContext job, Throwable e) {
     boolean stopping = attempt.pauseRequested() && !attempt.cancellationRequested();
     if (stopping && (interruptRequested || isInterrupt(e))) {
       return new AttemptOutcome.Interrupted();
     }
-    return new AttemptOutcome.Failed(JobError.of(e), !(e instanceof NotRetryableException));
+    if (e instanceof RunAgainException again) {
+      Instant due = again.from(Micros.toInstant(runner.wallMicros()));
+      return new AttemptOutcome.Again(Micros.ceil(due), Objects.requireNonNull(again.getMessage()));
+    }
+    return failed(e, verdict(handler, job, e));
+  }
+
+  private static AttemptOutcome failed(Throwable e, AttemptOutcome.Verdict verdict) {
+    return new AttemptOutcome.Failed(JobError.of(e), verdict);
+  }
+
+  private AttemptOutcome.Verdict verdict(Registration handler, AttemptContext job, Throwable e) {
+    RetryRule rule = handler.options().retryRule();
+    if (rule != null && !(e instanceof NotRetryableException)) {
+      try {
+        Optional<Instant> next = rule.retryAt(job, e);
+        return next.isPresent()
+            ? new AttemptOutcome.Verdict.RetryAt(Micros.ceil(next.get()))
+            : new AttemptOutcome.Verdict.GiveUp();
+      } catch (RuntimeException thrown) {
+        runner.report("the retry rule of " + attempt.type() + " threw", thrown);
+      }
+    }
+    return attempt.policy().retries(e)
+        ? new AttemptOutcome.Verdict.ByPolicy()
+        : new AttemptOutcome.Verdict.NotRetryable();
   }
 
   private static boolean isInterrupt(Throwable e) {
@@ -181,7 +214,7 @@ final class AttemptRun extends Event implements Runnable {
       Limits.checkPayload(encoded.length);
       return new AttemptOutcome.Succeeded(encoded);
     } catch (Throwable e) {
-      return new AttemptOutcome.Failed(JobError.of(e), false);
+      return failed(e, new AttemptOutcome.Verdict.NotRetryable());
     }
   }
 

@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ClosedException;
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.Health;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
@@ -17,6 +18,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.Page;
+import dev.carillon.api.Schedule;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
@@ -26,10 +28,12 @@ import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
+import dev.carillon.engine.Micros;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -73,6 +77,7 @@ public final class Carillon implements AutoCloseable {
   private final Reads reads;
   private final Shutdown shutdown;
   private final Specs specs;
+  private final JobControl control;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
   private Carillon(CarillonBuilder options, Store opened) {
@@ -97,6 +102,7 @@ public final class Carillon implements AutoCloseable {
     this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.lister = new JobLister(store, loop);
+    this.control = new JobControl(loop);
     this.reads = new Reads(options.scheduleTimeout);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
     if (relay != null) {
@@ -108,6 +114,7 @@ public final class Carillon implements AutoCloseable {
         node -> {
           options.queueLimits.forEach(node::limitQueue);
           options.namespaceLimits.forEach(node::limitNamespace);
+          options.namespacePolicies.forEach(node::failurePolicy);
         });
   }
 
@@ -253,7 +260,8 @@ public final class Carillon implements AutoCloseable {
       throw new IllegalStateException(
           "type: " + registration.name() + " (expected: one without a handler; it has one)");
     }
-    onNode(node -> node.register(registration.name(), registration.options().limit()));
+    HandlerOptions options = registration.options();
+    onNode(node -> node.register(registration.name(), options.limit(), options.failurePolicy()));
   }
 
   // ---- scheduling
@@ -397,6 +405,116 @@ public final class Carillon implements AutoCloseable {
                           }
                         })))
         .await();
+  }
+
+  /**
+   * Keeps a job from starting until it is {@linkplain #resume resumed}, across restarts. A running
+   * attempt is asked to save and return ({@link dev.carillon.api.JobContext#pauseRequested}); if it
+   * goes on to its end, that counts. Its deadline still applies. Pausing again is safe.
+   *
+   * @param id the job; a recurring one has no occurrences while it is paused
+   * @param reason why, for those who look; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return what came of it
+   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
+   * @throws OutcomeUnknownException if it is not known whether it was recorded
+   */
+  public ControlResult pause(JobId id, String reason) {
+    shutdown.requireOpen();
+    Limits.checkReason(reason);
+    return control.change(id, "pausing", (node, job, answer) -> node.pause(job, reason, answer));
+  }
+
+  /**
+   * Lets a paused job go on. What a recurring one missed meanwhile follows its {@link
+   * dev.carillon.api.Misfire} rule. Resuming a job that is not paused is safe.
+   *
+   * @param id the job
+   * @return what came of it
+   */
+  public ControlResult resume(JobId id) {
+    shutdown.requireOpen();
+    return control.change(id, "resuming", dev.carillon.engine.Node::resume);
+  }
+
+  /**
+   * Moves a job to another time, if no attempt of it runs. Of a recurring job the next occurrence
+   * is moved; those after it keep their times.
+   *
+   * @param id the job
+   * @param due when its next attempt is due; at once if that has passed
+   * @return what came of it
+   * @throws dev.carillon.api.InvalidJobException if the time is out of range
+   */
+  public ControlResult reschedule(JobId id, Instant due) {
+    shutdown.requireOpen();
+    long micros = Micros.ceil(Limits.checkDue(due));
+    return control.change(
+        id, "moving", (node, job, answer) -> node.reschedule(job, micros, answer));
+  }
+
+  /**
+   * Gives a recurring job another schedule, if no attempt of it runs. It keeps the count of its
+   * occurrences, which replacing it under its name does not.
+   *
+   * @param id the recurring job
+   * @param schedule what it goes on by
+   * @return what came of it
+   */
+  public ControlResult reschedule(JobId id, Schedule schedule) {
+    shutdown.requireOpen();
+    Objects.requireNonNull(schedule, "schedule");
+    return control.change(
+        id, "rescheduling", (node, job, answer) -> node.reschedule(job, schedule, answer));
+  }
+
+  /**
+   * Gives a job another priority, if no attempt of it runs.
+   *
+   * @param id the job
+   * @param priority from {@link Limits#PRIORITY_MIN} to {@link Limits#PRIORITY_MAX}
+   * @return what came of it
+   * @throws dev.carillon.api.InvalidJobException if it is out of range
+   */
+  public ControlResult prioritise(JobId id, int priority) {
+    shutdown.requireOpen();
+    Limits.checkPriority(priority);
+    return control.change(
+        id, "prioritising", (node, job, answer) -> node.prioritise(job, priority, answer));
+  }
+
+  /**
+   * Has one more occurrence of a recurring job, now, whatever its schedule says. It is a job of its
+   * own and does not count among the schedule's.
+   *
+   * @param id the recurring job
+   * @return the occurrence's job
+   * @throws JobNotFoundException if there is no such job, or it has ended
+   * @throws dev.carillon.api.InvalidJobException if it is not recurring, or has too many
+   *     occurrences that have not ended
+   */
+  public JobId trigger(JobId id) {
+    shutdown.requireOpen();
+    return control.occurrences(id, "triggering", dev.carillon.engine.Node::trigger).getFirst();
+  }
+
+  /**
+   * Has the occurrences of a recurring job that its schedule had in a range of time, all of them or
+   * none, each as a job of its own that is due at once.
+   *
+   * @param id the recurring job
+   * @param from the first time of the range
+   * @param to the last time of the range
+   * @return the occurrences' jobs, oldest first; none where the schedule has no time in the range
+   * @throws JobNotFoundException if there is no such job, or it has ended
+   * @throws dev.carillon.api.InvalidJobException if the job is not recurring, or there would be too
+   *     many occurrences that have not ended
+   */
+  public List<JobId> backfill(JobId id, Instant from, Instant to) {
+    shutdown.requireOpen();
+    Limits.checkDue(from);
+    Limits.checkDue(to);
+    return control.occurrences(
+        id, "backfilling", (node, job, answer) -> node.backfill(job, from, to, answer));
   }
 
   /**

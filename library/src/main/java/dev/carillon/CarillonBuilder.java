@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
@@ -41,7 +42,7 @@ public final class CarillonBuilder {
   Duration keyRetention = Duration.ofDays(1);
   Duration scheduleTimeout = Duration.ofSeconds(30);
   Duration closeGrace = Duration.ofSeconds(30);
-  int maxAttempts = 5;
+  FailurePolicy failurePolicy = FailurePolicy.standard();
   int maxWaitingJobs = 200_000;
   long maxWaitingBytes = 128 << 20;
   boolean daemon;
@@ -52,6 +53,7 @@ public final class CarillonBuilder {
   final List<JobListener> listeners = new ArrayList<>();
   final Map<String, Integer> queueLimits = new HashMap<>();
   final Map<String, Integer> namespaceLimits = new HashMap<>();
+  final Map<String, FailurePolicy> namespacePolicies = new HashMap<>();
 
   CarillonBuilder() {}
 
@@ -178,13 +180,25 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How often a job is attempted before it is dead.
+   * What follows a failed attempt where neither the job nor its handler nor its namespace says.
    *
-   * @param maxAttempts 5 by default
+   * @param policy {@link FailurePolicy#standard()} by default
    * @return this
    */
-  public CarillonBuilder maxAttempts(int maxAttempts) {
-    this.maxAttempts = positive("maxAttempts", maxAttempts);
+  public CarillonBuilder failurePolicy(FailurePolicy policy) {
+    this.failurePolicy = Objects.requireNonNull(policy, "policy");
+    return this;
+  }
+
+  /**
+   * What follows a failed attempt in a namespace where neither the job nor its handler says.
+   *
+   * @param namespace the namespace
+   * @param policy the policy
+   * @return this
+   */
+  public CarillonBuilder failurePolicy(String namespace, FailurePolicy policy) {
+    namespacePolicies.put(text("namespace", namespace), Objects.requireNonNull(policy, "policy"));
     return this;
   }
 
@@ -358,7 +372,7 @@ public final class CarillonBuilder {
         defaults.maxShardJobs(),
         defaults.maxShardBytes(),
         Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),
-        maxAttempts);
+        failurePolicy);
   }
 
   private static String text(String what, String value) {

@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.RetryRule;
 import dev.carillon.api.Upcaster;
 import org.jspecify.annotations.Nullable;
 
@@ -8,10 +10,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param limit how many of its attempts run at once on this node, at least 1
  * @param upcaster for inputs written with an older version of the type, or null
+ * @param failurePolicy what follows a failure of a job without a policy of its own, or null
+ * @param retryRule asked about a failure before any policy, or null
  */
-public record HandlerOptions(int limit, @Nullable Upcaster upcaster) {
+public record HandlerOptions(
+    int limit,
+    @Nullable Upcaster upcaster,
+    @Nullable FailurePolicy failurePolicy,
+    @Nullable RetryRule retryRule) {
 
-  private static final HandlerOptions DEFAULTS = new HandlerOptions(Integer.MAX_VALUE, null);
+  private static final HandlerOptions DEFAULTS =
+      new HandlerOptions(Integer.MAX_VALUE, null, null, null);
 
   /**
    * Checks the limit.
@@ -25,7 +34,7 @@ public record HandlerOptions(int limit, @Nullable Upcaster upcaster) {
   }
 
   /**
-   * No limit of its own and no upcaster.
+   * No limit of its own, no upcaster, no policy and no rule.
    *
    * @return the defaults
    */
@@ -41,7 +50,7 @@ public record HandlerOptions(int limit, @Nullable Upcaster upcaster) {
    * @return a copy
    */
   public HandlerOptions limit(int limit) {
-    return new HandlerOptions(limit, upcaster);
+    return new HandlerOptions(limit, upcaster, failurePolicy, retryRule);
   }
 
   /**
@@ -52,6 +61,26 @@ public record HandlerOptions(int limit, @Nullable Upcaster upcaster) {
    * @return a copy
    */
   public HandlerOptions upcaster(Upcaster upcaster) {
-    return new HandlerOptions(limit, upcaster);
+    return new HandlerOptions(limit, upcaster, failurePolicy, retryRule);
+  }
+
+  /**
+   * With a failure policy for jobs that have none of their own.
+   *
+   * @param policy the policy
+   * @return a copy
+   */
+  public HandlerOptions failurePolicy(FailurePolicy policy) {
+    return new HandlerOptions(limit, upcaster, policy, retryRule);
+  }
+
+  /**
+   * With a rule that is asked about each failure before any policy.
+   *
+   * @param rule the rule
+   * @return a copy
+   */
+  public HandlerOptions retryRule(RetryRule rule) {
+    return new HandlerOptions(limit, upcaster, failurePolicy, rule);
   }
 }

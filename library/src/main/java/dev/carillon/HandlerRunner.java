@@ -68,6 +68,10 @@ final class HandlerRunner implements AttemptRunner {
     return Objects.requireNonNull(loop, "loop");
   }
 
+  void report(String problem, Throwable cause) {
+    reports.report(problem, cause);
+  }
+
   long wallMicros() {
     return time.wallMicros();
   }

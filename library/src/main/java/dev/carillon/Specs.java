@@ -1,12 +1,18 @@
 package dev.carillon;
 
 import dev.carillon.api.Due;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.InvalidScheduleException;
 import dev.carillon.api.Job;
 import dev.carillon.api.Limits;
+import dev.carillon.api.Schedule;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.More;
+import dev.carillon.engine.PolicyFormat;
+import dev.carillon.engine.ScheduleFormat;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Turns requests into what the engine stores, on the caller's thread. */
 final class Specs {
@@ -31,7 +38,9 @@ final class Specs {
     long accepted = time.wallMicros();
     Duration timeout = job.timeout();
     Instant deadline = job.deadline();
-    long due = due(job.due(), accepted);
+    Schedule schedule = job.schedule();
+    long first = schedule != null ? first(schedule, job.due(), accepted) : 0;
+    long due = schedule != null ? first + jitter(schedule) : due(job.due(), accepted);
     if (deadline != null && due > accepted && Micros.ceil(deadline) < due) {
       throw new InvalidJobException(
           "deadline: " + deadline + " (expected: not before the due time " + job.due() + ")");
@@ -50,7 +59,47 @@ final class Specs {
         job.metadata(),
         timeout == null ? 0 : Micros.ceil(timeout),
         deadline == null ? 0 : Math.max(1, Micros.ceil(deadline)),
+        more(job, first),
         payload);
+  }
+
+  private static More more(Job<?> job, long first) {
+    Schedule schedule = job.schedule();
+    FailurePolicy policy = job.failurePolicy();
+    if (schedule == null && policy == null) {
+      return More.NONE;
+    }
+    return new More(
+        schedule != null ? new More.Recurring(first, ScheduleFormat.encode(schedule)) : null,
+        policy != null ? PolicyFormat.encode(policy) : null,
+        null);
+  }
+
+  /** The first occurrence: at the job's due time if it has one, else the schedule's first. */
+  private static long first(Schedule schedule, Due due, long accepted) {
+    if (due instanceof Due.Now) {
+      Instant first = schedule.first(Micros.toInstant(accepted));
+      if (first == null) {
+        throw noTimeLeft(schedule);
+      }
+      return Micros.ceil(first);
+    }
+    long first = due(due, accepted);
+    Instant until = schedule.until();
+    if (until != null && first > Micros.ceil(until)) {
+      throw noTimeLeft(schedule);
+    }
+    return first;
+  }
+
+  private static InvalidScheduleException noTimeLeft(Schedule schedule) {
+    return new InvalidScheduleException(
+        "until: " + schedule.until() + " (expected: not before the first occurrence)");
+  }
+
+  private static long jitter(Schedule schedule) {
+    long most = Micros.ceil(schedule.jitter());
+    return most == 0 ? 0 : ThreadLocalRandom.current().nextLong(most + 1);
   }
 
   private static long due(Due due, long acceptedMicros) {

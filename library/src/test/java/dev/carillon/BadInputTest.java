@@ -129,7 +129,6 @@ class BadInputTest {
         option("closeGrace", b -> b.closeGrace(Duration.ofSeconds(-1))),
         option("scheduleTimeout", b -> b.scheduleTimeout(Duration.ZERO)),
         option("loadHorizon", b -> b.loadHorizon(Duration.ZERO)),
-        option("maxAttempts", b -> b.maxAttempts(0)),
         option("jobs", b -> b.maxWaiting(0, 1)),
         option("jobs", b -> b.maxWaiting(1_000_001, 1)),
         option("bytes", b -> b.maxWaiting(1, 0)),

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       {@link StoreLockedException}.
  * </ul>
  *
- * <p>{@link NotRetryableException} goes the other way: handlers throw it.
+ * <p>{@link NotRetryableException} and {@link RunAgainException} go the other way: handlers throw
+ * them.
  */
 public abstract class CarillonException extends RuntimeException {
 

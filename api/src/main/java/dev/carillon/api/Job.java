@@ -8,13 +8,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to run something once: a type, an input and when, made by {@link JobType#job} or {@link
- * TaskType#job} and refined by the methods here, each of which returns a copy.
+ * A request to run something once, or again and again by a {@linkplain #on(Schedule) schedule}: a
+ * type, an input and when, made by {@link JobType#job} or {@link TaskType#job} and refined by the
+ * methods here, each of which returns a copy.
  *
  * <p>By default it is due now, without name and key, in namespace and queue {@code default}, with
- * priority 0, no metadata, no timeout and no deadline. Every method refuses a bad value at once
- * with {@link InvalidJobException}. Immutable and thread-safe (the input is held, not copied, and
- * encoded when the job is scheduled).
+ * priority 0, no metadata, no timeout, no deadline, no schedule and no failure policy of its own.
+ * Every method refuses a bad value at once with {@link InvalidJobException}. Immutable and
+ * thread-safe (the input is held, not copied, and encoded when the job is scheduled).
  *
  * <p>Scheduling the same request twice makes two jobs, unless it has a {@linkplain #named name} or
  * an idempotency {@linkplain #key(String) key}: give it one wherever a caller may repeat itself.
@@ -47,6 +48,8 @@ public final class Job<O> {
   private final Map<String, String> metadata;
   private final @Nullable Duration timeout;
   private final @Nullable Instant deadline;
+  private final @Nullable Schedule schedule;
+  private final @Nullable FailurePolicy failurePolicy;
 
   Job(
       String typeName,
@@ -72,6 +75,8 @@ public final class Job<O> {
     this.metadata = Map.of();
     this.timeout = null;
     this.deadline = null;
+    this.schedule = null;
+    this.failurePolicy = null;
   }
 
   private Job(Job<O> original, Draft changed) {
@@ -90,6 +95,11 @@ public final class Job<O> {
     this.metadata = changed.metadata;
     this.timeout = changed.timeout;
     this.deadline = changed.deadline;
+    this.schedule = changed.schedule;
+    this.failurePolicy = changed.failurePolicy;
+    if (schedule != null && deadline != null) {
+      throw Check.invalid("deadline", deadline, "none for a recurring job; its schedule has until");
+    }
   }
 
   /**
@@ -228,6 +238,24 @@ public final class Job<O> {
   }
 
   /**
+   * When the job recurs.
+   *
+   * @return the schedule, or null if the job is to be done once
+   */
+  public @Nullable Schedule schedule() {
+    return schedule;
+  }
+
+  /**
+   * What follows a failed attempt.
+   *
+   * @return the policy, or null if the handler's, the namespace's or the standard one counts
+   */
+  public @Nullable FailurePolicy failurePolicy() {
+    return failurePolicy;
+  }
+
+  /**
    * Due at a time. No attempt starts earlier; a time in the past is due at once.
    *
    * @param due from {@link Limits#EARLIEST_DUE} to {@link Limits#LATEST_DUE}
@@ -324,8 +352,8 @@ public final class Job<O> {
    * @throws InvalidJobException if it is out of range
    */
   public Job<O> priority(int priority) {
-    Check.range("priority", priority, Limits.PRIORITY_MIN, Limits.PRIORITY_MAX);
-    return with(draft -> draft.priority = priority);
+    int checked = Limits.checkPriority(priority);
+    return with(draft -> draft.priority = checked);
   }
 
   /**
@@ -380,6 +408,34 @@ public final class Job<O> {
     return with(draft -> draft.deadline = checked);
   }
 
+  /**
+   * Recurring: the job has its occurrences by a schedule until that is over or the job is
+   * cancelled. Without a due time the first one is the schedule's first; with one the first is then
+   * and the schedule's times follow.
+   *
+   * <p>An occurrence whose retries are exhausted becomes a dead letter of its own, and the schedule
+   * goes on.
+   *
+   * @param schedule when
+   * @return a copy
+   * @throws InvalidJobException if the job has a deadline
+   */
+  public Job<O> on(Schedule schedule) {
+    Schedule checked = Check.present("schedule", schedule);
+    return with(draft -> draft.schedule = checked);
+  }
+
+  /**
+   * With a failure policy of its own, stored with the job.
+   *
+   * @param policy what follows a failed attempt
+   * @return a copy
+   */
+  public Job<O> onFailure(FailurePolicy policy) {
+    FailurePolicy checked = Check.present("policy", policy);
+    return with(draft -> draft.failurePolicy = checked);
+  }
+
   /** Names the request without its input, which may be secret. */
   @Override
   public String toString() {
@@ -405,6 +461,8 @@ public final class Job<O> {
     Map<String, String> metadata;
     @Nullable Duration timeout;
     @Nullable Instant deadline;
+    @Nullable Schedule schedule;
+    @Nullable FailurePolicy failurePolicy;
 
     Draft(Job<?> job) {
       due = job.due;
@@ -417,6 +475,8 @@ public final class Job<O> {
       metadata = job.metadata;
       timeout = job.timeout;
       deadline = job.deadline;
+      schedule = job.schedule;
+      failurePolicy = job.failurePolicy;
     }
   }
 }

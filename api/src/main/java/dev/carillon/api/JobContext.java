@@ -62,12 +62,20 @@ public interface JobContext {
   int attempt();
 
   /**
-   * The time this attempt was due: never later than the time it started, the same if it is
-   * repeated, and the right time to compute with in place of the clock.
+   * The time this attempt was to be: never later than the time it started, the same if it is
+   * repeated, and the right time to compute with in place of the clock. Jitter is not in it.
    *
-   * @return the due time
+   * @return the time
    */
   Instant scheduledTime();
+
+  /**
+   * Which occurrence of a recurring job this is.
+   *
+   * @return the recurring job, the number and the time, the same for all attempts of the
+   *     occurrence; null if the job is not recurring
+   */
+  @Nullable OccurrenceInfo occurrence();
 
   /**
    * The job's metadata.
@@ -86,10 +94,11 @@ public interface JobContext {
   boolean cancellationRequested();
 
   /**
-   * Whether the job should pause, because its node stops. A handler that can {@link #save} its
-   * position should do so and throw an {@link InterruptedException}: the attempt is then as if it
-   * had not been made, and goes on from that position at the next start. Others may ignore it and
-   * are interrupted after a while. (Returning ends the job; any other exception is a failure.)
+   * Whether the job should pause, because somebody paused it or its node stops. A handler that can
+   * {@link #save} its position should do so and throw an {@link InterruptedException}: the attempt
+   * is then as if it had not been made, and goes on from that position when the job is resumed or
+   * its node starts again. Others may ignore it and are interrupted after a while. (Returning ends
+   * the job; any other exception is a failure.)
    *
    * @return true while a pause is asked for
    */

@@ -40,6 +40,24 @@ public record JobEvent(
     SAVED,
     /** An attempt failed, and another is due later. */
     RETRIED,
+    /** An attempt asked to be made again later, which is no failure. */
+    POSTPONED,
+    /** An occurrence of a recurring job succeeded. */
+    OCCURRED,
+    /** An occurrence failed, and its policy says that this is all. */
+    OCCURRENCE_FAILED,
+    /** The retries of an occurrence are exhausted; it is a dead letter of its own. */
+    OCCURRENCE_DEAD,
+    /** An occurrence became a job of its own. */
+    OCCURRENCE_ADDED,
+    /** An occurrence was passed over. */
+    OCCURRENCE_SKIPPED,
+    /** The job does not start until it is resumed. */
+    PAUSED,
+    /** The job goes on. */
+    RESUMED,
+    /** The due time, priority or schedule was changed. */
+    CHANGED,
     /** The input or times were replaced under the job's name. */
     REPLACED,
     /** A cancel was asked for while an attempt ran. */

@@ -26,10 +26,12 @@ import org.jspecify.annotations.Nullable;
  * @param attempt how many attempts have started, the current one included
  * @param endedAt when it ended; null unless the state is an {@linkplain JobState#ended() end}
  * @param lastError what its last failed attempt failed with, or null
- * @param reason why it was cancelled, expired or given up, or null
+ * @param reason why it was paused, cancelled, expired or given up, or null
  * @param timeout the limit on each attempt, or null
  * @param deadline when it expires, or null
  * @param cancelRequested whether a cancel was asked for, also if the attempt still runs
+ * @param recurring its schedule and how far it is; null unless it is recurring
+ * @param occurrence of which recurring job it is one time; null unless it is
  */
 public record JobInfo(
     JobId id,
@@ -51,7 +53,9 @@ public record JobInfo(
     @Nullable String reason,
     @Nullable Duration timeout,
     @Nullable Instant deadline,
-    boolean cancelRequested) {
+    boolean cancelRequested,
+    @Nullable RecurringInfo recurring,
+    @Nullable OccurrenceInfo occurrence) {
 
   /**
    * Checks that the parts fit each other and copies the metadata.

@@ -82,6 +82,9 @@ public final class Limits {
   /** The most missed occurrences that a {@link Schedule} makes up for. */
   public static final int MISFIRE_MAX_RUNS = 10_000;
 
+  /** The most classes of errors that a {@link FailurePolicy} does not retry. */
+  public static final int POLICY_MAX_ERRORS = 32;
+
   /** The most times in a {@linkplain Schedule#preview(int, Instant) preview}. */
   public static final int PREVIEW_MAX_TIMES = 1_000;
 
@@ -163,6 +166,17 @@ public final class Limits {
    */
   public static Instant checkDue(Instant due) {
     return Check.range("due", due, EARLIEST_DUE, LATEST_DUE);
+  }
+
+  /**
+   * Checks a priority.
+   *
+   * @param priority the priority
+   * @return the same
+   * @throws InvalidJobException if it is out of range
+   */
+  public static int checkPriority(int priority) {
+    return Check.range("priority", priority, PRIORITY_MIN, PRIORITY_MAX);
   }
 
   /**

@@ -1,15 +1,15 @@
 package dev.carillon.api;
 
 /**
- * What happens to the occurrences of a {@link Schedule} that were missed: due, by more than the
- * schedule's {@linkplain Schedule#grace() grace}, while nothing could run them, because no node was
- * up, the job was paused or had no handler. Whichever it is, the occurrences after them keep their
- * times.
+ * What happens to the occurrences of a {@link Schedule} that were missed: due while nothing could
+ * run them, because no node was up, the job was paused or had no handler, and noticed when one
+ * starts more than a second late. Whichever it is, the occurrences after them keep their times, and
+ * none takes place later than the schedule's {@linkplain Schedule#grace() grace} allows.
  */
 public sealed interface Misfire {
 
   /**
-   * One occurrence makes up for all that were missed. The default.
+   * One occurrence, the first that was missed, makes up for all of them. The default.
    *
    * @return the rule
    */
@@ -18,7 +18,7 @@ public sealed interface Misfire {
   }
 
   /**
-   * Every missed occurrence takes place, oldest first; of more than the cap, the latest.
+   * Missed occurrences take place one after another, oldest first, up to the cap.
    *
    * @param cap the most that are made up for, from 1 to {@link Limits#MISFIRE_MAX_RUNS}
    * @return the rule
@@ -29,7 +29,7 @@ public sealed interface Misfire {
   }
 
   /**
-   * What was missed does not take place.
+   * What was missed does not take place: nothing starts later than the grace, a minute by default.
    *
    * @return the rule
    */

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>By default it begins when it is accepted and has no end; cron is in UTC; a time that a clock
  * change skips is due at the first instant after the gap, and one that comes twice is due once
  * ({@link ClockGap}, {@link ClockOverlap}); an occurrence that is due while the last one runs is
- * skipped ({@link Overlap}); one occurrence makes up for all that were missed ({@link Misfire});
- * grace and jitter are zero. Every method refuses a bad value at once with {@link
+ * skipped ({@link Overlap}); one occurrence makes up for all that were missed ({@link Misfire}),
+ * however late; there is no jitter. Every method refuses a bad value at once with {@link
  * InvalidScheduleException}.
  *
  * <p>A cron schedule <em>ticks through the hours</em> if its hour field names all 24 of them,
@@ -54,7 +54,7 @@ public final class Schedule {
   private final ClockOverlap clockOverlap;
   private final Overlap overlap;
   private final Misfire misfire;
-  private final Duration grace;
+  private final @Nullable Duration grace;
 
   private final Ticks ticks;
   private final long last;
@@ -334,11 +334,11 @@ public final class Schedule {
   }
 
   /**
-   * How late an occurrence may be and still be on time rather than missed.
+   * How late an occurrence may start; later it does not take place.
    *
-   * @return zero by default
+   * @return null by default: a minute under {@link Misfire#skip()}, however late under the others
    */
-  public Duration grace() {
+  public @Nullable Duration grace() {
     return grace;
   }
 
@@ -468,7 +468,7 @@ public final class Schedule {
   }
 
   /**
-   * With a grace: how late an occurrence may be and still be on time rather than missed.
+   * With a grace: how late an occurrence may start. One that is later does not take place.
    *
    * @param grace not negative, at most {@link Limits#PERIOD_MAX}
    * @return a copy
@@ -677,7 +677,7 @@ public final class Schedule {
     ClockOverlap clockOverlap = ClockOverlap.FIRST;
     Overlap overlap = Overlap.SKIP;
     Misfire misfire = Misfire.runOne();
-    Duration grace = Duration.ZERO;
+    @Nullable Duration grace;
 
     Draft(Kind kind) {
       this.kind = kind;

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.AttemptToken;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,9 +22,12 @@ public final class Attempt {
   private final int revision;
   private final long nonce;
   private final long dueMicros;
+  private final long timeMicros;
+  private final @Nullable Move move;
   private final long startedMicros;
   private final ShardJob job;
   private final Lane lane;
+  private final FailurePolicy policy;
 
   /** Its outcome is decided; what comes later is refused. */
   boolean over;
@@ -64,12 +68,14 @@ public final class Attempt {
     CANCEL,
     TIMEOUT,
     DEADLINE,
-    SHUTDOWN
+    SHUTDOWN,
+    PAUSE
   }
 
-  Attempt(ShardJob job, Lane lane, Place at) {
+  Attempt(ShardJob job, Lane lane, FailurePolicy policy, Place at) {
     this.job = job;
     this.lane = lane;
+    this.policy = policy;
     this.ref = at.ref();
     this.body = job.body();
     this.saved = job.rare != null ? job.rare.saved : null;
@@ -79,6 +85,8 @@ public final class Attempt {
     this.revision = job.revision;
     this.nonce = at.nonce();
     this.dueMicros = job.dueMicros;
+    this.timeMicros = job.timeMicros();
+    this.move = job.move();
     this.startedMicros = at.startedMicros();
   }
 
@@ -103,16 +111,29 @@ public final class Attempt {
 
   void requestStop(StopCause cause) {
     stopCause = cause;
-    if (cause == StopCause.SHUTDOWN) {
+    if (cause == StopCause.SHUTDOWN || cause == StopCause.PAUSE) {
       pauseRequested = true;
     } else {
       cancellationRequested = true;
     }
   }
 
+  /** The job was resumed before the attempt was over. */
+  void pauseOver() {
+    if (stopCause == StopCause.PAUSE) {
+      stopCause = null;
+      pauseRequested = false;
+    }
+  }
+
   /** The id of its job. */
   public JobId id() {
     return ref.id();
+  }
+
+  /** The id of another job of the same shard. */
+  public JobId sibling(long jobNumber) {
+    return new JobRef(ref.shard(), jobNumber).id();
   }
 
   /** What an outcome must show to be accepted. */
@@ -130,14 +151,34 @@ public final class Attempt {
     return JobSpec.decode(body, type, lane);
   }
 
+  /** What follows if it fails. */
+  public FailurePolicy policy() {
+    return policy;
+  }
+
   /** 1 for the first. */
   public int number() {
     return number;
   }
 
-  /** The time this attempt was due. */
+  /** When it was to be, without the jitter that it was due later. */
+  long timeMicros() {
+    return timeMicros;
+  }
+
+  /** When this attempt was to be. */
   public Instant scheduledTime() {
-    return Micros.toInstant(dueMicros);
+    return Micros.toInstant(timeMicros);
+  }
+
+  /** Which occurrence of its recurring job it runs, from 1; 0 where the job is not recurring. */
+  public long occurrence() {
+    return move != null ? move.count() + 1 : 0;
+  }
+
+  /** When that occurrence was to be; null where the job is not recurring. */
+  public @Nullable Instant occurrenceTime() {
+    return move != null ? Micros.toInstant(move.timeMicros()) : null;
   }
 
   /** Whether its handler may be called at this time of the wall clock. */

@@ -8,12 +8,26 @@ public sealed interface AttemptOutcome {
   /** The handler returned; {@code result} is encoded, empty for none. */
   record Succeeded(byte[] result) implements AttemptOutcome {}
 
-  /**
-   * The handler threw.
-   *
-   * @param retryable whether trying again may help
-   */
-  record Failed(JobError error, boolean retryable) implements AttemptOutcome {}
+  /** The handler threw. */
+  record Failed(JobError error, Verdict verdict) implements AttemptOutcome {}
+
+  /** What follows a failure. */
+  sealed interface Verdict {
+    /** What the job's policy says. */
+    record ByPolicy() implements Verdict {}
+
+    /** No attempt can succeed. */
+    record NotRetryable() implements Verdict {}
+
+    /** The handler's own rule named the time of the next attempt. */
+    record RetryAt(long micros) implements Verdict {}
+
+    /** The handler's own rule says that there is none. */
+    record GiveUp() implements Verdict {}
+  }
+
+  /** The handler wants to be called again then; no attempt is counted. */
+  record Again(long dueMicros, String note) implements AttemptOutcome {}
 
   /** The payload could not be decoded: the handler was not called and no attempt is counted. */
   record Undecodable(JobError error) implements AttemptOutcome {}

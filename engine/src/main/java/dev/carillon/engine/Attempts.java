@@ -1,7 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,18 +20,15 @@ import org.jspecify.annotations.Nullable;
  * the same number; after it, never.
  */
 final class Attempts implements Dispatcher.Starter {
-  private static final long FIRST_RETRY_MICROS = Micros.PER_SECOND;
-  private static final int RETRY_FACTOR = 4;
-
   /** How many attempts may be under way, for each slot, with those whose outcome is not durable. */
   private static final int UNDER_WAY_A_SLOT = 16;
-
-  private static final long LONGEST_RETRY_MICROS = 3600 * Micros.PER_SECOND;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Committer committer;
   private final Timers timers;
+  private final Retries retries;
+  private final Recurrences recurrences;
   private final Host host;
   private final AttemptSet running = new AttemptSet();
   private Timers.@Nullable Timer aloneLook;
@@ -57,12 +58,22 @@ final class Attempts implements Dispatcher.Starter {
     void retrying(ShardJob job);
   }
 
+  /** What decides over the attempts that follow one. */
+  record Rules(Retries retries, Recurrences recurrences) {}
+
   Attempts(
-      NodeEnvironment env, NodeOptions options, Committer committer, Timers timers, Host host) {
+      NodeEnvironment env,
+      NodeOptions options,
+      Committer committer,
+      Timers timers,
+      Rules rules,
+      Host host) {
     this.env = env;
     this.options = options;
     this.committer = committer;
     this.timers = timers;
+    this.retries = rules.retries();
+    this.recurrences = rules.recurrences();
     this.host = host;
   }
 
@@ -108,6 +119,7 @@ final class Attempts implements Dispatcher.Starter {
         new Attempt(
             job,
             lane,
+            retries.of(job),
             new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
     attempt.alone = alone;
     attempt.startedNanos = env.monotonicNanos();
@@ -147,7 +159,7 @@ final class Attempts implements Dispatcher.Starter {
   private void run(Attempt attempt) {
     ShardJob job = attempt.job();
     long now = env.wallMicros();
-    boolean changed = job.busy > 0 || job.revision != attempt.revision();
+    boolean changed = job.busy > 0 || job.revision != attempt.revision() || job.isPaused();
     if (attempt.over || stopping || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
@@ -162,11 +174,49 @@ final class Attempts implements Dispatcher.Starter {
       end(attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
     }
+    if (job.isRecurring() && attempt.number() == 1 && skipLate(attempt, now)) {
+      return;
+    }
     attempt.startedNanos = env.monotonicNanos();
     watchTime(attempt, now);
     env.metrics().count("attempts.started", 1);
     host.started(job);
     env.runner().start(attempt);
+  }
+
+  /** Passes over an occurrence that is later than its schedule allows; true where it is. */
+  private boolean skipLate(Attempt attempt, long now) {
+    ShardJob job = attempt.job();
+    Schedule schedule = recurrences.of(job);
+    Move move = moveOf(job);
+    if (!Recurrences.tooLate(schedule, attempt.timeMicros(), now)) {
+      return false;
+    }
+    env.metrics().count("occurrences.skipped", 1);
+    returned(attempt);
+    Recurrences.Step step = recurrences.skipLate(schedule, move, now);
+    Body.Next next =
+        new Body.Next(
+            0,
+            attempt.revision(),
+            now,
+            0,
+            null,
+            null,
+            "too late",
+            List.of(),
+            step.move(),
+            step.over());
+    moveOn(attempt, next, step);
+    return true;
+  }
+
+  private static Move moveOf(ShardJob job) {
+    Move move = job.move();
+    if (move == null) {
+      throw new IllegalStateException("job " + job.number + ": not recurring");
+    }
+    return move;
   }
 
   private void notRun(Attempt attempt) {
@@ -251,7 +301,7 @@ final class Attempts implements Dispatcher.Starter {
     } else {
       env.metrics().count("attempts.timeout", 1);
       JobError error = new JobError("timeout", "attempt took longer than its timeout", "");
-      failedOrStopped(attempt, error, true);
+      failedOrStopped(attempt, error, new AttemptOutcome.Verdict.ByPolicy());
     }
   }
 
@@ -290,20 +340,10 @@ final class Attempts implements Dispatcher.Starter {
       return false;
     }
     switch (outcome) {
-      case AttemptOutcome.Succeeded(byte[] result) ->
-          end(
-              attempt,
-              new Body.End(
-                  JobState.SUCCEEDED,
-                  attempt.number(),
-                  attempt.revision(),
-                  env.wallMicros(),
-                  attempt.startedMicros(),
-                  null,
-                  null,
-                  result));
-      case AttemptOutcome.Failed(JobError error, boolean retryable) ->
-          failedOrStopped(attempt, error, retryable);
+      case AttemptOutcome.Succeeded(byte[] result) -> succeeded(attempt, result);
+      case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
+          failedOrStopped(attempt, error, verdict);
+      case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
       case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
       case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);
       case AttemptOutcome.Interrupted interrupted -> {
@@ -317,12 +357,50 @@ final class Attempts implements Dispatcher.Starter {
     return true;
   }
 
-  private void failedOrStopped(Attempt attempt, JobError error, boolean retryable) {
+  private void succeeded(Attempt attempt, byte[] result) {
+    ShardJob job = attempt.job();
+    if (!job.isRecurring()) {
+      Body.End end =
+          new Body.End(
+              JobState.SUCCEEDED,
+              attempt.number(),
+              attempt.revision(),
+              env.wallMicros(),
+              attempt.startedMicros(),
+              null,
+              null,
+              result);
+      end(attempt, end);
+    } else if (job.cancelRequested()) {
+      cancelled(attempt, null);
+    } else {
+      occurred(attempt, JobState.SUCCEEDED, null, null);
+    }
+  }
+
+  private void failedOrStopped(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     if (attempt.job().cancelRequested()) {
       cancelled(attempt, error);
     } else {
-      failed(attempt, error, retryable);
+      failed(attempt, error, verdict);
     }
+  }
+
+  private void again(Attempt attempt, long dueMicros, String note) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, null);
+      return;
+    }
+    long due = notAfterDeadline(attempt.job(), dueMicros);
+    Body.Again again =
+        new Body.Again(
+            attempt.number(),
+            attempt.revision(),
+            env.wallMicros(),
+            attempt.startedMicros(),
+            due,
+            note);
+    goOnLater(attempt, Kind.AGAIN, again, due);
   }
 
   private void cancelled(Attempt attempt, @Nullable JobError error) {
@@ -343,37 +421,97 @@ final class Attempts implements Dispatcher.Starter {
         new byte[0]);
   }
 
-  private void failed(Attempt attempt, JobError error, boolean retryable) {
+  private void failed(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     env.metrics().count("attempts.failed", 1);
-    long now = env.wallMicros();
-    if (!retryable) {
-      end(attempt, ended(attempt, JobState.DEAD, error, "not retryable"));
-    } else if (attempt.number() >= options.maxAttempts()) {
-      String reason = "failed " + attempt.number() + " times";
-      end(attempt, ended(attempt, JobState.DEAD, error, reason));
+    ShardJob job = attempt.job();
+    FailurePolicy policy = attempt.policy();
+    Retries.Failure failure =
+        new Retries.Failure(
+            attempt.number(), attempt.timeMicros(), attempt.startedMicros(), env.wallMicros());
+    Retries.Next next =
+        switch (verdict) {
+          case AttemptOutcome.Verdict.ByPolicy byPolicy -> retries.after(policy, failure);
+          case AttemptOutcome.Verdict.RetryAt(long micros) -> new Retries.Next(micros, 0);
+          case AttemptOutcome.Verdict.NotRetryable never -> null;
+          case AttemptOutcome.Verdict.GiveUp never -> null;
+        };
+    if (next == null) {
+      giveUp(attempt, error, verdict);
+      return;
+    }
+    long time = notAfterDeadline(job, next.timeMicros());
+    long jitter = notAfterDeadline(job, time + next.jitterMicros()) - time;
+    Body.Retry retry =
+        new Body.Retry(
+            attempt.number(),
+            attempt.revision(),
+            failure.endedMicros(),
+            attempt.startedMicros(),
+            time,
+            jitter,
+            error);
+    goOnLater(attempt, Kind.RETRY, retry, retry.nextDue());
+  }
+
+  /** The deadline ends the waiting. */
+  private static long notAfterDeadline(ShardJob job, long micros) {
+    return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.spec().deadlineMicros()) : micros;
+  }
+
+  private void giveUp(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
+    boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
+    JobState state = drop ? JobState.FAILED : JobState.DEAD;
+    String reason =
+        switch (verdict) {
+          case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";
+          case AttemptOutcome.Verdict.GiveUp never -> "given up by its handler's rule";
+          case AttemptOutcome.Verdict.RetryAt at -> "";
+          case AttemptOutcome.Verdict.ByPolicy byPolicy ->
+              drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
+        };
+    if (attempt.job().isRecurring()) {
+      occurred(attempt, state, error, reason);
     } else {
-      Body.Retry retry =
-          new Body.Retry(
-              attempt.number(),
-              attempt.revision(),
-              now,
-              attempt.startedMicros(),
-              nextAttempt(attempt, now),
-              error);
-      retry(attempt, retry);
+      end(attempt, ended(attempt, state, error, reason));
     }
   }
 
-  /** Exponential, with a jitter of a fifth upwards; the deadline ends the waiting. */
-  private long nextAttempt(Attempt attempt, long now) {
-    long wait = FIRST_RETRY_MICROS;
-    for (int i = 1; i < attempt.number() && wait < LONGEST_RETRY_MICROS; i++) {
-      wait *= RETRY_FACTOR;
-    }
-    wait = Math.min(wait, LONGEST_RETRY_MICROS);
-    long next = now + wait + Math.floorMod(env.random(), wait / 5);
+  /** An occurrence has ended and its recurring job moves on, in one operation. */
+  private void occurred(
+      Attempt attempt, JobState outcome, @Nullable JobError error, @Nullable String reason) {
     ShardJob job = attempt.job();
-    return job.has(JobSpec.DEADLINE) ? Math.min(next, job.spec().deadlineMicros()) : next;
+    long now = env.wallMicros();
+    Schedule schedule = recurrences.of(job);
+    Move move = moveOf(job);
+    Recurrences.Step step =
+        recurrences.afterRun(
+            schedule,
+            move,
+            new Recurrences.Run(attempt.timeMicros(), attempt.startedMicros(), now));
+    Body.Next next =
+        new Body.Next(
+            attempt.number(),
+            attempt.revision(),
+            now,
+            attempt.startedMicros(),
+            outcome,
+            error,
+            reason,
+            outcome == JobState.DEAD ? List.of(deadLetter(job, move)) : List.of(),
+            step.move(),
+            step.over());
+    env.metrics().count("occurrences", 1);
+    moveOn(attempt, next, step);
+  }
+
+  private static Body.Next.Child deadLetter(ShardJob job, Move move) {
+    Occurrence occurrence =
+        new Occurrence(job.number, move.count() + 1, move.timeMicros(), Overlap.ALLOW);
+    return new Body.Next.Child(shardOf(job).nextNumber(), job.dueMicros, occurrence);
+  }
+
+  private void moveOn(Attempt attempt, Body.Next next, Recurrences.Step step) {
+    goOnLater(attempt, Kind.NEXT, next, step.dueMicros(next.at()));
   }
 
   private void undecodable(Attempt attempt, JobError error) {
@@ -398,18 +536,19 @@ final class Attempts implements Dispatcher.Starter {
     ShardJob job = attempt.job();
     if (settle(attempt)) {
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
-      committer.add(shardOf(job), new Operation(frame, end, new Settlement(attempt)));
+      committer.add(shardOf(job), new Operation(frame, end, new Settlement(attempt, Kind.END)));
     }
   }
 
-  private void retry(Attempt attempt, Body.Retry retry) {
+  /** The attempt is over and its job goes on, due then. */
+  private void goOnLater(Attempt attempt, Kind kind, Body body, long dueMicros) {
     ShardJob job = attempt.job();
     if (settle(attempt)) {
-      Frame frame = Frame.of(Kind.RETRY, job.number, retry.encode());
-      Operation operation = new Operation(frame, new Settlement(attempt));
+      Operation operation =
+          new Operation(Frame.of(kind, job.number, body.encode()), new Settlement(attempt, kind));
       // A clock that jumped back may have left the next time below the shard's wake time.
       Shard shard = shardOf(job);
-      host.awakeBy(shard, retry.nextDue(), () -> committer.add(shard, operation));
+      host.awakeBy(shard, dueMicros, () -> committer.add(shard, operation));
     }
   }
 
@@ -429,9 +568,11 @@ final class Attempts implements Dispatcher.Starter {
   /** What becomes of an outcome. */
   private final class Settlement implements Operation.Listener {
     private final Attempt attempt;
+    private final Kind kind;
 
-    Settlement(Attempt attempt) {
+    Settlement(Attempt attempt, Kind kind) {
       this.attempt = attempt;
+      this.kind = kind;
     }
 
     @Override
@@ -446,7 +587,9 @@ final class Attempts implements Dispatcher.Starter {
       leaveIfDone(attempt);
       if (job.phase == ShardJob.Phase.RUNNING) {
         goOn(job);
-        host.retrying(job);
+        if (kind == Kind.RETRY) {
+          host.retrying(job);
+        }
       }
     }
 

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * Which bodies of loaded jobs are in memory: all of them while they fit a budget; beyond it only
  * those due soon, the rest by their entry's number, read again once a load horizon.
  *
- * <p>Named jobs keep theirs: their end needs it.
+ * <p>Named and recurring jobs keep theirs, and occurrences: see {@link ShardJob#keepsBody}.
  */
 final class Bodies {
   private static final int BLOCK_BYTES = 256 << 10;
@@ -48,7 +48,7 @@ final class Bodies {
   /** A job came into memory. */
   void arrived(Shard shard, ShardJob job, long nowMicros) {
     boolean far = job.dueMicros > nowMicros + 2 * horizonMicros;
-    if (far && resident + job.bodyBytes > budgetBytes && !job.hasName()) {
+    if (far && resident + job.bodyBytes > budgetBytes && !job.keepsBody()) {
       job.strip();
       shard.stripped++;
     } else {

@@ -2,6 +2,8 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,20 +52,48 @@ sealed interface Body {
     }
   }
 
-  /** varint attempt, varint revision, long at, long startedAt, long nextDue, error. */
-  record Retry(int attempt, int revision, long at, long startedAt, long nextDue, JobError error)
+  /**
+   * varint attempt, varint revision, long at, long startedAt, long nextTime, varint jitter, error.
+   *
+   * @param nextTime when the next attempt is to be
+   * @param jitter how much later it is due
+   */
+  record Retry(
+      int attempt,
+      int revision,
+      long at,
+      long startedAt,
+      long nextTime,
+      long jitter,
+      JobError error)
       implements Body {
     @Override
     public byte[] encode() {
       ByteWriter out =
-          new ByteWriter(64).varint(attempt).varint(revision).i64(at).i64(startedAt).i64(nextDue);
+          new ByteWriter(64)
+              .varint(attempt)
+              .varint(revision)
+              .i64(at)
+              .i64(startedAt)
+              .i64(nextTime)
+              .varint(jitter);
       writeError(out, error);
       return out.toBytes();
     }
 
     static Retry decode(ByteReader in) {
       return new Retry(
-          (int) in.varint(), (int) in.varint(), in.i64(), in.i64(), in.i64(), readError(in));
+          (int) in.varint(),
+          (int) in.varint(),
+          in.i64(),
+          in.i64(),
+          in.i64(),
+          in.varint(),
+          readError(in));
+    }
+
+    long nextDue() {
+      return nextTime + jitter;
     }
   }
 
@@ -143,6 +173,200 @@ sealed interface Body {
       JobError error = (flags & 1) != 0 ? readError(in) : null;
       String reason = (flags & 2) != 0 ? in.string() : null;
       return new End(state, attempt, revision, at, startedAt, error, reason, in.rest());
+    }
+  }
+
+  /**
+   * varint attempt, varint revision, long at, long startedAt, byte outcome or 0, byte flags, error
+   * if 1, reason if 2, varint and so many {@link Child} if 4, {@link Move} if 8; 16 where the
+   * schedule is over.
+   *
+   * @param attempt the attempt that ended the occurrence, 0 where none did
+   * @param outcome how the occurrence ended, null where it has not, or did not take place
+   * @param children occurrences as jobs of their own: the one with an outcome, which is dead, or
+   *     some to be run
+   * @param move where the schedule goes, null where it stays or is over
+   */
+  record Next(
+      int attempt,
+      int revision,
+      long at,
+      long startedAt,
+      @Nullable JobState outcome,
+      @Nullable JobError error,
+      @Nullable String reason,
+      List<Child> children,
+      @Nullable Move move,
+      boolean over)
+      implements Body {
+
+    /** long number, long due, {@link Occurrence}. */
+    record Child(long number, long due, Occurrence occurrence) {}
+
+    @Override
+    public byte[] encode() {
+      ByteWriter out =
+          new ByteWriter(80)
+              .varint(attempt)
+              .varint(revision)
+              .i64(at)
+              .i64(startedAt)
+              .u8(outcome != null ? outcome.code() : 0)
+              .u8(flags());
+      if (error != null) {
+        writeError(out, error);
+      }
+      if (reason != null) {
+        out.string(reason);
+      }
+      if (!children.isEmpty()) {
+        out.varint(children.size());
+        for (Child child : children) {
+          out.i64(child.number()).i64(child.due());
+          child.occurrence().write(out);
+        }
+      }
+      if (move != null) {
+        move.write(out);
+      }
+      return out.toBytes();
+    }
+
+    private int flags() {
+      return (error != null ? 1 : 0)
+          | (reason != null ? 2 : 0)
+          | (children.isEmpty() ? 0 : 4)
+          | (move != null ? 8 : 0)
+          | (over ? 16 : 0);
+    }
+
+    static Next decode(ByteReader in) {
+      int attempt = (int) in.varint();
+      int revision = (int) in.varint();
+      long at = in.i64();
+      long startedAt = in.i64();
+      int outcome = in.u8();
+      int flags = in.u8();
+      return new Next(
+          attempt,
+          revision,
+          at,
+          startedAt,
+          outcome == 0 ? null : JobState.ofCode(outcome),
+          (flags & 1) != 0 ? readError(in) : null,
+          (flags & 2) != 0 ? in.string() : null,
+          (flags & 4) != 0 ? readChildren(in) : List.of(),
+          (flags & 8) != 0 ? Move.read(in) : null,
+          (flags & 16) != 0);
+    }
+
+    private static List<Child> readChildren(ByteReader in) {
+      int size = in.length();
+      List<Child> children = new ArrayList<>(size);
+      for (int i = 0; i < size; i++) {
+        children.add(new Child(in.i64(), in.i64(), Occurrence.read(in)));
+      }
+      return children;
+    }
+
+    /** Whether the schedule stays where it is: the occurrences are more. */
+    boolean stays() {
+      return move == null && !over;
+    }
+  }
+
+  /** varint attempt, varint revision, long at, long startedAt, long due, string note. */
+  record Again(int attempt, int revision, long at, long startedAt, long due, String note)
+      implements Body {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(40 + note.length())
+          .varint(attempt)
+          .varint(revision)
+          .i64(at)
+          .i64(startedAt)
+          .i64(due)
+          .string(note)
+          .toBytes();
+    }
+
+    static Again decode(ByteReader in) {
+      return new Again(
+          (int) in.varint(), (int) in.varint(), in.i64(), in.i64(), in.i64(), in.string());
+    }
+  }
+
+  /** long at, string reason. */
+  record Pause(long at, String reason) implements Body {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(10 + reason.length()).i64(at).string(reason).toBytes();
+    }
+
+    static Pause decode(ByteReader in) {
+      return new Pause(in.i64(), in.string());
+    }
+  }
+
+  /** long at. */
+  record Resume(long at) implements Body {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(8).i64(at).toBytes();
+    }
+
+    static Resume decode(ByteReader in) {
+      return new Resume(in.i64());
+    }
+  }
+
+  /**
+   * varint revision, long at, byte flags, long due if 1, byte priority if 2, schedule and {@link
+   * Move} if 4.
+   *
+   * @param due when the next attempt is due, null where that stays
+   * @param priority null where it stays
+   * @param schedule a recurring job's new schedule, with where it stands then
+   */
+  record Change(
+      int revision,
+      long at,
+      @Nullable Long due,
+      @Nullable Integer priority,
+      byte @Nullable [] schedule,
+      @Nullable Move move)
+      implements Body {
+    @Override
+    public byte[] encode() {
+      ByteWriter out =
+          new ByteWriter(64)
+              .varint(revision)
+              .i64(at)
+              .u8((due != null ? 1 : 0) | (priority != null ? 2 : 0) | (move != null ? 4 : 0));
+      if (due != null) {
+        out.i64(due);
+      }
+      if (priority != null) {
+        out.u8(priority);
+      }
+      if (schedule != null && move != null) {
+        out.bytes(schedule);
+        move.write(out);
+      }
+      return out.toBytes();
+    }
+
+    static Change decode(ByteReader in) {
+      int revision = (int) in.varint();
+      long at = in.i64();
+      int flags = in.u8();
+      return new Change(
+          revision,
+          at,
+          (flags & 1) != 0 ? in.i64() : null,
+          (flags & 2) != 0 ? in.i8() : null,
+          (flags & 4) != 0 ? in.bytes() : null,
+          (flags & 4) != 0 ? Move.read(in) : null);
     }
   }
 

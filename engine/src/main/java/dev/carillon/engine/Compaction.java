@@ -17,6 +17,9 @@ import java.util.function.Consumer;
  * failed ones with every operation, as evidence; jobs that ended otherwise stay behind in the old
  * generation until its retention ends. Runs beside the loop, which holds appends back meanwhile.
  *
+ * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
+ * behind: its story is written as a job's of its own.
+ *
  * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
  * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
  * since can be left out.
@@ -75,7 +78,8 @@ final class Compaction {
                 evidence.add(job.number);
               }
             });
-    Outcome<Boolean> folded = read(fold::apply);
+    DeadOccurrences deadOccurrences = new DeadOccurrences(fold);
+    Outcome<Boolean> folded = read(deadOccurrences::apply);
     if (!folded.isOk()) {
       return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
@@ -90,6 +94,7 @@ final class Compaction {
     if (!copied.isOk()) {
       return copied.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
+    deadOccurrences.stories().forEach(frame -> write(frame, failures));
     List<ShardJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.FailurePolicy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +15,10 @@ final class HandlerSlot {
   final String type;
   final Gate gate = new Gate(Gate.OPEN);
   boolean registered;
+
+  /** What follows a failure of jobs without a policy of their own; null for the namespace's. */
+  @Nullable FailurePolicy policy;
+
   private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */

@@ -5,6 +5,8 @@ import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
+import dev.carillon.api.OccurrenceInfo;
+import dev.carillon.api.RecurringInfo;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals.ReadPage;
@@ -63,8 +65,13 @@ public final class JobReader {
   }
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {
-    Telling telling = new Telling(shard, wanted);
-    return each(shard, telling::apply).map(all -> telling);
+    Telling telling = new Telling(shard, new Selection(wanted));
+    Outcome<Boolean> read = each(shard, telling::apply);
+    if (telling.selection.cameTooLate()) {
+      Telling again = new Telling(shard, telling.selection.again());
+      return each(shard, again::apply).map(all -> again);
+    }
+    return read.map(all -> telling);
   }
 
   /** Shows {@code use} every operation of a shard, oldest generation first; none if it is gone. */
@@ -110,16 +117,16 @@ public final class JobReader {
   /** Folds a shard and keeps what is told of the wanted jobs. */
   private static final class Telling {
     private final ShardId shard;
-    private final LongPredicate wanted;
+    private final Selection selection;
     private final Map<Long, List<JobEvent>> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
     private final Map<Long, byte[]> payloads = new HashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
     private final ShardFold fold;
 
-    Telling(ShardId shard, LongPredicate wanted) {
+    Telling(ShardId shard, Selection selection) {
       this.shard = shard;
-      this.wanted = wanted;
+      this.selection = selection;
       this.fold =
           new ShardFold(
               (job, end) -> {
@@ -129,7 +136,7 @@ public final class JobReader {
     }
 
     void apply(Frame frame) {
-      if (!wanted.test(frame.job())) {
+      if (!selection.takes(frame)) {
         return;
       }
       if (frame.kind() == Kind.STATE && ended.containsKey(frame.job())) {
@@ -138,19 +145,28 @@ public final class JobReader {
       if (frame.kind() == Kind.ADD && ended.remove(frame.job()) != null) {
         events.remove(frame.job()); // a newer generation tells the whole story again
       }
-      ShardJob before = fold.job(frame.job());
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
         return;
       }
-      JobEvent event = event(frame);
-      if (event != null) {
-        events.computeIfAbsent(frame.job(), n -> new ArrayList<>()).add(event);
-        if (event.error() != null) {
-          errors.put(frame.job(), event.error());
-        }
+      List<JobEvent> told = eventsOf(frame.job());
+      JobEvents.of(frame, told);
+      if (!told.isEmpty() && told.getLast().error() != null) {
+        errors.put(frame.job(), told.getLast().error());
       }
-      if (before == null) {
-        events.computeIfAbsent(frame.job(), n -> new ArrayList<>());
+      if (frame.kind() == Kind.NEXT) {
+        tellChildren(Body.Next.decode(frame.reader()), told);
+      }
+    }
+
+    private List<JobEvent> eventsOf(long number) {
+      return events.computeIfAbsent(number, n -> new ArrayList<>());
+    }
+
+    /** An occurrence that became a dead letter takes the attempts of its recurring job along. */
+    private void tellChildren(Body.Next next, List<JobEvent> schedule) {
+      for (Body.Next.Child child : next.children()) {
+        List<JobEvent> told = eventsOf(child.number());
+        JobEvents.ofChild(next, schedule, told);
       }
     }
 
@@ -158,6 +174,9 @@ public final class JobReader {
       List<Story> stories = new ArrayList<>(events.size());
       events.forEach(
           (number, told) -> {
+            if (!selection.wants(number)) {
+              return;
+            }
             JobRef ref = new JobRef(shard, number);
             JobView view = ended.get(number);
             byte[] payload = payloads.get(number);
@@ -174,64 +193,14 @@ public final class JobReader {
     }
   }
 
-  private static @Nullable JobEvent event(Frame frame) {
-    ByteReader in = frame.reader();
-    return switch (frame.kind()) {
-      case ADD -> {
-        JobSpec spec = JobSpec.decodeHead(frame.body());
-        yield event(spec.acceptedMicros(), JobEvent.Kind.SCHEDULED, 0, "", null);
-      }
-      case START -> {
-        Body.Start start = Body.Start.decode(in);
-        String detail = start.alone() ? "alone" : "";
-        yield event(start.at(), JobEvent.Kind.STARTED, start.attempt(), detail, null);
-      }
-      case SAVE -> {
-        Body.Save save = Body.Save.decode(in);
-        String detail = save.state().length + " bytes";
-        yield event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null);
-      }
-      case RETRY -> {
-        Body.Retry retry = Body.Retry.decode(in);
-        String detail = "next at " + Micros.toInstant(retry.nextDue());
-        yield event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error());
-      }
-      case REPLACE -> {
-        Body.Replace replace = Body.Replace.decode(in);
-        JobSpec spec = JobSpec.decodeHead(replace.spec());
-        String detail = "due at " + Micros.toInstant(spec.dueMicros());
-        yield event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null);
-      }
-      case CANCEL -> {
-        Body.Cancel cancel = Body.Cancel.decode(in);
-        yield event(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, 0, cancel.reason(), null);
-      }
-      case END -> {
-        Body.End end = Body.End.decode(in);
-        String detail = end.reason() != null ? end.reason() : "";
-        yield event(
-            end.at(),
-            JobEvent.Kind.valueOf(end.state().name()),
-            end.attempt(),
-            detail,
-            end.error());
-      }
-      case CLEAR, STATE -> null;
-    };
-  }
-
-  private static JobEvent event(
-      long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
-    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error);
-  }
-
   static JobView ended(JobRef ref, ShardJob job, Body.End end) {
     JobInfo info = info(ref, job, new Now(end.state(), null, end.at(), end.error(), end.reason()));
     return new JobView(info, end.state() == JobState.SUCCEEDED ? end.result() : null);
   }
 
   static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
-    return info(ref, job, new Now(JobState.SCHEDULED, null, 0, error, null));
+    JobState state = job.isPaused() ? JobState.PAUSED : JobState.SCHEDULED;
+    return info(ref, job, new Now(state, null, 0, error, null));
   }
 
   /** What is not in a job's fold: where it stands now. */
@@ -267,10 +236,40 @@ public final class JobReader {
         job.attempts + (now.state() == JobState.RUNNING ? 1 : 0),
         now.endedMicros() == 0 ? null : Micros.toInstant(now.endedMicros()),
         error,
-        now.reason() != null ? now.reason() : rare != null ? rare.cancelReason : null,
+        reason(now, rare),
         spec.timeoutMicros() == 0 ? null : micros(spec.timeoutMicros()),
         spec.deadlineMicros() == 0 ? null : Micros.toInstant(spec.deadlineMicros()),
-        job.cancelRequested());
+        job.cancelRequested(),
+        recurring(job, spec),
+        occurrence(ref, spec));
+  }
+
+  private static @Nullable String reason(Now now, ShardJob.@Nullable Rare rare) {
+    if (now.reason() != null || rare == null) {
+      return now.reason();
+    }
+    return rare.cancelReason != null ? rare.cancelReason : rare.pauseReason;
+  }
+
+  private static @Nullable RecurringInfo recurring(ShardJob job, JobSpec spec) {
+    More.Recurring recurring = spec.more().recurring();
+    Move move = job.move();
+    return recurring == null || move == null
+        ? null
+        : new RecurringInfo(
+            ScheduleFormat.decode(recurring.schedule()),
+            move.count(),
+            Micros.toInstant(move.timeMicros()));
+  }
+
+  private static @Nullable OccurrenceInfo occurrence(JobRef ref, JobSpec spec) {
+    Occurrence occurrence = spec.more().occurrence();
+    return occurrence == null
+        ? null
+        : new OccurrenceInfo(
+            new JobRef(ref.shard(), occurrence.schedule()).id(),
+            occurrence.number(),
+            Micros.toInstant(occurrence.timeMicros()));
   }
 
   private static Duration micros(long micros) {

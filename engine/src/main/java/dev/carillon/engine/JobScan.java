@@ -17,17 +17,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobScan {
   private final ShardId shard;
-  private final long after;
   private final int limit;
   private final BiFunction<JobRef, JobInfo, @Nullable JobInfo> show;
   private final TreeMap<Long, JobInfo> page = new TreeMap<>();
   private final LongMap<Boolean> over = new LongMap<>();
   private final ShardFold fold = new ShardFold(this::ended);
+  private final Selection selection;
 
   private JobScan(
-      ShardId shard, long after, int limit, BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
+      ShardId shard,
+      Selection selection,
+      int limit,
+      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
     this.shard = shard;
-    this.after = after;
+    this.selection = selection;
     this.limit = limit;
     this.show = show;
   }
@@ -42,8 +45,14 @@ public final class JobScan {
       long after,
       int limit,
       BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
-    JobScan scan = new JobScan(shard, after, limit, show);
-    return new JobReader(store).each(shard, scan::apply).map(all -> scan.result());
+    Selection selection = new Selection(number -> number > after);
+    JobScan scan = new JobScan(shard, selection, limit, show);
+    Outcome<Boolean> read = new JobReader(store).each(shard, scan::apply);
+    if (selection.cameTooLate()) {
+      JobScan again = new JobScan(shard, selection.again(), limit, show);
+      return new JobReader(store).each(shard, again::apply).map(all -> again.result());
+    }
+    return read.map(all -> scan.result());
   }
 
   /** The end of the slice of time that the shard was made for, microseconds since 1970. */
@@ -55,7 +64,7 @@ public final class JobScan {
 
   private void apply(Frame frame) {
     long number = frame.job();
-    if (number <= after) {
+    if (!selection.takes(frame)) {
       return;
     }
     if (frame.kind() == Kind.STATE && over.get(number) != null) {
@@ -76,7 +85,7 @@ public final class JobScan {
   }
 
   private boolean hasPlaceFor(JobRef ref) {
-    return page.size() < limit || ref.number() < page.lastKey();
+    return selection.wants(ref.number()) && (page.size() < limit || ref.number() < page.lastKey());
   }
 
   private void offer(JobRef ref, JobInfo info) {

@@ -21,11 +21,13 @@ import org.jspecify.annotations.Nullable;
  * metadata  varint, string pairs       if METADATA
  * timeout   varint                     if TIMEOUT, microseconds
  * deadline  long                       if DEADLINE, microseconds since 1970
+ * more      {@link More}               if MORE
  * payload   the rest
  * </pre>
  *
  * @param timeoutMicros of one attempt, 0 for none
  * @param deadlineMicros of the whole job, 0 for none
+ * @param more what few jobs have
  */
 public record JobSpec(
     long dueMicros,
@@ -41,6 +43,7 @@ public record JobSpec(
     Map<String, String> metadata,
     long timeoutMicros,
     long deadlineMicros,
+    More more,
     byte[] payload) {
 
   static final int NAMED = 1;
@@ -49,6 +52,7 @@ public record JobSpec(
   static final int TIMEOUT = 8;
   static final int DEADLINE = 16;
   static final int LANE = 32;
+  static final int MORE = 64;
 
   static final String DEFAULT = "default";
 
@@ -82,6 +86,9 @@ public record JobSpec(
     if (deadlineMicros != 0) {
       out.i64(deadlineMicros);
     }
+    if (!more.isNone()) {
+      more.write(out);
+    }
     return out.raw(payload).toBytes();
   }
 
@@ -95,7 +102,8 @@ public record JobSpec(
         | (metadata.isEmpty() ? 0 : METADATA)
         | (timeoutMicros != 0 ? TIMEOUT : 0)
         | (deadlineMicros != 0 ? DEADLINE : 0)
-        | (hasLane() ? LANE : 0);
+        | (hasLane() ? LANE : 0)
+        | (more.isNone() ? 0 : MORE);
   }
 
   static JobSpec decode(byte[] body) {
@@ -130,6 +138,7 @@ public record JobSpec(
     Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();
     long timeout = (flags & TIMEOUT) != 0 ? in.varint() : 0;
     long deadline = (flags & DEADLINE) != 0 ? in.i64() : 0;
+    More more = (flags & MORE) != 0 ? More.read(in) : More.NONE;
     return new JobSpec(
         due,
         accepted,
@@ -144,6 +153,7 @@ public record JobSpec(
         metadata,
         timeout,
         deadline,
+        more,
         withPayload ? in.rest() : NO_PAYLOAD);
   }
 
@@ -154,6 +164,49 @@ public record JobSpec(
       metadata.put(in.string(), in.string());
     }
     return metadata;
+  }
+
+  /** The spec of one occurrence of this recurring job, as a job of its own, encoded. */
+  byte[] occurrence(Occurrence occurrence, long occurrenceDue, long acceptedAt) {
+    return new JobSpec(
+            occurrenceDue,
+            acceptedAt,
+            priority,
+            Stamp.ABSENT,
+            type,
+            typeVersion,
+            namespace,
+            queue,
+            null,
+            null,
+            metadata,
+            timeoutMicros,
+            0,
+            new More(null, more.policy(), occurrence),
+            payload)
+        .encode();
+  }
+
+  /** The same with another schedule. */
+  JobSpec withSchedule(byte[] schedule) {
+    More.Recurring recurring = more.recurring();
+    long first = recurring != null ? recurring.firstMicros() : dueMicros;
+    return new JobSpec(
+        dueMicros,
+        acceptedMicros,
+        priority,
+        stamp,
+        type,
+        typeVersion,
+        namespace,
+        queue,
+        name,
+        key,
+        metadata,
+        timeoutMicros,
+        deadlineMicros,
+        new More(new More.Recurring(first, schedule), more.policy(), more.occurrence()),
+        payload);
   }
 
   static int flags(byte[] body) {

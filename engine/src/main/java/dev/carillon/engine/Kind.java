@@ -19,9 +19,19 @@ enum Kind {
   /** The job's start markers no longer count: its attempt outlived its time alone. */
   CLEAR(8),
   /** The whole state of a job, as a compaction found it. */
-  STATE(9);
+  STATE(9),
+  /** A recurring job moves on to its next time, or has an occurrence as a job of its own. */
+  NEXT(10),
+  /** An attempt asked to be made again later; it does not count. */
+  AGAIN(11),
+  /** The job does not start until it is resumed. */
+  PAUSE(12),
+  /** The job goes on. */
+  RESUME(13),
+  /** The job's time, priority or schedule is another. */
+  CHANGE(14);
 
-  private static final Kind[] BY_CODE = new Kind[10];
+  private static final Kind[] BY_CODE = new Kind[15];
 
   static {
     for (Kind kind : values()) {

@@ -2,13 +2,17 @@ package dev.carillon.engine;
 
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -42,6 +46,9 @@ public final class Node {
   private final Attempts attempts;
   private final Cancels cancels;
   private final Bodies bodies;
+  private final Retries retries;
+  private final Occurrences occurrences;
+  private final Controls controls;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private long clockOffsetMicros;
   private boolean stopping;
@@ -54,10 +61,25 @@ public final class Node {
     this.names = new Names(env, options.incarnation(), timers);
     this.shards = new Shards(env, options, committer, names, new ShardHost());
     this.adds = new Adds(env, options, shards, committer, names, new AddHost());
-    this.attempts = new Attempts(env, options, committer, timers, new AttemptHost());
+    this.retries = new Retries(env, options.failurePolicy());
+    Recurrences recurrences = new Recurrences(env);
+    this.attempts =
+        new Attempts(
+            env,
+            options,
+            committer,
+            timers,
+            new Attempts.Rules(retries, recurrences),
+            new AttemptHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, this::tellBlocked);
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
     this.bodies = new Bodies(env, options, timers, this::schedule);
+    this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
+    this.controls =
+        new Controls(
+            env,
+            new Controls.Parts(shards, committer, recurrences, occurrences),
+            new ControlHost());
   }
 
   // ---- the loop's own
@@ -146,6 +168,14 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
+    if (job.isRecurring() && occurrences.due(job)) {
+      return;
+    }
+    if (job.isOccurrence() && Occurrences.mustWait(job)) {
+      job.phase = ShardJob.Phase.LIMITED;
+      tellBlocked(job);
+      return;
+    }
     dispatcher.ready(job, overdue);
     if (job.has(JobSpec.DEADLINE)) {
       expireAt(job, job.revision, job.spec().deadlineMicros());
@@ -164,7 +194,7 @@ public final class Node {
               Shard shard = job.shard;
               boolean waits =
                   switch (job.phase) {
-                    case READY, NO_HANDLER, UNDECODABLE, LIMITED -> true;
+                    case READY, NO_HANDLER, UNDECODABLE, LIMITED, PAUSED -> true;
                     case SCHEDULED, RUNNING, GONE -> false;
                   };
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
@@ -205,9 +235,16 @@ public final class Node {
     adds.abandon(request, waited);
   }
 
-  /** A handler for {@code type} is here; at most {@code limit} of its attempts run at once. */
-  public void register(String type, int limit) {
-    dispatcher.handler(type).gate.limit(limit);
+  /**
+   * A handler for {@code type} is here.
+   *
+   * @param limit how many of its attempts run at once
+   * @param policy what follows a failure of a job without a policy; null for the namespace's
+   */
+  public void register(String type, int limit, @Nullable FailurePolicy policy) {
+    HandlerSlot handler = dispatcher.handler(type);
+    handler.gate.limit(limit);
+    handler.policy = policy;
     dispatcher.register(type).forEach(this::schedule);
   }
 
@@ -219,6 +256,11 @@ public final class Node {
   /** At most {@code limit} attempts of the namespace run at once on this node. */
   public void limitNamespace(String namespace, int limit) {
     dispatcher.namespace(namespace).limit(limit);
+  }
+
+  /** What follows a failure in the namespace where neither job nor handler says. */
+  public void failurePolicy(String namespace, FailurePolicy policy) {
+    retries.namespace(namespace, policy);
   }
 
   /** The job as it is, or empty where there is none. */
@@ -277,6 +319,41 @@ public final class Node {
   /** Cancels a job, loaded or not, running or not. */
   public void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
     cancels.cancel(ref, reason, answer);
+  }
+
+  /** The job does not start until it is resumed; a running attempt is asked to save and return. */
+  public void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
+    controls.pause(ref, reason, answer);
+  }
+
+  /** A paused job goes on. */
+  public void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    controls.resume(ref, answer);
+  }
+
+  /** The job's next attempt is due at another time. */
+  public void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+    controls.reschedule(ref, dueMicros, answer);
+  }
+
+  /** The recurring job goes on by another schedule and keeps its count. */
+  public void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+    controls.reschedule(ref, schedule, answer);
+  }
+
+  /** The job has another priority. */
+  public void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
+    controls.prioritise(ref, priority, answer);
+  }
+
+  /** The recurring job has one more occurrence, now, as a job of its own. */
+  public void trigger(JobRef ref, Controls.Added answer) {
+    controls.trigger(ref, answer);
+  }
+
+  /** The recurring job has the occurrences of a past range, both ends included, as jobs. */
+  public void backfill(JobRef ref, Instant from, Instant to, Controls.Added answer) {
+    controls.backfill(ref, from, to, answer);
   }
 
   /**
@@ -405,9 +482,29 @@ public final class Node {
   // ---- jobs as they come and go
 
   private void schedule(ShardJob job) {
-    job.phase = ShardJob.Phase.SCHEDULED;
-    due.add(job);
+    enqueue(job);
     changed(job);
+  }
+
+  private void enqueue(ShardJob job) {
+    if (job.isPaused()) {
+      job.phase = ShardJob.Phase.PAUSED;
+      if (job.has(JobSpec.DEADLINE)) {
+        expireAt(job, job.revision, job.spec().deadlineMicros());
+      }
+    } else {
+      job.phase = ShardJob.Phase.SCHEDULED;
+      due.add(job);
+    }
+  }
+
+  private void tellAdded(Shard shard, ShardJob job) {
+    job.shard = shard;
+    JobListener listener = env.listener();
+    if (listener != null) {
+      listener.scheduled(info(job));
+    }
+    arrived(shard, job);
   }
 
   private void arrived(Shard shard, ShardJob job) {
@@ -416,11 +513,10 @@ public final class Node {
     bodies.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
-    if (job.dueMicros <= now && !job.isStripped()) {
+    if (job.dueMicros <= now && !job.isStripped() && !job.isPaused()) {
       ready(job, job.dueMicros < overdueBefore(now));
     } else {
-      job.phase = ShardJob.Phase.SCHEDULED;
-      due.add(job);
+      enqueue(job);
     }
   }
 
@@ -448,6 +544,9 @@ public final class Node {
                 if (rare != null && rare.alone && !ownMarker) {
                   attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
+                if (job.isOccurrence()) {
+                  occurrences.cancelOlder(shard, job);
+                }
               }
             });
   }
@@ -461,6 +560,9 @@ public final class Node {
     }
     timers.cancel(job.expiry);
     job.phase = ShardJob.Phase.GONE;
+    if (job.isOccurrence()) {
+      occurrences.ended(shard, job);
+    }
     env.metrics().count("jobs.ended", 1);
     if (job.hasName()) {
       releaseName(shard, job, end);
@@ -684,12 +786,7 @@ public final class Node {
   private final class AddHost implements Adds.Host {
     @Override
     public void arrived(Shard shard, ShardJob job) {
-      job.shard = shard;
-      JobListener listener = env.listener();
-      if (listener != null) {
-        listener.scheduled(info(job));
-      }
-      Node.this.arrived(shard, job);
+      tellAdded(shard, job);
     }
 
     @Override
@@ -708,6 +805,56 @@ public final class Node {
               timers.at(env.monotonicNanos() + RETRY_NANOS, () -> find(job, done));
             }
           });
+    }
+  }
+
+  private final class OccurrenceHost implements Occurrences.Host {
+    @Override
+    public void schedule(ShardJob job) {
+      Node.this.schedule(job);
+    }
+
+    @Override
+    public void added(Shard shard, ShardJob job) {
+      tellAdded(shard, job);
+    }
+
+    @Override
+    public void awakeBy(Shard shard, long dueMicros, Runnable then) {
+      shards.ensureAwakeBy(shard, dueMicros, then);
+    }
+
+    @Override
+    public void cancel(JobRef job, String reason) {
+      cancels.cancel(job, reason, outcome -> {});
+    }
+  }
+
+  private final class ControlHost implements Controls.Host {
+    @Override
+    public void schedule(ShardJob job) {
+      if (job.phase == ShardJob.Phase.SCHEDULED) {
+        due.noteStale();
+      }
+      Node.this.schedule(job);
+    }
+
+    @Override
+    public void paused(ShardJob job) {
+      Attempt attempt = job.attempt;
+      if (job.phase == ShardJob.Phase.RUNNING) {
+        if (attempt != null && attempt.stopCause == null) {
+          attempt.requestStop(Attempt.StopCause.PAUSE);
+        }
+        changed(job);
+      } else if (job.phase != ShardJob.Phase.GONE) {
+        schedule(job);
+      }
+    }
+
+    @Override
+    public void resized(int moreBytes) {
+      bodies.resized(moreBytes);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.FailurePolicy;
 import java.time.Duration;
 
 /**
@@ -20,7 +21,7 @@ import java.time.Duration;
  * @param maxShardJobs jobs after which a shard is followed by a narrower one
  * @param maxShardBytes the same, by size
  * @param bodyBudgetBytes of loaded jobs that are kept in memory though they are not due soon
- * @param maxAttempts after which a failing job is dead
+ * @param failurePolicy of jobs for which nobody says another
  */
 public record NodeOptions(
     String nodeId,
@@ -38,7 +39,7 @@ public record NodeOptions(
     int maxShardJobs,
     long maxShardBytes,
     long bodyBudgetBytes,
-    int maxAttempts) {
+    FailurePolicy failurePolicy) {
 
   /** The defaults. */
   public static NodeOptions of(String nodeId, long incarnation) {
@@ -58,6 +59,6 @@ public record NodeOptions(
         50_000,
         32 << 20,
         32 << 20,
-        5);
+        FailurePolicy.standard());
   }
 }

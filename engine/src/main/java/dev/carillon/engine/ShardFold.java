@@ -1,7 +1,10 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,11 @@ final class ShardFold {
   private final @Nullable String[] recentWords = new @Nullable String[8];
   private Listener listener;
   private @Nullable ShardJob met;
+  private final List<ShardJob> spawned = new ArrayList<>(0);
+
+  /** Live occurrences of recurring jobs that are jobs of their own, oldest first. */
+  private final LongMap<List<ShardJob>> occurrences = new LongMap<>();
+
   private long position;
   private long added;
   private long addedBytes;
@@ -63,6 +71,17 @@ final class ShardFold {
     return met;
   }
 
+  /** The occurrences that the last operation made live jobs of their own. */
+  List<ShardJob> spawned() {
+    return spawned;
+  }
+
+  /** The live occurrences of a recurring job that are jobs of their own, oldest first. */
+  List<ShardJob> occurrences(long schedule) {
+    List<ShardJob> found = occurrences.get(schedule);
+    return found != null ? found : List.of();
+  }
+
   /** All jobs ever added, also those that ended. */
   long added() {
     return added;
@@ -103,6 +122,9 @@ final class ShardFold {
   }
 
   Answer apply(Frame frame) {
+    if (!spawned.isEmpty()) {
+      spawned.clear();
+    }
     return switch (frame.kind()) {
       case ADD -> {
         byte[] body = frame.body();
@@ -159,7 +181,8 @@ final class ShardFold {
         ShardJob job = one.job(frame.job());
         yield job != null ? job.body() : NOTHING;
       }
-      case START, SAVE, RETRY, CANCEL, END, CLEAR -> NOTHING;
+      case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME -> NOTHING;
+      case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
 
@@ -170,6 +193,21 @@ final class ShardFold {
     liveBytes += job.bytes();
     added++;
     addedBytes += job.bodyBytes + Frame.HEADER_BYTES;
+    if (job.isOccurrence()) {
+      long schedule = scheduleOf(job);
+      List<ShardJob> siblings = occurrences.get(schedule);
+      if (siblings == null) {
+        siblings = new ArrayList<>(2);
+        occurrences.put(schedule, siblings);
+      }
+      siblings.add(job);
+    }
+  }
+
+  /** The number of the recurring job that {@code job} is an occurrence of. */
+  static long scheduleOf(ShardJob job) {
+    Occurrence occurrence = JobSpec.decodeHead(job.body()).more().occurrence();
+    return occurrence != null ? occurrence.schedule() : 0;
   }
 
   private Answer change(ShardJob job, Frame frame) {
@@ -182,6 +220,11 @@ final class ShardFold {
       case CANCEL -> cancel(job, Body.Cancel.decode(in));
       case END -> end(job, Body.End.decode(in));
       case CLEAR -> clear(job, Body.Clear.decode(in).markers());
+      case NEXT -> next(job, Body.Next.decode(in));
+      case AGAIN -> again(job, Body.Again.decode(in));
+      case PAUSE -> pause(job, Body.Pause.decode(in));
+      case RESUME -> resume(job);
+      case CHANGE -> changed(job, Body.Change.decode(in));
       case ADD, STATE -> throw new IllegalStateException("kind: " + frame.kind());
     };
   }
@@ -221,26 +264,26 @@ final class ShardFold {
     job.dueMicros = retry.nextDue();
     clear(job, 0);
     ShardJob.Rare rare = job.rare();
-    rare.lastErrorType = retry.error().type();
-    String message = retry.error().message();
+    rare.jitterMicros = retry.jitter();
+    remember(rare, retry.error());
+    return Answer.APPLIED;
+  }
+
+  private static void remember(ShardJob.Rare rare, JobError error) {
+    rare.lastErrorType = error.type();
+    String message = error.message();
     rare.lastErrorMessage =
         message.length() <= REMEMBERED_MESSAGE_CHARS
             ? message
             : message.substring(0, REMEMBERED_MESSAGE_CHARS);
-    return Answer.APPLIED;
   }
 
   private Answer replace(ShardJob job, Body.Replace replace) {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
     liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
-    job.replaceBody(replace.spec());
+    job.replace(spec, replace.spec());
     job.position = position;
-    job.dueMicros = spec.dueMicros();
-    job.priority = (byte) spec.priority();
-    job.revision++;
-    job.attempts = 0;
-    job.rare = null;
     liveBytes += job.bytes();
     return Answer.APPLIED;
   }
@@ -265,6 +308,113 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
+  private static Answer again(ShardJob job, Body.Again again) {
+    if (!current(job, again.attempt(), again.revision())) {
+      return Answer.STALE;
+    }
+    job.dueMicros = again.due();
+    if (job.rare != null) {
+      job.rare.jitterMicros = 0;
+    }
+    return clear(job, 0);
+  }
+
+  private static Answer pause(ShardJob job, Body.Pause pause) {
+    job.rare().pauseReason = pause.reason();
+    return Answer.APPLIED;
+  }
+
+  private static Answer resume(ShardJob job) {
+    ShardJob.Rare rare = job.rare;
+    if (rare != null) {
+      rare.pauseReason = null;
+      job.rare = rare.isEmpty() ? null : rare;
+    }
+    return Answer.APPLIED;
+  }
+
+  private Answer changed(ShardJob job, Body.Change change) {
+    if (change.revision() != job.revision) {
+      return Answer.STALE;
+    }
+    Move move = change.move();
+    if (change.schedule() != null && move != null) {
+      liveBytes -= job.bytes();
+      job.reschedule(job.spec().withSchedule(change.schedule()));
+      liveBytes += job.bytes();
+      job.rare().moved(move);
+      job.dueMicros = move.timeMicros() + move.jitterMicros();
+    }
+    if (change.due() != null) {
+      job.dueMicros = change.due();
+      if (job.rare != null) {
+        job.rare.jitterMicros = 0;
+      }
+    }
+    if (change.priority() != null) {
+      job.priority = change.priority().byteValue();
+    }
+    return Answer.APPLIED;
+  }
+
+  private Answer next(ShardJob job, Body.Next next) {
+    boolean fits =
+        next.attempt() != 0
+            ? current(job, next.attempt(), next.revision())
+            : next.stays() || next.revision() == job.revision;
+    if (!fits || !job.isRecurring()) {
+      return Answer.STALE;
+    }
+    next.children().forEach(child -> spawn(job, next, child));
+    met = job;
+    if (next.over()) {
+      String reason = next.reason() != null ? next.reason() : "";
+      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), reason));
+    }
+    if (next.move() != null) {
+      moveOn(job, next, next.move());
+    }
+    return Answer.APPLIED;
+  }
+
+  /** An occurrence becomes a job of its own, to be run or dead. */
+  private void spawn(ShardJob job, Body.Next next, Body.Next.Child child) {
+    byte[] body = job.spec().occurrence(child.occurrence(), child.due(), next.at());
+    ShardJob occurrence =
+        new ShardJob(child.number(), JobSpec.decodeHead(body), body, this::intern);
+    put(occurrence);
+    if (next.outcome() == null) {
+      spawned.add(occurrence);
+    } else {
+      occurrence.attempts = next.attempt();
+      var unused = end(occurrence, deadEnd(next));
+    }
+  }
+
+  /** The end of an occurrence whose attempts are exhausted. */
+  static Body.End deadEnd(Body.Next next) {
+    return new Body.End(
+        JobState.DEAD, 0, 0, next.at(), next.startedAt(), next.error(), next.reason(), NOTHING);
+  }
+
+  private void moveOn(ShardJob job, Body.Next next, Move move) {
+    liveBytes -= job.bytes();
+    clear(job, 0);
+    ShardJob.Rare rare = job.rare();
+    rare.saved = null;
+    if (next.outcome() == JobState.SUCCEEDED) {
+      rare.lastErrorType = null;
+      rare.lastErrorMessage = null;
+    } else if (next.error() != null) {
+      remember(rare, next.error());
+    }
+    rare.moved(move);
+    job.dueMicros = move.timeMicros() + move.jitterMicros();
+    job.attempts = 0;
+    job.revision++;
+    liveBytes += job.bytes();
+  }
+
   /** Applies an end whose body is at hand. */
   Answer end(long number, Body.End end) {
     met = live.get(number);
@@ -280,6 +430,9 @@ final class ShardFold {
       return Answer.STALE;
     }
     live.remove(job.number);
+    if (job.isOccurrence()) {
+      leaveLine(job);
+    }
     if (byAttempt) {
       job.attempts = end.attempt();
     }
@@ -290,6 +443,14 @@ final class ShardFold {
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
     listener.ended(job, end);
     return Answer.APPLIED;
+  }
+
+  private void leaveLine(ShardJob job) {
+    long schedule = scheduleOf(job);
+    List<ShardJob> siblings = occurrences.get(schedule);
+    if (siblings != null && siblings.remove(job) && siblings.isEmpty()) {
+      occurrences.remove(schedule);
+    }
   }
 
   /** A job's whole state, for compaction: what {@link #state} reads back. */
@@ -304,9 +465,13 @@ final class ShardFold {
                 (rare.saved != null ? 1 : 0)
                     | (rare.cancelReason != null ? 2 : 0)
                     | (rare.lastErrorType != null ? 4 : 0)
-                    | (rare.alone ? 8 : 0))
+                    | (rare.alone ? 8 : 0)
+                    | (rare.move != null ? 16 : 0)
+                    | (rare.pauseReason != null ? 32 : 0))
+            .u8(job.priority)
             .varint(rare.markers)
-            .i64(rare.markerIncarnation);
+            .i64(rare.markerIncarnation)
+            .varint(rare.jitterMicros);
     if (rare.saved != null) {
       out.bytes(rare.saved);
     }
@@ -316,6 +481,12 @@ final class ShardFold {
     if (rare.lastErrorType != null) {
       out.string(rare.lastErrorType);
       out.string(rare.lastErrorMessage != null ? rare.lastErrorMessage : "");
+    }
+    if (rare.move != null) {
+      rare.move.write(out);
+    }
+    if (rare.pauseReason != null) {
+      out.string(rare.pauseReason);
     }
     return Frame.of(Kind.STATE, job.number, out.raw(job.body()).toBytes());
   }
@@ -330,9 +501,11 @@ final class ShardFold {
     int revision = (int) in.varint();
     long due = in.i64();
     int flags = in.u8();
+    int priority = in.i8();
     ShardJob.Rare rare = new ShardJob.Rare();
     rare.markers = (int) in.varint();
     rare.markerIncarnation = in.i64();
+    rare.jitterMicros = in.varint();
     rare.alone = (flags & 8) != 0;
     if ((flags & 1) != 0) {
       rare.saved = in.bytes();
@@ -344,10 +517,13 @@ final class ShardFold {
       rare.lastErrorType = in.string();
       rare.lastErrorMessage = in.string();
     }
+    rare.move = (flags & 16) != 0 ? Move.read(in) : null;
+    rare.pauseReason = (flags & 32) != 0 ? in.string() : null;
     byte[] body = in.rest();
     ShardJob job = new ShardJob(frame.job(), JobSpec.decodeHead(body), body, this::intern);
     job.attempts = attempts;
     job.revision = revision;
+    job.priority = (byte) priority;
     job.dueMicros = due;
     job.rare = rare.isEmpty() ? null : rare;
     put(job);

@@ -24,6 +24,9 @@ final class ShardJob {
   /** Those of its spec, at hand without its body, and {@link #MARKED}. */
   private byte flags;
 
+  /** Which parts of {@link More} its spec has. */
+  private byte more;
+
   /** The entry that holds its body. */
   long position;
 
@@ -54,8 +57,17 @@ final class ShardJob {
     this.body = body;
     this.bodyBytes = body.length;
     this.flags = (byte) JobSpec.flags(body);
+    this.more = (byte) spec.more().mask();
     this.dueMicros = spec.dueMicros();
     this.priority = (byte) spec.priority();
+    beginRecurring(spec);
+  }
+
+  private void beginRecurring(JobSpec spec) {
+    More.Recurring recurring = spec.more().recurring();
+    if (recurring != null) {
+      rare().moved(Move.first(spec, recurring));
+    }
   }
 
   /** What the node is doing with a job. */
@@ -70,8 +82,10 @@ final class ShardJob {
     NO_HANDLER,
     /** Due, but its payload does not decode. */
     UNDECODABLE,
-    /** Due, but its handler runs as often as it may. */
+    /** Due, but its handler runs as often as it may, or the occurrence before it has not ended. */
     LIMITED,
+    /** Does not start until it is resumed. */
+    PAUSED,
     /** No longer in the fold. */
     GONE
   }
@@ -89,8 +103,29 @@ final class ShardJob {
     boolean alone;
     long markerIncarnation;
 
+    /** Why it does not start until it is resumed; null where it may. */
+    @Nullable String pauseReason;
+
+    /** How much later than its time the next attempt is due. */
+    long jitterMicros;
+
+    /** Where a recurring job stands. */
+    @Nullable Move move;
+
+    /** The recurring job has another occurrence from now on. */
+    void moved(Move next) {
+      move = next;
+      jitterMicros = next.jitterMicros();
+    }
+
     boolean isEmpty() {
-      return saved == null && cancelReason == null && lastErrorType == null && markers == 0;
+      return saved == null
+          && cancelReason == null
+          && lastErrorType == null
+          && markers == 0
+          && pauseReason == null
+          && jitterMicros == 0
+          && move == null;
     }
   }
 
@@ -108,11 +143,25 @@ final class ShardJob {
     return body;
   }
 
-  /** Has another spec from now on. */
-  void replaceBody(byte[] newBody) {
+  /** Has the same spec but for another schedule. */
+  void reschedule(JobSpec spec) {
+    byte[] newBody = spec.encode();
+    body = newBody;
+    bodyBytes = newBody.length;
+  }
+
+  /** Has another spec from now on, and forgets what it did under the last. */
+  void replace(JobSpec spec, byte[] newBody) {
     body = newBody;
     bodyBytes = newBody.length;
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
+    more = (byte) spec.more().mask();
+    dueMicros = spec.dueMicros();
+    priority = (byte) spec.priority();
+    revision++;
+    attempts = 0;
+    rare = null;
+    beginRecurring(spec);
   }
 
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
@@ -150,12 +199,44 @@ final class ShardJob {
     return phase == expected && busy == 0;
   }
 
+  boolean isPaused() {
+    return rare != null && rare.pauseReason != null;
+  }
+
   boolean cancelRequested() {
     return rare != null && rare.cancelReason != null;
   }
 
   boolean hasName() {
     return (flags & (JobSpec.NAMED | JobSpec.KEYED)) != 0;
+  }
+
+  /** Where it stands if it is recurring; null if it is not. */
+  @Nullable Move move() {
+    return rare != null ? rare.move : null;
+  }
+
+  boolean isRecurring() {
+    return (more & More.RECURRING) != 0;
+  }
+
+  /** Whether it is one time of a recurring job. */
+  boolean isOccurrence() {
+    return (more & More.OCCURRENCE) != 0;
+  }
+
+  boolean hasPolicy() {
+    return (more & More.POLICY) != 0;
+  }
+
+  /** Whether its body stays in memory: its end needs it, or what it came from does not hold it. */
+  boolean keepsBody() {
+    return hasName() || isRecurring() || isOccurrence();
+  }
+
+  /** When its next attempt is to be, without the jitter that it is due later. */
+  long timeMicros() {
+    return rare != null ? dueMicros - rare.jitterMicros : dueMicros;
   }
 
   boolean has(int flag) {

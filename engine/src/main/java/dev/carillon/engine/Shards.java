@@ -570,16 +570,21 @@ final class Shards {
       return;
     }
     long[] next = {Long.MAX_VALUE};
-    fold.live()
-        .forEach(
-            job -> {
-              boolean waits = job.phase == ShardJob.Phase.SCHEDULED && job.busy == 0;
-              next[0] = Math.min(next[0], waits ? job.dueMicros : Long.MIN_VALUE);
-            });
+    fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
     if (next[0] > now + 2 * horizonMicros()) {
       shard.raiseWakeTo = next[0];
       committer.touch(shard);
     }
+  }
+
+  private static long sleepsUntil(ShardJob job) {
+    if (job.isIdle(ShardJob.Phase.SCHEDULED)) {
+      return job.dueMicros;
+    }
+    if (job.isIdle(ShardJob.Phase.PAUSED) && !job.isStripped()) {
+      return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
+    }
+    return Long.MIN_VALUE;
   }
 
   Summary summary(Shard shard) {

@@ -67,7 +67,9 @@ public final class Standing {
         read.reason(),
         read.timeout(),
         read.deadline(),
-        read.cancelRequested());
+        read.cancelRequested(),
+        read.recurring(),
+        read.occurrence());
   }
 
   private LongMap<ShardJob.Phase> index() {
@@ -87,6 +89,7 @@ public final class Standing {
       case SCHEDULED -> JobState.SCHEDULED;
       case READY -> JobState.READY;
       case RUNNING -> JobState.RUNNING;
+      case PAUSED -> JobState.PAUSED;
       case NO_HANDLER, UNDECODABLE, LIMITED -> JobState.BLOCKED;
       case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
     };
@@ -97,7 +100,7 @@ public final class Standing {
       case NO_HANDLER -> BlockReason.NO_HANDLER;
       case UNDECODABLE -> BlockReason.UNDECODABLE;
       case LIMITED -> BlockReason.LIMIT;
-      case SCHEDULED, READY, RUNNING, GONE -> null;
+      case SCHEDULED, READY, RUNNING, PAUSED, GONE -> null;
     };
   }
 }

@@ -1,8 +1,12 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
 import dev.carillon.store.Records.Stamp;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +39,7 @@ final class RandomOperations {
     long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
     int attempt = 1 + random.nextInt(3);
     int revision = random.nextInt(2);
-    return switch (random.nextInt(12)) {
+    return switch (random.nextInt(18)) {
       case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
       case 4 ->
           frame(
@@ -47,10 +51,20 @@ final class RandomOperations {
           frame(
               Kind.RETRY,
               job,
-              new Body.Retry(attempt, revision, clock, clock - 5, clock + 50, error()));
+              new Body.Retry(
+                  attempt, revision, clock, clock - 5, clock + 50, random.nextInt(9), error()));
       case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
       case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, "because " + clock));
       case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock, random.nextInt(3)));
+      case 11 ->
+          frame(
+              Kind.AGAIN,
+              job,
+              new Body.Again(attempt, revision, clock, clock - 5, clock + 70, "not yet"));
+      case 12 -> frame(Kind.PAUSE, job, new Body.Pause(clock, "because " + clock));
+      case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock));
+      case 14 -> frame(Kind.CHANGE, job, change(revision));
+      case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
       default ->
           frame(
               Kind.END,
@@ -65,6 +79,62 @@ final class RandomOperations {
                   random.nextBoolean() ? "reason" : null,
                   bytes()));
     };
+  }
+
+  private Body.Change change(int revision) {
+    boolean schedule = random.nextInt(3) == 0;
+    return new Body.Change(
+        revision,
+        clock,
+        random.nextBoolean() ? clock + 10 : null,
+        random.nextBoolean() ? random.nextInt(-100, 101) : null,
+        schedule ? schedule() : null,
+        schedule ? move() : null);
+  }
+
+  private Body.Next next(long job, int revision) {
+    int attempt = random.nextInt(3);
+    JobState outcome =
+        attempt == 0 ? null : random.nextBoolean() ? JobState.DEAD : JobState.SUCCEEDED;
+    List<Body.Next.Child> children = new ArrayList<>();
+    if (outcome != JobState.SUCCEEDED) {
+      long number = JobRef.number(3, 1 + random.nextInt(1_000_000));
+      Overlap overlap = random.nextBoolean() ? Overlap.ALLOW : Overlap.BUFFER_ALL;
+      Occurrence occurrence = new Occurrence(job, 1 + random.nextInt(9), clock, overlap);
+      children.add(new Body.Next.Child(number, clock, occurrence));
+    }
+    boolean over = random.nextInt(8) == 0;
+    return new Body.Next(
+        attempt,
+        revision,
+        clock,
+        clock - 3,
+        outcome,
+        outcome == JobState.DEAD ? error() : null,
+        random.nextBoolean() ? "reason" : null,
+        children,
+        over || random.nextInt(4) == 0 ? null : move(),
+        over);
+  }
+
+  private Move move() {
+    return new Move(
+        clock + random.nextInt(1000),
+        random.nextInt(5),
+        random.nextInt(9),
+        random.nextBoolean() ? Long.MIN_VALUE : clock,
+        random.nextInt(3));
+  }
+
+  private byte[] schedule() {
+    return ScheduleFormat.encode(Schedule.every(Duration.ofSeconds(1 + random.nextInt(9))));
+  }
+
+  private More more() {
+    return new More(
+        random.nextBoolean() ? new More.Recurring(clock + 5, schedule()) : null,
+        random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
+        null);
   }
 
   private static Frame frame(Kind kind, long job, Body body) {
@@ -102,6 +172,7 @@ final class RandomOperations {
         metadata,
         random.nextInt(3) == 0 ? 1 + random.nextInt(1_000_000) : 0,
         random.nextInt(3) == 0 ? clock + random.nextInt(1_000_000) : 0,
+        random.nextInt(3) == 0 ? more() : More.NONE,
         bytes());
   }
 }

@@ -31,7 +31,7 @@ class ShardFoldTest {
   }
 
   private static Body.Retry retry(int attempt, int revision) {
-    return new Body.Retry(attempt, revision, 10, 5, 99, ERROR);
+    return new Body.Retry(attempt, revision, 10, 5, 99, 0, ERROR);
   }
 
   @Test

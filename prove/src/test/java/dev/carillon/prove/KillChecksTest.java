@@ -264,7 +264,9 @@ class KillChecksTest {
             null,
             null,
             null,
-            false);
+            false,
+            null,
+            null);
     return new Found(info, List.<JobEvent>of());
   }
 }

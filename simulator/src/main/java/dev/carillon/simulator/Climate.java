@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.engine.NodeOptions;
 import java.time.Duration;
 import java.util.List;
@@ -82,7 +83,8 @@ final class Climate {
         (int) chance.spread(3, 50),
         chance.oneIn(4) ? 2_000 : 32 << 20,
         chance.oneIn(2) ? 1_000 : 32 << 20,
-        (int) chance.between(2, 5));
+        FailurePolicy.exponential(
+            Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2));
   }
 
   NodeOptions options(long incarnation) {
@@ -102,7 +104,7 @@ final class Climate {
         settings.maxShardJobs(),
         settings.maxShardBytes(),
         settings.bodyBudgetBytes(),
-        settings.maxAttempts());
+        settings.failurePolicy());
   }
 
   /** Whether loaded jobs always have their bodies in memory. */

@@ -122,7 +122,11 @@ final class Handlers implements AttemptRunner {
 
   private void failIn(Execution execution, long nanos, boolean retryable) {
     String what = retryable ? "failed" : "hopeless";
-    finishIn(execution, nanos, new AttemptOutcome.Failed(error(what), retryable));
+    AttemptOutcome.Verdict verdict =
+        retryable
+            ? new AttemptOutcome.Verdict.ByPolicy()
+            : new AttemptOutcome.Verdict.NotRetryable();
+    finishIn(execution, nanos, new AttemptOutcome.Failed(error(what), verdict));
   }
 
   private void finishIn(Execution execution, long nanos, AttemptOutcome outcome) {

@@ -145,7 +145,8 @@ final class JournalFormat {
         int revision = (int) varint(in);
         long at = in.getLong();
         in.getLong();
-        yield new Retry(job, attempt, revision, at, in.getLong(), string(in));
+        long nextTime = in.getLong();
+        yield new Retry(job, attempt, revision, at, nextTime + varint(in), string(in));
       }
       case REPLACE -> {
         in.getLong();
@@ -187,8 +188,10 @@ final class JournalFormat {
     int revision = (int) varint(in);
     long due = in.getLong();
     int flags = in.get();
+    in.get();
     int markers = (int) varint(in);
     long incarnation = in.getLong();
+    varint(in);
     byte[] saved = null;
     if ((flags & 1) != 0) {
       saved = new byte[(int) varint(in)];

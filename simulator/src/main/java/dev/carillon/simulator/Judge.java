@@ -155,13 +155,17 @@ final class Judge {
         execution != null
             && execution.accepted
             && execution.outcome instanceof AttemptOutcome.Failed failure
-            && failure.retryable();
+            && isRetryable(failure);
     check(
         failed || timedOut(execution),
         Guarantee.ONE_OUTCOME,
         () -> job + " is retried but its attempt " + retry.attempt() + " did not fail");
     job.startsAllowed++;
     world.trace.note("retried", job.request, retry.attempt(), "");
+  }
+
+  private static boolean isRetryable(AttemptOutcome.Failed failure) {
+    return failure.verdict() instanceof AttemptOutcome.Verdict.ByPolicy;
   }
 
   private boolean timedOut(@Nullable Execution execution) {
@@ -239,8 +243,8 @@ final class Judge {
     boolean hopeless =
         execution != null
             && execution.outcome instanceof AttemptOutcome.Failed failure
-            && !failure.retryable();
-    boolean often = end.attempt() >= world.climate.options().maxAttempts();
+            && !isRetryable(failure);
+    boolean often = end.attempt() > world.climate.options().failurePolicy().maxRetries();
     check(
         failed && (hopeless || often),
         Guarantee.NOT_LOST,

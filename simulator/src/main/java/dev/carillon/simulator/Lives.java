@@ -62,7 +62,7 @@ final class Lives {
     for (String type : Wishes.TYPES) {
       int limit = type.equals(Wishes.LIMITED_TYPE) ? world.climate.typeLimit : Integer.MAX_VALUE;
       if (!world.faulty || (!type.equals(Wishes.LATE_TYPE) && world.chance.oneIn(2))) {
-        life.node.register(type, limit);
+        life.node.register(type, limit, null);
       } else if (!type.equals(Wishes.LATE_TYPE) || world.chance.oneIn(3)) {
         world.in(
             world.chance.spread(VirtualClock.MILLI, world.climate.spanNanos / 4),
@@ -74,7 +74,7 @@ final class Lives {
   private void register(Life life, String type, int limit) {
     if (life.alive() && !life.stopping) {
       world.trace.note("register", 0, type);
-      life.deliver(() -> life.node.register(type, limit));
+      life.deliver(() -> life.node.register(type, limit, null));
     }
   }
 

@@ -12,6 +12,7 @@ import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
+import dev.carillon.engine.More;
 import dev.carillon.engine.Node;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
@@ -128,6 +129,7 @@ final class Users {
         wish.metadata(),
         wish.timeoutMicros(),
         wish.deadlineMicros(),
+        More.NONE,
         ByteBuffer.allocate(8 + padding).putLong(request.id).array());
   }
 

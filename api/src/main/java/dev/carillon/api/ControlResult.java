@@ -1,0 +1,17 @@
+package dev.carillon.api;
+
+/** What came of a request to change a job: to pause or resume it, or to move it. */
+public enum ControlResult {
+  /** It is durable and in effect. */
+  DONE,
+  /** Nothing changed: an attempt is under way, whose time has come already. */
+  RUNNING,
+  /** Nothing changed: the job has ended. */
+  ENDED,
+  /** Nothing changed: there is no such job, or its retention is over. */
+  NOT_FOUND,
+  /** Nothing changed: the job has no schedule, or the new one has no time left. */
+  NOT_RECURRING,
+  /** Nothing changed: the job would have too many occurrences that have not ended. */
+  TOO_MANY
+}

@@ -1,0 +1,20 @@
+package dev.carillon.api;
+
+import java.time.Instant;
+import java.util.Objects;
+
+/**
+ * Where a recurring job stands.
+ *
+ * @param schedule when it has its occurrences
+ * @param count how many have taken place
+ * @param nextTime when the next one is to be, or the one that runs was; without jitter
+ */
+public record RecurringInfo(Schedule schedule, long count, Instant nextTime) {
+
+  /** Checks the parts. */
+  public RecurringInfo {
+    Objects.requireNonNull(schedule, "schedule");
+    Objects.requireNonNull(nextTime, "nextTime");
+  }
+}

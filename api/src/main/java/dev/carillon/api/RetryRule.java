@@ -1,0 +1,22 @@
+package dev.carillon.api;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A handler's own answer to a failed attempt, asked before any policy. Called on the attempt's
+ * thread. One that throws counts as not having been there: the policy decides.
+ */
+@FunctionalInterface
+public interface RetryRule {
+
+  /**
+   * When to try again.
+   *
+   * @param job the failed attempt
+   * @param error what it failed with
+   * @return the time of the next attempt, at once if it has passed; or empty to give up, which
+   *     leaves the job as a dead letter
+   */
+  Optional<Instant> retryAt(JobContext job, Throwable error);
+}

@@ -1,0 +1,341 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import dev.carillon.store.Outcome;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What users change of a job that has not ended: pausing, its time, its priority, its schedule, and
+ * occurrences beyond the schedule. The job's shard is loaded for it; callers are answered from the
+ * fold.
+ */
+public final class Controls {
+  /** Occurrences of one job that may not have ended. */
+  public static final int MOST_OCCURRENCES = Occurrences.MOST_LIVE;
+
+  private final NodeEnvironment env;
+  private final Shards shards;
+  private final Committer committer;
+  private final Recurrences recurrences;
+  private final Occurrences occurrences;
+  private final Host host;
+
+  /** The node, as far as this needs it. */
+  interface Host {
+    /** The job waits for its due time (again). */
+    void schedule(ShardJob job);
+
+    /** The job does not start until it is resumed. */
+    void paused(ShardJob job);
+
+    /** The job's body has so many bytes more. */
+    void resized(int moreBytes);
+  }
+
+  /** What takes part in a change. */
+  record Parts(
+      Shards shards, Committer committer, Recurrences recurrences, Occurrences occurrences) {}
+
+  Controls(NodeEnvironment env, Parts parts, Host host) {
+    this.env = env;
+    this.shards = parts.shards();
+    this.committer = parts.committer();
+    this.recurrences = parts.recurrences();
+    this.occurrences = parts.occurrences();
+    this.host = host;
+  }
+
+  /** Does something about a live job, or finds that it cannot. */
+  private interface Change {
+    void apply(Shard shard, ShardJob job);
+  }
+
+  private void withJob(JobRef ref, Consumer<Outcome<ControlResult>> answer, Change change) {
+    shards.withLoaded(
+        ref.shard(),
+        shard -> {
+          ShardJob job = shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
+          if (shard == null || job == null) {
+            answerEnded(ref, answer);
+          } else {
+            change.apply(shard, job);
+          }
+        });
+  }
+
+  private void answerEnded(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(ref),
+        outcome ->
+            answer.accept(
+                outcome.map(
+                    found -> found.isPresent() ? ControlResult.ENDED : ControlResult.NOT_FOUND)));
+  }
+
+  // ---- pausing
+
+  void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
+    withJob(
+        ref,
+        answer,
+        (shard, job) -> {
+          Body.Pause pause = new Body.Pause(env.wallMicros(), reason);
+          append(
+              shard,
+              job,
+              Frame.of(Kind.PAUSE, job.number, pause.encode()),
+              applied -> {
+                host.paused(job);
+                answer.accept(Outcome.ok(ControlResult.DONE));
+              },
+              answer);
+        });
+  }
+
+  void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    withJob(
+        ref,
+        answer,
+        (shard, job) -> {
+          Body.Resume resume = new Body.Resume(env.wallMicros());
+          Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
+          shards.ensureAwakeBy(
+              shard,
+              job.dueMicros,
+              () ->
+                  append(
+                      shard,
+                      job,
+                      frame,
+                      applied -> {
+                        goOn(job);
+                        answer.accept(Outcome.ok(ControlResult.DONE));
+                      },
+                      answer));
+        });
+  }
+
+  private void goOn(ShardJob job) {
+    if (job.phase == ShardJob.Phase.PAUSED) {
+      host.schedule(job);
+    } else if (job.attempt != null) {
+      job.attempt.pauseOver();
+    }
+  }
+
+  // ---- time, priority and schedule
+
+  void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+    withJob(
+        ref,
+        answer,
+        (shard, job) ->
+            change(
+                shard,
+                job,
+                new Body.Change(job.revision, env.wallMicros(), dueMicros, null, null, null),
+                () -> reschedule(ref, dueMicros, answer),
+                answer));
+  }
+
+  void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
+    withJob(
+        ref,
+        answer,
+        (shard, job) ->
+            change(
+                shard,
+                job,
+                new Body.Change(job.revision, env.wallMicros(), null, priority, null, null),
+                () -> prioritise(ref, priority, answer),
+                answer));
+  }
+
+  /** The recurring job keeps its count and goes on by another schedule. */
+  void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+    withJob(
+        ref,
+        answer,
+        (shard, job) -> {
+          Move move = job.move();
+          long now = env.wallMicros();
+          Recurrences.Step step =
+              move != null ? recurrences.begin(schedule, move.count(), now) : Recurrences.Step.OVER;
+          if (step.over()) {
+            answer.accept(Outcome.ok(ControlResult.NOT_RECURRING));
+            return;
+          }
+          byte[] encoded = ScheduleFormat.encode(schedule);
+          change(
+              shard,
+              job,
+              new Body.Change(job.revision, now, null, null, encoded, step.move()),
+              () -> reschedule(ref, schedule, answer),
+              answer);
+        });
+  }
+
+  private void change(
+      Shard shard,
+      ShardJob job,
+      Body.Change change,
+      Runnable again,
+      Consumer<Outcome<ControlResult>> answer) {
+    if (job.phase == ShardJob.Phase.RUNNING) {
+      answer.accept(Outcome.ok(ControlResult.RUNNING));
+      return;
+    }
+    int bytes = job.bodyBytes;
+    Long due = change.due();
+    Move move = change.move();
+    long wake =
+        due != null ? due : move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
+    Frame frame = Frame.of(Kind.CHANGE, job.number, change.encode());
+    job.busy++;
+    shards.ensureAwakeBy(
+        shard,
+        wake,
+        () -> {
+          job.busy--;
+          append(
+              shard,
+              job,
+              frame,
+              applied -> {
+                if (applied != ShardFold.Answer.APPLIED) {
+                  again.run();
+                  return;
+                }
+                host.resized(job.bodyBytes - bytes);
+                if (job.phase != ShardJob.Phase.PAUSED) {
+                  host.schedule(job);
+                }
+                answer.accept(Outcome.ok(ControlResult.DONE));
+              },
+              answer);
+        });
+  }
+
+  // ---- occurrences beyond the schedule
+
+  /** What came of an extra occurrence: its job, or why there is none. */
+  public interface Added {
+    /** They are durable. */
+    void added(List<JobRef> jobs);
+
+    /** There are none. */
+    void refused(Outcome<ControlResult> why);
+  }
+
+  /** One more occurrence, now. */
+  void trigger(JobRef ref, Added answer) {
+    withJob(
+        ref,
+        answer::refused,
+        (shard, job) -> add(shard, job, List.of(Micros.toInstant(env.wallMicros())), true, answer));
+  }
+
+  /** The occurrences that the schedule has from one time to another, both included. */
+  void backfill(JobRef ref, Instant from, Instant to, Added answer) {
+    withJob(
+        ref,
+        answer::refused,
+        (shard, job) -> {
+          List<Instant> times =
+              job.isRecurring()
+                  ? recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1)
+                  : List.of();
+          add(shard, job, times, false, answer);
+        });
+  }
+
+  private void add(Shard shard, ShardJob job, List<Instant> times, boolean now, Added answer) {
+    Move move = job.move();
+    if (move == null) {
+      answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
+      return;
+    }
+    if (times.isEmpty()) {
+      answer.added(List.of());
+      return;
+    }
+    int live = shard.fold != null ? shard.fold.occurrences(job.number).size() : 0;
+    if (live + times.size() > Occurrences.MOST_LIVE) {
+      answer.refused(Outcome.ok(ControlResult.TOO_MANY));
+      return;
+    }
+    Schedule schedule = recurrences.of(job);
+    Overlap overlap = Recurrences.spawns(schedule) ? schedule.overlap() : Overlap.ALLOW;
+    List<Body.Next.Child> children = new ArrayList<>();
+    long at = env.wallMicros();
+    for (Instant time : times) {
+      long micros = Micros.ceil(time);
+      long due = now ? at : Math.min(micros, at);
+      Occurrence occurrence = new Occurrence(job.number, 0, micros, overlap);
+      children.add(new Body.Next.Child(shard.nextNumber(), due, occurrence));
+    }
+    Body.Next next = new Body.Next(0, job.revision, at, 0, null, null, null, children, null, false);
+    shards.ensureAwakeBy(
+        shard,
+        Math.min(at, children.getFirst().due()),
+        () ->
+            append(
+                shard,
+                job,
+                Frame.of(Kind.NEXT, job.number, next.encode()),
+                applied -> {
+                  occurrences.arrived(shard);
+                  answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
+                },
+                answer::refused));
+  }
+
+  // ---- the journal
+
+  private void append(
+      Shard shard,
+      ShardJob job,
+      Frame frame,
+      Consumer<ShardFold.Answer> done,
+      Consumer<Outcome<ControlResult>> answer) {
+    job.busy++;
+    committer.add(
+        shard,
+        new Operation(
+            frame,
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                job.busy--;
+                if (applied == ShardFold.Answer.NO_SUCH_JOB) {
+                  answerEnded(shard.ref(job.number), answer);
+                  return;
+                }
+                done.accept(applied);
+                goOnIfPassedOver(job);
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy--;
+                goOnIfPassedOver(job);
+                answer.accept(loss.outcome(why));
+              }
+            }));
+  }
+
+  /** Its lane or its handler's line may have passed it over while it was busy. */
+  private void goOnIfPassedOver(ShardJob job) {
+    if (job.busy == 0
+        && (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED)) {
+      host.schedule(job);
+    }
+  }
+}

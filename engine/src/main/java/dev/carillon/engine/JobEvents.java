@@ -1,0 +1,140 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What operations tell of a job, for its history. */
+final class JobEvents {
+  private JobEvents() {}
+
+  /** Adds what {@code frame} tells. */
+  static void of(Frame frame, List<JobEvent> told) {
+    ByteReader in = frame.reader();
+    switch (frame.kind()) {
+      case ADD -> {
+        JobSpec spec = JobSpec.decodeHead(frame.body());
+        told.add(event(spec.acceptedMicros(), JobEvent.Kind.SCHEDULED, 0, "", null));
+      }
+      case START -> {
+        Body.Start start = Body.Start.decode(in);
+        String detail = start.alone() ? "alone" : "";
+        told.add(event(start.at(), JobEvent.Kind.STARTED, start.attempt(), detail, null));
+      }
+      case SAVE -> {
+        Body.Save save = Body.Save.decode(in);
+        String detail = save.state().length + " bytes";
+        told.add(event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null));
+      }
+      case RETRY -> {
+        Body.Retry retry = Body.Retry.decode(in);
+        String detail = "next at " + Micros.toInstant(retry.nextDue());
+        told.add(event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error()));
+      }
+      case AGAIN -> {
+        Body.Again again = Body.Again.decode(in);
+        String note = again.note().isEmpty() ? "" : ": " + again.note();
+        String detail = "again at " + Micros.toInstant(again.due()) + note;
+        told.add(event(again.at(), JobEvent.Kind.POSTPONED, again.attempt(), detail, null));
+      }
+      case REPLACE -> {
+        Body.Replace replace = Body.Replace.decode(in);
+        JobSpec spec = JobSpec.decodeHead(replace.spec());
+        String detail = "due at " + Micros.toInstant(spec.dueMicros());
+        told.add(event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null));
+      }
+      case CANCEL -> {
+        Body.Cancel cancel = Body.Cancel.decode(in);
+        told.add(event(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, 0, cancel.reason(), null));
+      }
+      case PAUSE -> {
+        Body.Pause pause = Body.Pause.decode(in);
+        told.add(event(pause.at(), JobEvent.Kind.PAUSED, 0, pause.reason(), null));
+      }
+      case RESUME ->
+          told.add(event(Body.Resume.decode(in).at(), JobEvent.Kind.RESUMED, 0, "", null));
+      case CHANGE -> {
+        Body.Change change = Body.Change.decode(in);
+        told.add(event(change.at(), JobEvent.Kind.CHANGED, 0, detail(change), null));
+      }
+      case NEXT -> next(Body.Next.decode(in), told);
+      case END -> told.add(end(Body.End.decode(in)));
+      case CLEAR, STATE -> {}
+    }
+  }
+
+  private static JobEvent end(Body.End end) {
+    String detail = end.reason() != null ? end.reason() : "";
+    JobEvent.Kind kind = JobEvent.Kind.valueOf(end.state().name());
+    return event(end.at(), kind, end.attempt(), detail, end.error());
+  }
+
+  private static String detail(Body.Change change) {
+    if (change.due() != null) {
+      return "due at " + Micros.toInstant(change.due());
+    }
+    if (change.priority() != null) {
+      return "priority " + change.priority();
+    }
+    byte[] schedule = change.schedule();
+    return schedule != null ? ScheduleFormat.decode(schedule).describe() : "";
+  }
+
+  private static void next(Body.Next next, List<JobEvent> told) {
+    String detail =
+        (next.reason() != null ? next.reason() : "")
+            + (next.reason() != null && next.move() != null ? "; " : "")
+            + (next.move() != null ? "next at " + Micros.toInstant(next.move().timeMicros()) : "");
+    told.add(event(next.at(), kind(next), next.attempt(), detail, next.error()));
+    if (next.over()) {
+      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, "the schedule is over", null));
+    }
+  }
+
+  private static JobEvent.Kind kind(Body.Next next) {
+    JobState outcome = next.outcome();
+    if (outcome == null) {
+      return next.children().isEmpty()
+          ? JobEvent.Kind.OCCURRENCE_SKIPPED
+          : JobEvent.Kind.OCCURRENCE_ADDED;
+    }
+    return switch (outcome) {
+      case SUCCEEDED -> JobEvent.Kind.OCCURRED;
+      case DEAD -> JobEvent.Kind.OCCURRENCE_DEAD;
+      default -> JobEvent.Kind.OCCURRENCE_FAILED;
+    };
+  }
+
+  /**
+   * Adds what {@code next} tells of an occurrence that it made a job of its own; one whose attempts
+   * are exhausted had them under its recurring job, of which {@code schedule} tells.
+   */
+  static void ofChild(Body.Next next, List<JobEvent> schedule, List<JobEvent> told) {
+    told.add(event(next.at(), JobEvent.Kind.SCHEDULED, 0, "", null));
+    if (next.outcome() == null) {
+      return;
+    }
+    int to = schedule.size() - (next.over() ? 2 : 1);
+    int from = to;
+    while (from > 0 && isOfAttempt(schedule.get(from - 1).kind())) {
+      from--;
+    }
+    told.addAll(schedule.subList(from, to));
+    String reason = next.reason() != null ? next.reason() : "";
+    told.add(event(next.at(), JobEvent.Kind.DEAD, next.attempt(), reason, next.error()));
+  }
+
+  private static boolean isOfAttempt(JobEvent.Kind kind) {
+    return switch (kind) {
+      case STARTED, SAVED, RETRIED, POSTPONED, PAUSED, RESUMED, CHANGED, CANCEL_REQUESTED -> true;
+      default -> false;
+    };
+  }
+
+  private static JobEvent event(
+      long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
+    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.carillon.engine;
+
+/**
+ * Where a recurring job stands: its next occurrence and what it remembers for the one after.
+ *
+ * @param timeMicros when the occurrence is to be
+ * @param jitterMicros how much later it is due
+ * @param count occurrences that have taken place
+ * @param missedUntilMicros occurrences up to then were missed and are made up for, one by one
+ * @param madeUp how many of them have been
+ */
+record Move(long timeMicros, long jitterMicros, long count, long missedUntilMicros, int madeUp) {
+
+  void write(ByteWriter out) {
+    out.i64(timeMicros).varint(jitterMicros).varint(count).i64(missedUntilMicros).varint(madeUp);
+  }
+
+  static Move read(ByteReader in) {
+    return new Move(in.i64(), in.varint(), in.varint(), in.i64(), (int) in.varint());
+  }
+
+  /** Where a recurring job begins. */
+  static Move first(JobSpec spec, More.Recurring recurring) {
+    return new Move(
+        recurring.firstMicros(),
+        Math.max(0, spec.dueMicros() - recurring.firstMicros()),
+        0,
+        Long.MIN_VALUE,
+        0);
+  }
+}

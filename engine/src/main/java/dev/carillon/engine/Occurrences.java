@@ -1,0 +1,163 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Occurrences of recurring jobs that are jobs of their own: those that may overlap, wait for each
+ * other or cancel each other.
+ *
+ * <p>Crash table: an occurrence and the schedule's next time are one operation. Before it, the next
+ * owner finds the time due and does the same again; after it, the occurrence is there. Older ones
+ * that a newer cancels are cancelled again by whoever loads the shard.
+ */
+final class Occurrences {
+  /** Occurrences of one job that may not have ended; beyond them a time is passed over. */
+  static final int MOST_LIVE = 1000;
+
+  private final NodeEnvironment env;
+  private final Committer committer;
+  private final Recurrences recurrences;
+  private final Host host;
+
+  /** The node, as far as occurrences need it. */
+  interface Host {
+    /** The job waits for its due time (again). */
+    void schedule(ShardJob job);
+
+    /** A new job is in a loaded shard. */
+    void added(Shard shard, ShardJob job);
+
+    /** Runs {@code then} once a job due then may be in the shard's journal. */
+    void awakeBy(Shard shard, long dueMicros, Runnable then);
+
+    void cancel(JobRef job, String reason);
+  }
+
+  Occurrences(NodeEnvironment env, Committer committer, Recurrences recurrences, Host host) {
+    this.env = env;
+    this.committer = committer;
+    this.recurrences = recurrences;
+    this.host = host;
+  }
+
+  /** A recurring job's time has come; false where it runs its occurrences itself. */
+  boolean due(ShardJob job) {
+    Schedule schedule = recurrences.of(job);
+    Move move = job.move();
+    if (!Recurrences.spawns(schedule) || move == null) {
+      return false;
+    }
+    Shard shard = Attempts.shardOf(job);
+    long now = env.wallMicros();
+    boolean late = Recurrences.tooLate(schedule, job.timeMicros(), now);
+    boolean crowded = liveOf(shard, job.number).size() >= MOST_LIVE;
+    Recurrences.Step step;
+    if (late) {
+      step = recurrences.skipLate(schedule, move, now);
+    } else if (crowded) {
+      step = recurrences.skipOne(schedule, move, now);
+    } else {
+      step =
+          recurrences.afterSpawn(schedule, move, new Recurrences.Run(job.timeMicros(), now, now));
+    }
+    env.metrics().count(late || crowded ? "occurrences.skipped" : "occurrences", 1);
+    Body.Next next =
+        new Body.Next(
+            0,
+            job.revision,
+            now,
+            0,
+            null,
+            null,
+            late ? "too late" : crowded ? MOST_LIVE + " have not ended" : null,
+            late || crowded ? List.of() : List.of(child(shard, job, schedule, move)),
+            step.move(),
+            step.over());
+    append(shard, job, next, step.dueMicros(now));
+    return true;
+  }
+
+  private static Body.Next.Child child(Shard shard, ShardJob job, Schedule schedule, Move move) {
+    Occurrence occurrence =
+        new Occurrence(job.number, move.count() + 1, move.timeMicros(), schedule.overlap());
+    return new Body.Next.Child(shard.nextNumber(), job.dueMicros, occurrence);
+  }
+
+  private void append(Shard shard, ShardJob job, Body.Next next, long nextDue) {
+    job.phase = ShardJob.Phase.READY;
+    job.busy++;
+    Operation operation =
+        new Operation(
+            Frame.of(Kind.NEXT, job.number, next.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                job.busy--;
+                arrived(shard);
+                if (job.phase == ShardJob.Phase.READY) {
+                  host.schedule(job);
+                }
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                job.busy--;
+              }
+            });
+    host.awakeBy(shard, Math.min(nextDue, job.dueMicros), () -> committer.add(shard, operation));
+  }
+
+  /** The last operation applied to the shard may have made occurrences jobs of their own. */
+  void arrived(Shard shard) {
+    ShardFold fold = shard.fold;
+    if (fold != null) {
+      List.copyOf(fold.spawned())
+          .forEach(
+              job -> {
+                host.added(shard, job);
+                cancelOlder(shard, job);
+              });
+    }
+  }
+
+  /** Cancels the occurrences before this one, if that is their rule. */
+  void cancelOlder(Shard shard, ShardJob newest) {
+    if (overlapOf(newest) != Overlap.CANCEL_RUNNING) {
+      return;
+    }
+    for (ShardJob job : List.copyOf(liveOf(shard, ShardFold.scheduleOf(newest)))) {
+      if (job.number < newest.number && !job.cancelRequested()) {
+        host.cancel(shard.ref(job.number), "a newer occurrence is due");
+      }
+    }
+  }
+
+  /** Whether the occurrence must wait because one before it has not ended. */
+  static boolean mustWait(ShardJob job) {
+    return overlapOf(job) == Overlap.BUFFER_ALL
+        && liveOf(Attempts.shardOf(job), ShardFold.scheduleOf(job)).getFirst() != job;
+  }
+
+  /** An occurrence has ended: the next in line may go. */
+  void ended(Shard shard, ShardJob job) {
+    if (overlapOf(job) != Overlap.BUFFER_ALL) {
+      return;
+    }
+    List<ShardJob> waiting = liveOf(shard, ShardFold.scheduleOf(job));
+    if (!waiting.isEmpty() && waiting.getFirst().isIdle(ShardJob.Phase.LIMITED)) {
+      host.schedule(waiting.getFirst());
+    }
+  }
+
+  private static List<ShardJob> liveOf(Shard shard, long schedule) {
+    return shard.fold != null ? shard.fold.occurrences(schedule) : List.of();
+  }
+
+  private static @Nullable Overlap overlapOf(ShardJob job) {
+    Occurrence occurrence = JobSpec.decodeHead(job.body()).more().occurrence();
+    return occurrence != null ? occurrence.overlap() : null;
+  }
+}

@@ -1,0 +1,224 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.Misfire;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides where a recurring job goes from one occurrence. Times are virtual: the next one follows
+ * from the last one's time, whenever that was run, so nothing drifts.
+ *
+ * <p>An occurrence that starts more than {@link #MISSED_AFTER_MICROS} late shows that those since
+ * were missed. <em>Run one</em> lets it stand for all of them, <em>run all</em> makes up for them
+ * one by one up to its cap. One that is later than the schedule's grace does not take place.
+ */
+final class Recurrences {
+  static final long MISSED_AFTER_MICROS = Micros.PER_SECOND;
+
+  /** What is too late under {@link Misfire#skip} where the schedule does not say. */
+  private static final Duration GRACE_OF_SKIP = Duration.ofMinutes(1);
+
+  private static final int MOST_REMEMBERED = 4096;
+
+  private final NodeEnvironment env;
+
+  /** Schedules by their bytes: many jobs have the same, and parsing one takes a while. */
+  private final Map<ByteBuffer, Schedule> remembered =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ByteBuffer, Schedule> eldest) {
+          return size() > MOST_REMEMBERED;
+        }
+      };
+
+  Recurrences(NodeEnvironment env) {
+    this.env = env;
+  }
+
+  /**
+   * What comes next.
+   *
+   * @param move where the schedule goes, null where it is over
+   */
+  record Step(@Nullable Move move) {
+    static final Step OVER = new Step(null);
+
+    boolean over() {
+      return move == null;
+    }
+
+    /** When the next occurrence is due; now where there is none. */
+    long dueMicros(long nowMicros) {
+      return move != null ? move.timeMicros() + move.jitterMicros() : nowMicros;
+    }
+  }
+
+  Schedule of(ShardJob job) {
+    More.Recurring recurring = JobSpec.decodeHead(job.body()).more().recurring();
+    if (recurring == null) {
+      throw new IllegalStateException("job " + job.number + ": not recurring");
+    }
+    byte[] encoded = recurring.schedule();
+    return remembered.computeIfAbsent(
+        ByteBuffer.wrap(encoded), unused -> ScheduleFormat.decode(encoded));
+  }
+
+  /** Whether its occurrences are jobs of their own; the others are run by the job itself. */
+  static boolean spawns(Schedule schedule) {
+    return schedule.kind() != Schedule.Kind.AFTER_EACH
+        && switch (schedule.overlap()) {
+          case SKIP, BUFFER_ONE -> false;
+          case ALLOW, BUFFER_ALL, CANCEL_RUNNING -> true;
+        };
+  }
+
+  /** Whether an occurrence that was to be then does not take place, for being too late. */
+  static boolean tooLate(Schedule schedule, long timeMicros, long nowMicros) {
+    return nowMicros - timeMicros > graceMicros(schedule);
+  }
+
+  /**
+   * When an attempt at an occurrence, or the occurrence as a job of its own, was to be and when it
+   * was.
+   */
+  record Run(long timeMicros, long startedMicros, long endedMicros) {
+    boolean late() {
+      return startedMicros - timeMicros > MISSED_AFTER_MICROS;
+    }
+  }
+
+  private static long graceMicros(Schedule schedule) {
+    Duration grace = schedule.grace();
+    if (grace == null && schedule.misfire() instanceof Misfire.Skip) {
+      grace = GRACE_OF_SKIP;
+    }
+    return grace != null ? Micros.ceil(grace) : Long.MAX_VALUE;
+  }
+
+  /** The job goes on by this schedule, which it did not have before. */
+  Step begin(Schedule schedule, long count, long nowMicros) {
+    return isLast(schedule, count)
+        ? Step.OVER
+        : step(schedule, schedule.first(instant(nowMicros)), count, Long.MIN_VALUE, 0);
+  }
+
+  /** At most {@code most} times that the job's schedule has from one time to another. */
+  List<Instant> between(ShardJob job, Instant from, Instant to, int most) {
+    Schedule schedule = of(job);
+    Move move = job.move();
+    List<Instant> times = new ArrayList<>();
+    if (move == null || schedule.kind() == Schedule.Kind.AFTER_EACH) {
+      return times;
+    }
+    Instant time = firstAtOrAfter(schedule, move.timeMicros(), Micros.ceil(from));
+    while (time != null && !time.isAfter(to) && times.size() < most) {
+      times.add(time);
+      time = schedule.next(time);
+    }
+    return times;
+  }
+
+  /** The first time of the schedule not before another; a fixed rate goes through {@code one}. */
+  private static @Nullable Instant firstAtOrAfter(Schedule schedule, long one, long fromMicros) {
+    Duration period = schedule.period();
+    if (period == null) {
+      return schedule.nextAfter(instant(fromMicros - 1), instant(fromMicros - 1));
+    }
+    long micros = Micros.ceil(period);
+    return instant(one - Math.floorDiv(one - fromMicros, micros) * micros);
+  }
+
+  /** The occurrence is passed over, with all that are too late as well. */
+  Step skipLate(Schedule schedule, Move move, long nowMicros) {
+    long oldest = nowMicros - graceMicros(schedule);
+    Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(oldest - 1));
+    return step(schedule, time, move.count(), move.missedUntilMicros(), move.madeUp());
+  }
+
+  /** The occurrence is passed over because too many others have not ended. */
+  Step skipOne(Schedule schedule, Move move, long nowMicros) {
+    Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(nowMicros));
+    return step(schedule, time, move.count(), Long.MIN_VALUE, 0);
+  }
+
+  /** The job itself has run the occurrence. */
+  Step afterRun(Schedule schedule, Move move, Run run) {
+    long count = move.count() + 1;
+    if (isLast(schedule, count)) {
+      return Step.OVER;
+    }
+    if (schedule.kind() == Schedule.Kind.AFTER_EACH) {
+      return step(schedule, schedule.next(instant(run.endedMicros())), count, Long.MIN_VALUE, 0);
+    }
+    Step madeUp = makeUp(schedule, move, run);
+    if (madeUp != null) {
+      return madeUp;
+    }
+    long after = run.endedMicros();
+    if (schedule.overlap() == Overlap.BUFFER_ONE) {
+      after = run.late() ? run.startedMicros() : run.timeMicros();
+    }
+    Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(after));
+    return step(schedule, time, count, Long.MIN_VALUE, 0);
+  }
+
+  /** The occurrence has become a job of its own. */
+  Step afterSpawn(Schedule schedule, Move move, Run run) {
+    long count = move.count() + 1;
+    if (isLast(schedule, count)) {
+      return Step.OVER;
+    }
+    Step madeUp = makeUp(schedule, move, run);
+    if (madeUp != null) {
+      return madeUp;
+    }
+    boolean passOver = run.late() && !(schedule.misfire() instanceof Misfire.Skip);
+    long after = passOver ? run.startedMicros() : move.timeMicros();
+    Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(after));
+    return step(schedule, time, count, Long.MIN_VALUE, 0);
+  }
+
+  /** The next of the missed ones, where they are made up for and one is left. */
+  private @Nullable Step makeUp(Schedule schedule, Move move, Run run) {
+    if (!(schedule.misfire() instanceof Misfire.RunAll(int cap))) {
+      return null;
+    }
+    long missedUntil =
+        run.late()
+            ? Math.max(move.missedUntilMicros(), run.startedMicros())
+            : move.missedUntilMicros();
+    Instant time = schedule.next(instant(move.timeMicros()));
+    boolean makesUp = time != null && Micros.ceil(time) <= missedUntil && move.madeUp() + 1 < cap;
+    return makesUp ? step(schedule, time, move.count() + 1, missedUntil, move.madeUp() + 1) : null;
+  }
+
+  private static boolean isLast(Schedule schedule, long count) {
+    Long times = schedule.times();
+    return times != null && count >= times;
+  }
+
+  private Step step(
+      Schedule schedule, @Nullable Instant time, long count, long missedUntil, int madeUp) {
+    if (time == null) {
+      return Step.OVER;
+    }
+    return new Step(new Move(Micros.ceil(time), jitter(schedule), count, missedUntil, madeUp));
+  }
+
+  private long jitter(Schedule schedule) {
+    long most = Micros.ceil(schedule.jitter());
+    return most == 0 ? 0 : Math.floorMod(env.random(), most + 1);
+  }
+
+  private static Instant instant(long micros) {
+    return Micros.toInstant(micros);
+  }
+}

@@ -1,0 +1,63 @@
+package dev.carillon.engine;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.LongPredicate;
+
+/**
+ * Which operations tell of wanted jobs: their own, and those of every recurring job, of which a
+ * wanted one may be an occurrence.
+ */
+final class Selection {
+  private final LongPredicate wanted;
+  private final Set<Long> recurring = new HashSet<>();
+  private boolean tooLate;
+
+  Selection(LongPredicate wanted) {
+    this.wanted = wanted;
+  }
+
+  boolean wants(long number) {
+    return wanted.test(number);
+  }
+
+  boolean takes(Frame frame) {
+    long number = frame.job();
+    if (wanted.test(number)) {
+      return true;
+    }
+    return switch (frame.kind()) {
+      case ADD -> becomesRecurring(frame.body(), number) || recurring.contains(number);
+      case STATE -> becomesRecurring(ShardFold.bodyIn(frame), number);
+      case REPLACE -> {
+        boolean known = recurring.contains(number);
+        boolean late = becomesRecurring(Body.Replace.decode(frame.reader()).spec(), number);
+        tooLate |= late && !known;
+        yield known;
+      }
+      default -> recurring.contains(number);
+    };
+  }
+
+  private boolean becomesRecurring(byte[] spec, long number) {
+    boolean so =
+        (JobSpec.flags(spec) & JobSpec.MORE) != 0
+            && JobSpec.decodeHead(spec).more().recurring() != null;
+    if (so) {
+      recurring.add(number);
+    }
+    return so;
+  }
+
+  /** Whether a job became recurring by a replace, after operations of it were passed over. */
+  boolean cameTooLate() {
+    return tooLate;
+  }
+
+  /** The same, knowing all recurring jobs from the start. */
+  Selection again() {
+    Selection again = new Selection(wanted);
+    again.recurring.addAll(recurring);
+    return again;
+  }
+}

@@ -1,0 +1,105 @@
+package dev.carillon;
+
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.engine.Controls;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.Node;
+import dev.carillon.store.Outcome;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Changes of jobs that have not ended, put to the node. */
+final class JobControl {
+  private final NodeLoop loop;
+
+  JobControl(NodeLoop loop) {
+    this.loop = loop;
+  }
+
+  /** Puts a change to the node. */
+  interface Change {
+    void put(Node node, JobRef job, Consumer<Outcome<ControlResult>> answer);
+  }
+
+  ControlResult change(JobId id, String doing, Change change) {
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      return ControlResult.NOT_FOUND;
+    }
+    String what = doing + " job " + id;
+    checkInterrupt(what);
+    return loop.post(
+            new Ask<ControlResult>(
+                loop,
+                what,
+                Ask.Effect.WRITES,
+                (node, asked) -> change.put(node, ref, outcome -> pass(what, outcome, asked))))
+        .await();
+  }
+
+  private static void pass(String what, Outcome<ControlResult> outcome, Ask<ControlResult> asked) {
+    if (outcome instanceof Outcome.Ok<ControlResult>(ControlResult result)) {
+      asked.answer(result);
+    } else {
+      asked.fail(StoreAnswers.notWritten(what, outcome));
+    }
+  }
+
+  private static void checkInterrupt(String what) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new WaitInterruptedException(what + ": interrupted before anything was written", null);
+    }
+  }
+
+  /** Puts a wish for more occurrences to the node. */
+  interface Wish {
+    void put(Node node, JobRef job, Controls.Added answer);
+  }
+
+  List<JobId> occurrences(JobId id, String doing, Wish wish) {
+    JobRef ref = JobRef.parse(id);
+    if (ref == null) {
+      throw new JobNotFoundException(id);
+    }
+    String what = doing + " job " + id;
+    checkInterrupt(what);
+    return loop.post(
+            new Ask<List<JobId>>(
+                loop,
+                what,
+                Ask.Effect.WRITES,
+                (node, asked) -> wish.put(node, ref, new Answer(id, what, asked))))
+        .await();
+  }
+
+  private record Answer(JobId id, String what, Ask<List<JobId>> asked) implements Controls.Added {
+    @Override
+    public void added(List<JobRef> jobs) {
+      asked.answer(jobs.stream().map(JobRef::id).toList());
+    }
+
+    @Override
+    public void refused(Outcome<ControlResult> why) {
+      if (!(why instanceof Outcome.Ok<ControlResult>(ControlResult result))) {
+        asked.fail(StoreAnswers.notWritten(what, why));
+        return;
+      }
+      asked.fail(
+          switch (result) {
+            case NOT_FOUND, ENDED -> new JobNotFoundException(id);
+            case NOT_RECURRING ->
+                new InvalidJobException("job " + id + ": not recurring (expected: a schedule)");
+            case TOO_MANY, DONE, RUNNING ->
+                new InvalidJobException(
+                    what
+                        + ": too many occurrences (expected: at most "
+                        + Controls.MOST_OCCURRENCES
+                        + " that have not ended)");
+          });
+    }
+  }
+}
