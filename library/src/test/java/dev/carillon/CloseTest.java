@@ -20,7 +20,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -217,5 +219,29 @@ class CloseTest {
         assertThat(again.get(id)).isPresent();
       }
     }
+  }
+
+  @Test
+  void interruptOfOneCloserIsNotTheOthers() throws Exception {
+    Gate gate = new Gate();
+    Carillon carillon = new Place(Place.Kind.MEMORY, folder).open();
+    carillon.handle(NOTE, (text, job) -> gate.pass());
+    carillon.schedule(NOTE.job("x"));
+    gate.awaitReached();
+    AtomicBoolean flag = new AtomicBoolean();
+    Thread impatient = Thread.ofPlatform().start(carillon::close);
+    Thread patient =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  carillon.close();
+                  flag.set(Thread.currentThread().isInterrupted());
+                });
+    impatient.interrupt();
+    impatient.join();
+    gate.open();
+    patient.join();
+    assertThat(flag).isFalse();
+    assertThatThrownBy(() -> carillon.schedule(NOTE.job("late"))).hasMessageContaining("closed");
   }
 }

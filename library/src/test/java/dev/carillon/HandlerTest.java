@@ -298,31 +298,6 @@ class HandlerTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void undecodablePayloadBlocksThatJobOnlyUntilAHandlerCanReadIt(Place.Kind kind) throws Exception {
-    TaskType<Integer> wrong = TaskType.of("note", Integer.class);
-    Place place = new Place(kind, folder);
-    JobHandle<Void> bad;
-    try (Carillon carillon = place.open()) {
-      bad = carillon.schedule(NOTE.job("no number"));
-      JobHandle<Void> good = carillon.schedule(wrong.job(42));
-      carillon.handle(wrong, (number, job) -> notes.add("number " + number));
-
-      good.result(LONG);
-      JobInfo info = awaitState(bad, JobState.BLOCKED);
-      assertThat(info.blockReason()).isEqualTo(BlockReason.UNDECODABLE);
-      assertThat(info.attempt()).isZero();
-      assertThat(info.lastError().message()).contains("not readable as java.lang.Integer");
-      assertThat(notes.take()).isEqualTo("number 42");
-    }
-    try (Carillon carillon = place.open()) {
-      carillon.handle(NOTE, (text, job) -> notes.add(text));
-      assertThat(notes.poll(20, TimeUnit.SECONDS)).isEqualTo("no number");
-      carillon.result(bad.id(), TaskTypeResult.NONE, LONG);
-    }
-  }
-
   @Test
   void genericPayloadsKeepTheirTypes() {
     JobType<List<Person>, Map<String, Integer>> ages =

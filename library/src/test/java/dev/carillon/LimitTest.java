@@ -3,20 +3,14 @@ package dev.carillon;
 import static dev.carillon.Types.LONG;
 import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.BlockReason;
-import dev.carillon.api.IfExists;
 import dev.carillon.api.JobHandle;
-import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -125,67 +119,5 @@ class LimitTest {
       holds.result(LONG);
       inFull.result(LONG);
     }
-  }
-
-  @Test
-  void keyOfAReplaceIsFoundAgain() throws Exception {
-    Gate gate = new Gate();
-    try (Carillon carillon = open()) {
-      handleOneByOne(carillon, gate);
-      carillon.schedule(NOTE.job("never").named("n").key("k1").in(Duration.ofHours(1)));
-      JobHandle<Void> second =
-          carillon.schedule(NOTE.job("first").named("n").key("k2").ifExists(IfExists.REPLACE));
-      gate.awaitReached();
-
-      JobHandle<Void> again =
-          carillon.schedule(NOTE.job("first").named("n").key("k2").ifExists(IfExists.REPLACE));
-      assertThat(again.id()).isEqualTo(second.id());
-      gate.open();
-      second.result(LONG);
-      JobHandle<Void> late = carillon.schedule(NOTE.job("first").named("n").key("k2"));
-      assertThat(late.id()).isEqualTo(second.id());
-    }
-    assertThat(order).containsExactly("first");
-  }
-
-  @Test
-  void undecodableJobStillExpiresAndCanBeCancelled() throws Exception {
-    TaskType<String> text = TaskType.of("number", String.class);
-    TaskType<Integer> number = TaskType.of("number", Integer.class);
-    try (Carillon carillon = open()) {
-      carillon.handle(number, (value, job) -> order.add("ran"));
-      JobHandle<Void> expires =
-          carillon.schedule(text.job("no number").deadline(Instant.now().plusSeconds(2)));
-      Awaitility.await()
-          .untilAsserted(
-              () -> assertThat(expires.info().blockReason()).isEqualTo(BlockReason.UNDECODABLE));
-      Awaitility.await()
-          .untilAsserted(() -> assertThat(expires.info().state()).isEqualTo(JobState.EXPIRED));
-    }
-    assertThat(order).isEmpty();
-  }
-
-  @Test
-  void interruptOfOneCloserIsNotTheOthers() throws Exception {
-    Gate gate = new Gate();
-    Carillon carillon = open();
-    handleOneByOne(carillon, gate);
-    carillon.schedule(NOTE.job("first"));
-    gate.awaitReached();
-    AtomicBoolean flag = new AtomicBoolean();
-    Thread impatient = Thread.ofPlatform().start(carillon::close);
-    Thread patient =
-        Thread.ofPlatform()
-            .start(
-                () -> {
-                  carillon.close();
-                  flag.set(Thread.currentThread().isInterrupted());
-                });
-    impatient.interrupt();
-    impatient.join();
-    gate.open();
-    patient.join();
-    assertThat(flag).isFalse();
-    assertThatThrownBy(() -> carillon.schedule(NOTE.job("late"))).hasMessageContaining("closed");
   }
 }

@@ -211,6 +211,31 @@ class SchedulingTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void keyOfAReplaceIsFoundAgain(Place.Kind kind) throws Exception {
+    Gate gate = new Gate();
+    try (Carillon carillon = new Place(kind, folder).open()) {
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            notes.add(text);
+            gate.pass();
+          });
+      carillon.schedule(NOTE.job("never").named("n").key("k1").in(Duration.ofHours(1)));
+      Job<Void> replacing = NOTE.job("replaced").named("n").key("k2").ifExists(IfExists.REPLACE);
+      JobHandle<Void> second = carillon.schedule(replacing);
+      gate.awaitReached();
+
+      assertThat(carillon.schedule(replacing).id()).isEqualTo(second.id());
+      gate.open();
+      second.result(LONG);
+      JobHandle<Void> late = carillon.schedule(NOTE.job("replaced").named("n").key("k2"));
+      assertThat(late.id()).isEqualTo(second.id());
+    }
+    assertThat(notes).containsExactly("replaced");
+  }
+
   // ---- batches
 
   @ParameterizedTest
