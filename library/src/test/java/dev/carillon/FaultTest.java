@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
+import dev.carillon.api.JobContext;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
@@ -31,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -391,5 +393,84 @@ class FaultTest {
     Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
     caller.interrupt();
     return thrown;
+  }
+
+  // ---- saving a position
+
+  /** What a handler saw of a save that it made while, or after, it was interrupted. */
+  private record Saved(@Nullable Throwable thrown, boolean interrupted, String position) {
+    static Saved by(JobContext job, String position) {
+      Throwable thrown = null;
+      try {
+        job.save(position);
+      } catch (RuntimeException e) {
+        thrown = e;
+      }
+      boolean interrupted = Thread.currentThread().isInterrupted();
+      return new Saved(thrown, interrupted, job.saved(String.class).orElse("none"));
+    }
+  }
+
+  @Test
+  void interruptedHandlerSavesItsPositionForTheNextStart() throws Exception {
+    Gate gate = new Gate();
+    CompletableFuture<Saved> saved = new CompletableFuture<>();
+    Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open();
+    carillon.handle(
+        NOTE,
+        (text, job) -> {
+          job.save("begun");
+          try {
+            gate.pass();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            saved.complete(Saved.by(job, "half"));
+            throw e;
+          }
+        });
+    JobHandle<Void> handle = carillon.schedule(NOTE.job("long"));
+    gate.awaitReached();
+
+    carillon.close();
+
+    assertThat(saved.get(20, TimeUnit.SECONDS)).isEqualTo(new Saved(null, true, "half"));
+    try (Carillon again = builder().open()) {
+      CompletableFuture<String> found = new CompletableFuture<>();
+      again.handle(
+          NOTE,
+          (text, job) -> found.complete(job.saved(String.class).orElse("none") + job.attempt()));
+      assertThat(found.get(20, TimeUnit.SECONDS)).isEqualTo("half1");
+      again.result(handle.id(), TaskTypeResult.NONE, LONG);
+    }
+  }
+
+  @Test
+  void interruptWhileTheStoreIsSlowDoesNotGiveUpASave() throws Exception {
+    CompletableFuture<Thread> handler = new CompletableFuture<>();
+    CompletableFuture<Saved> saved = new CompletableFuture<>();
+    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            faults.append = Fault.SLOW;
+            handler.complete(Thread.currentThread());
+            saved.complete(Saved.by(job, "half"));
+          });
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("long"));
+      Thread saving = handler.get(20, TimeUnit.SECONDS);
+      faults.slowReached.await();
+      Awaitility.await().until(() -> saving.getState() == Thread.State.TIMED_WAITING);
+
+      saving.interrupt();
+      // It goes back to waiting, without the interrupt that would end the wait at once.
+      Awaitility.await()
+          .until(() -> saving.getState() == Thread.State.TIMED_WAITING && !saving.isInterrupted());
+      assertThat(saved).isNotDone();
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+
+      assertThat(saved.get(20, TimeUnit.SECONDS)).isEqualTo(new Saved(null, true, "half"));
+      handle.result(LONG);
+    }
   }
 }
