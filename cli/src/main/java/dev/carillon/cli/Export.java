@@ -6,7 +6,9 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,7 +28,10 @@ final class Export extends StoreCommand implements Callable<Integer> {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "where to write; by default to the standard output")
+      description = {
+        "where to write; by default to the standard output.",
+        "A file that is there is replaced once all is written."
+      })
   private @Nullable Path output;
 
   @Override
@@ -50,15 +55,37 @@ final class Export extends StoreCommand implements Callable<Integer> {
   }
 
   private Reading write(Path file) throws Exception {
-    Reading reading;
-    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file))) {
-      reading =
-          eachJob(
-              story ->
-                  out.write(
-                      (JobJson.line(JobJson.of(story)) + "\n").getBytes(StandardCharsets.UTF_8)));
-    }
+    Reading reading =
+        Files.exists(file) && !Files.isRegularFile(file)
+            ? writeTo(file) // a pipe, say: there is nothing to be kept
+            : replace(file);
     err().println(reading.jobs() + " jobs written to " + file);
     return reading;
+  }
+
+  /** Writes beside the file and takes its place at the end: a failure leaves it as it was. */
+  private Reading replace(Path file) throws Exception {
+    Path target = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+    Path folder = target.getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      throw new NoSuchFileException(file.toString());
+    }
+    Path part =
+        folder.resolve(target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+    try {
+      Reading reading = writeTo(part);
+      Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+      return reading;
+    } finally {
+      Files.deleteIfExists(part);
+    }
+  }
+
+  private Reading writeTo(Path file) throws Exception {
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file))) {
+      return eachJob(
+          story ->
+              out.write((JobJson.line(JobJson.of(story)) + "\n").getBytes(StandardCharsets.UTF_8)));
+    }
   }
 }

@@ -23,6 +23,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -103,6 +104,36 @@ class MainTest {
     assertThat(run("export", url, "--output", file.toString())).isZero();
     assertThat(Files.readAllLines(file)).hasSize(3);
     assertThat(err.toString()).contains("3 jobs");
+  }
+
+  @Test
+  void exportReplacesAFileOnlyWhenAllIsWritten() throws IOException {
+    Path exports = Files.createDirectory(folder.resolve("exports"));
+    Path file = Files.writeString(exports.resolve("jobs.jsonl"), "yesterday's");
+    String none = "jdbc:sqlite:" + folder.resolve("none.db");
+
+    assertThat(run("export", none, "-o", file.toString())).isEqualTo(1);
+    assertThat(file).hasContent("yesterday's");
+    assertThat(exports).isDirectoryNotContaining("glob:**.part");
+
+    assertThat(run("export", url, "-o", file.toString())).isZero();
+    assertThat(Files.readAllLines(file)).hasSize(3);
+    try (Stream<Path> left = Files.list(exports)) {
+      assertThat(left).containsExactly(file);
+    }
+  }
+
+  @Test
+  void exportFollowsALinkAndTakesNoFoldersPlace() throws IOException {
+    Path file = Files.writeString(folder.resolve("linked.jsonl"), "yesterday's");
+    Path link = Files.createSymbolicLink(folder.resolve("link.jsonl"), file);
+    assertThat(run("export", url, "-o", link.toString())).isZero();
+    assertThat(link).isSymbolicLink();
+    assertThat(Files.readAllLines(file)).hasSize(3);
+
+    Path empty = Files.createDirectory(folder.resolve("a-folder"));
+    assertThat(run("export", url, "-o", empty.toString())).isEqualTo(1);
+    assertThat(empty).isEmptyDirectory();
   }
 
   @Test
