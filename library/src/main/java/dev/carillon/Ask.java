@@ -1,6 +1,5 @@
 package dev.carillon;
 
-import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.engine.Node;
 
 /** A question that is put by a few lines of code. */
@@ -36,7 +35,7 @@ final class Ask<T> extends Pending<T> {
   @Override
   void giveUp(Node node, String waited) {
     if (effect == Effect.WRITES) {
-      fail(new OutcomeUnknownException(what + ": no answer from the store after " + waited));
+      fail(unknown("no answer from the store after " + waited));
     } else {
       super.giveUp(node, waited);
     }

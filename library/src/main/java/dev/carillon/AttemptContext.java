@@ -5,7 +5,6 @@ import dev.carillon.api.JobContext;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
 import dev.carillon.api.OccurrenceInfo;
-import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StaleAttemptException;
 import dev.carillon.api.TypeToken;
 import dev.carillon.engine.Attempt;
@@ -145,7 +144,7 @@ final class AttemptContext implements JobContext {
 
     @Override
     void giveUp(Node node, String waited) {
-      fail(new OutcomeUnknownException(what() + ": no answer from the store after " + waited));
+      fail(unknown("no answer from the store after " + waited));
     }
 
     /** A handler that was interrupted, because its node stops, must be able to save. */

@@ -83,6 +83,11 @@ abstract class Pending<T> extends Event {
     return true;
   }
 
+  /** What an asker is told whose request may have been applied or not. */
+  CarillonException unknown(String why) {
+    return OutcomeUnknownException.ofRepeatable(what() + ": " + why);
+  }
+
   /** What was asked for, for messages. */
   abstract String what();
 
@@ -169,7 +174,7 @@ abstract class Pending<T> extends Event {
     while (state != ANSWERED) {
       long left = deadlineNanos + LOOP_GRACE.toNanos() - System.nanoTime();
       if (left <= 0) {
-        fail(new OutcomeUnknownException(what() + ": the loop does not answer"));
+        fail(unknown("the loop does not answer"));
         continue;
       }
       LockSupport.parkNanos(this, left);
@@ -204,7 +209,7 @@ abstract class Pending<T> extends Event {
   final void closed() {
     fail(
         changesSomething()
-            ? new OutcomeUnknownException(what() + ": closed before the store answered")
+            ? unknown("closed before the store answered")
             : new ClosedException(what() + ": Carillon is closed"));
   }
 

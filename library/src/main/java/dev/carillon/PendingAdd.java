@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
+import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
@@ -45,6 +46,11 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
   @Override
   boolean changesSomething() {
     return true;
+  }
+
+  @Override
+  CarillonException unknown(String why) {
+    return new OutcomeUnknownException(what() + ": " + why);
   }
 
   @Override

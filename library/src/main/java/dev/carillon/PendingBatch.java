@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
+import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
@@ -57,6 +58,11 @@ final class PendingBatch extends Pending<List<JobHandle<?>>> {
   @Override
   boolean changesSomething() {
     return true;
+  }
+
+  @Override
+  CarillonException unknown(String why) {
+    return new OutcomeUnknownException(what() + ": " + why);
   }
 
   @Override

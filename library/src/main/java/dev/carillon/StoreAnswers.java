@@ -25,10 +25,11 @@ final class StoreAnswers {
     }
   }
 
-  /** What the caller of a write is told that was not answered with ok. */
+  /** What the caller of a write that may be repeated is told if it was not answered with ok. */
   static CarillonException notWritten(String what, Outcome<?> outcome) {
     return switch (outcome) {
-      case Outcome.Unknown<?>(String detail) -> new OutcomeUnknownException(what + ": " + detail);
+      case Outcome.Unknown<?>(String detail) ->
+          OutcomeUnknownException.ofRepeatable(what + ": " + detail);
       case Outcome.Unavailable<?>(String detail) ->
           new StoreUnavailableException(what + ": nothing was written: " + detail);
       case Outcome.Full<?>(String detail) ->

@@ -6,6 +6,7 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.CancelResult;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
@@ -125,7 +126,8 @@ class FaultTest {
           .hasMessageContaining("not scheduled");
       assertThatThrownBy(sent::get)
           .isInstanceOf(ExecutionException.class)
-          .hasCauseInstanceOf(OutcomeUnknownException.class);
+          .hasCauseInstanceOf(OutcomeUnknownException.class)
+          .hasMessageContaining("scheduling again under the same name or idempotency key");
 
       faults.append = Fault.NONE;
       faults.slow.countDown();
@@ -148,7 +150,8 @@ class FaultTest {
 
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
     assertThatThrownBy(() -> sent.get(1, TimeUnit.SECONDS))
-        .hasCauseInstanceOf(OutcomeUnknownException.class);
+        .hasCauseInstanceOf(OutcomeUnknownException.class)
+        .hasMessageContaining("scheduling again under the same name or idempotency key");
   }
 
   @Test
@@ -395,7 +398,62 @@ class FaultTest {
     return thrown;
   }
 
+  @Test
+  void cancelOfAHangingStoreIsUnknownAndMayBeRepeated() {
+    try (Carillon carillon = builder().open()) {
+      JobHandle<Void> handle = carillon.schedule(LATER);
+      faults.append = Fault.SLOW;
+
+      assertThatThrownBy(() -> handle.cancel("not needed"))
+          .isInstanceOf(OutcomeUnknownException.class)
+          .hasMessageStartingWith("cancelling job " + handle.id() + ": no answer from the store")
+          .hasMessageEndingWith("(it may or may not have been applied; asking again is safe)");
+
+      faults.append = Fault.NONE;
+      faults.slow.countDown();
+      Awaitility.await()
+          .ignoreExceptions()
+          .untilAsserted(
+              () ->
+                  assertThat(handle.cancel("again"))
+                      .isEqualTo(new CancelResult.Ended(JobState.CANCELLED)));
+      assertThat(handle.info().reason()).isEqualTo("not needed");
+    }
+  }
+
   // ---- saving a position
+
+  @Test
+  void saveToAHangingStoreIsUnknownAndMayBeRepeated() throws Exception {
+    CompletableFuture<Saved> unknown = new CompletableFuture<>();
+    CompletableFuture<String> again = new CompletableFuture<>();
+    try (Carillon carillon = builder().open()) {
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            if (job.attempt() > 1) {
+              again.complete(job.saved(String.class).orElse("none"));
+              return;
+            }
+            job.save("begun");
+            faults.append = Fault.SLOW;
+            unknown.complete(Saved.by(job, "half"));
+            faults.append = Fault.NONE;
+            faults.slow.countDown();
+            throw new IllegalStateException("once more");
+          });
+      JobHandle<Void> handle = carillon.schedule(NOTE.job("long"));
+
+      Saved seen = unknown.get(20, TimeUnit.SECONDS);
+      assertThat(seen.thrown())
+          .isInstanceOf(OutcomeUnknownException.class)
+          .hasMessageStartingWith("saving the position of job " + handle.id() + ": no answer")
+          .hasMessageEndingWith("(it may or may not have been applied; asking again is safe)");
+      assertThat(seen.position()).isEqualTo("begun");
+      // The store had taken it after all: the next attempt goes on from there.
+      assertThat(again.get(20, TimeUnit.SECONDS)).isEqualTo("half");
+    }
+  }
 
   /** What a handler saw of a save that it made while, or after, it was interrupted. */
   private record Saved(@Nullable Throwable thrown, boolean interrupted, String position) {

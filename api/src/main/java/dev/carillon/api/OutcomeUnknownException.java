@@ -4,13 +4,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * It is not known whether the request was applied: the store did not answer in time, or the caller
- * was interrupted while waiting. Scheduling again under the same name or idempotency key cannot
- * duplicate the job; without one it can. The message says so too.
+ * was interrupted while waiting. Cancelling or saving again is always safe. Scheduling again under
+ * the same name or idempotency key cannot duplicate the job; without one it can. The message says
+ * what holds for the request that was made.
  */
 public final class OutcomeUnknownException extends CarillonException {
 
+  private static final String SCHEDULING_AGAIN =
+      "scheduling again under the same name or idempotency key cannot duplicate";
+
   /**
-   * With a message.
+   * Of a request to schedule, with a message.
    *
    * @param message what was asked and what is missing, for people
    */
@@ -19,16 +23,26 @@ public final class OutcomeUnknownException extends CarillonException {
   }
 
   /**
-   * With a message and a cause.
+   * Of a request to schedule, with a message and a cause.
    *
    * @param message what was asked and what is missing, for people
    * @param cause what caused it, or null
    */
   public OutcomeUnknownException(String message, @Nullable Throwable cause) {
-    super(
-        message
-            + " (it may or may not have been applied; scheduling again under the same name or"
-            + " idempotency key cannot duplicate)",
-        cause);
+    this(message, SCHEDULING_AGAIN, cause);
+  }
+
+  private OutcomeUnknownException(String message, String again, @Nullable Throwable cause) {
+    super(message + " (it may or may not have been applied; " + again + ")", cause);
+  }
+
+  /**
+   * Of a request that may be repeated whatever became of it, such as a cancel.
+   *
+   * @param message what was asked and what is missing, for people
+   * @return the exception, to be thrown
+   */
+  public static OutcomeUnknownException ofRepeatable(String message) {
+    return new OutcomeUnknownException(message, "asking again is safe", null);
   }
 }

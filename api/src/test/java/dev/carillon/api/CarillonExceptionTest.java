@@ -35,6 +35,10 @@ class CarillonExceptionTest {
         .hasMessageStartingWith("schedule: no answer in 10 s")
         .hasMessageContaining("same name or idempotency key cannot duplicate")
         .hasCause(cause);
+    assertThat(OutcomeUnknownException.ofRepeatable("cancel: no answer in 10 s"))
+        .hasMessage(
+            "cancel: no answer in 10 s"
+                + " (it may or may not have been applied; asking again is safe)");
   }
 
   @Test
