@@ -586,11 +586,14 @@ public final class Carillon implements AutoCloseable {
 
   /**
    * Calls back with a job as it is now and after changes, until it has ended or the subscription is
-   * closed; see {@link JobHandle#watch}.
+   * closed; see {@link JobHandle#watch}. A job that has ended is told once. Waits for the store to
+   * find the job; a store that does not answer is asked again later.
    *
    * @param id the job
    * @param watcher called with each snapshot
    * @return the subscription
+   * @throws JobNotFoundException if there is no such job or its retention is over
+   * @throws dev.carillon.api.StoreCorruptedException if the job cannot be read
    */
   public Subscription watch(JobId id, Consumer<JobInfo> watcher) {
     shutdown.requireOpen();

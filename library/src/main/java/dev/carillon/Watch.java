@@ -1,12 +1,17 @@
 package dev.carillon;
 
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.Subscription;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobView;
 import dev.carillon.engine.Node;
 import dev.carillon.store.Outcome;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -14,9 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells a watcher of a job's changes. The loop leaves the latest snapshot here and a virtual thread
- * brings it, one at a time: a slow watcher misses steps, never the end.
+ * brings it, one at a time: a slow watcher misses steps, never the end. A look that the store does
+ * not answer is repeated, for the job may have ended before it was watched.
  */
 final class Watch implements Subscription {
+  private static final Executor LATER =
+      CompletableFuture.delayedExecutor(250, TimeUnit.MILLISECONDS);
+
   private final NodeLoop loop;
   private final JobRef ref;
   private final Consumer<JobInfo> told;
@@ -41,25 +50,50 @@ final class Watch implements Subscription {
     this.reports = reports;
   }
 
+  /**
+   * Watches first and looks afterwards, so that no change in between is missed. Returns once the
+   * first look has an answer, or the store has none.
+   *
+   * @throws JobNotFoundException if there is no such job
+   * @throws StoreCorruptedException if the job cannot be read
+   */
   void begin() {
-    loop.post(
-        new OnNode(
-            loop,
-            node -> {
-              node.watch(ref, watcher);
-              node.get(ref, outcome -> looked(node, outcome));
-            }));
+    var unused = loop.post(new Begin()).await();
   }
 
-  private void looked(Node node, Outcome<Optional<JobView>> outcome) {
-    if (!(outcome instanceof Outcome.Ok<Optional<JobView>>(Optional<JobView> found))) {
-      return; // its changes are seen all the same
+  private void look(Node node, Begin asked) {
+    node.get(
+        ref,
+        outcome -> {
+          switch (outcome) {
+            case Outcome.Ok<Optional<JobView>>(Optional<JobView> found) -> {
+              if (found.isPresent()) {
+                found(node, found.get().info());
+                asked.answer(true);
+              } else {
+                node.unwatch(ref, watcher);
+                asked.fail(new JobNotFoundException(ref.id()));
+              }
+            }
+            case Outcome.Damaged<Optional<JobView>>(String where) -> {
+              node.unwatch(ref, watcher);
+              asked.fail(new StoreCorruptedException(where, "the job cannot be read"));
+            }
+            default -> {
+              asked.answer(true); // its changes are seen all the same
+              LATER.execute(() -> loop.post(new OnNode(loop, next -> lookAgain(next, asked))));
+            }
+          }
+        });
+  }
+
+  private void lookAgain(Node node, Begin asked) {
+    if (!changed && !closed) {
+      look(node, asked);
     }
-    if (found.isEmpty()) {
-      node.unwatch(ref, watcher);
-      return;
-    }
-    JobInfo info = found.get().info();
+  }
+
+  private void found(Node node, JobInfo info) {
     if (!changed || info.state().ended()) {
       tell(info);
     }
@@ -109,6 +143,29 @@ final class Watch implements Subscription {
     if (!closed) {
       closed = true;
       loop.post(new OnNode(loop, node -> node.unwatch(ref, watcher)));
+    }
+  }
+
+  /** The first look, which the asker waits for. */
+  private final class Begin extends Pending<Boolean> {
+    Begin() {
+      super(Watch.this.loop, null);
+    }
+
+    @Override
+    void ask(Node node) {
+      node.watch(ref, watcher);
+      look(node, this);
+    }
+
+    @Override
+    void giveUp(Node node, String waited) {
+      answer(true); // the look goes on
+    }
+
+    @Override
+    String what() {
+      return "watching job " + ref.id();
     }
   }
 }

@@ -80,6 +80,9 @@ class DamageTest {
       assertThatThrownBy(() -> carillon.get(month))
           .isInstanceOf(StoreCorruptedException.class)
           .hasMessageContaining(shardOf(month));
+      assertThatThrownBy(() -> carillon.watch(month, info -> {}))
+          .isInstanceOf(StoreCorruptedException.class)
+          .hasMessageContaining(shardOf(month));
       assertThatThrownBy(() -> carillon.history(month)).isInstanceOf(StoreCorruptedException.class);
 
       carillon.handle(NOTE, (text, job) -> {});

@@ -25,10 +25,12 @@ import dev.carillon.store.MemoryStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.concurrent.BlockingQueue;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -396,6 +398,39 @@ class FaultTest {
     Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
     caller.interrupt();
     return thrown;
+  }
+
+  @Test
+  void watcherHearsOfAnEndThatTheStoreCouldNotTellAtFirst() throws Exception {
+    try (Carillon carillon = builder().open()) {
+      JobHandle<Void> handle = carillon.schedule(LATER);
+      handle.cancel("");
+      BlockingQueue<JobState> states = new LinkedBlockingQueue<>();
+      faults.read = Fault.FAIL_BEFORE;
+
+      handle.watch(info -> states.add(info.state()));
+
+      assertThat(states).isEmpty();
+      faults.read = Fault.NONE;
+      assertThat(states.poll(20, TimeUnit.SECONDS)).isEqualTo(JobState.CANCELLED);
+    }
+  }
+
+  @Test
+  void watchOfAHangingStoreBeginsAllTheSame() throws Exception {
+    try (Carillon carillon = builder().open()) {
+      JobHandle<Void> handle = carillon.schedule(LATER);
+      handle.cancel("");
+      BlockingQueue<JobState> states = new LinkedBlockingQueue<>();
+      faults.read = Fault.SLOW;
+
+      handle.watch(info -> states.add(info.state()));
+
+      assertThat(states).isEmpty();
+      faults.read = Fault.NONE;
+      faults.slow.countDown();
+      assertThat(states.poll(20, TimeUnit.SECONDS)).isEqualTo(JobState.CANCELLED);
+    }
   }
 
   @Test

@@ -642,34 +642,4 @@ class HandlerTest {
       assertThat(handle.info().attempt()).isEqualTo(1);
     }
   }
-
-  @ParameterizedTest
-  @EnumSource
-  void watcherSeesTheEndAndOthersAreNotDisturbedByItsErrors(Place.Kind kind) throws Exception {
-    try (Carillon carillon = new Place(kind, folder).open()) {
-      BlockingQueue<JobState> states = new LinkedBlockingQueue<>();
-      Gate gate = new Gate();
-      carillon.handle(
-          LENGTH,
-          (text, job) -> {
-            gate.pass();
-            return text.length();
-          });
-      JobHandle<Integer> handle = carillon.schedule(LENGTH.job("abc"));
-      gate.awaitReached();
-      handle.watch(
-          info -> {
-            throw new IllegalStateException("watcher");
-          });
-      handle.watch(info -> states.add(info.state()));
-
-      assertThat(states.poll(20, TimeUnit.SECONDS)).isEqualTo(JobState.RUNNING);
-      gate.open();
-      assertThat(states.poll(20, TimeUnit.SECONDS)).isEqualTo(JobState.SUCCEEDED);
-
-      BlockingQueue<JobState> late = new LinkedBlockingQueue<>();
-      handle.watch(info -> late.add(info.state()));
-      assertThat(late.poll(20, TimeUnit.SECONDS)).isEqualTo(JobState.SUCCEEDED);
-    }
-  }
 }

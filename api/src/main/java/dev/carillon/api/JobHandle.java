@@ -54,6 +54,8 @@ public interface JobHandle<O> {
    *
    * @param watcher called with each snapshot
    * @return the subscription, which ends with the process
+   * @throws JobNotFoundException if the job ended and its retention is over
+   * @throws StoreCorruptedException if the job cannot be read
    */
   Subscription watch(Consumer<JobInfo> watcher);
 
