@@ -115,7 +115,7 @@ class DamageTest {
   }
 
   @Test
-  void damagedHeadHidesItsOwnJobsFromGetAndNoOthers() throws Exception {
+  void damagedHeadHidesItsOwnJobsFromGetAndKeepsNoOthersFromRunning() throws Exception {
     update(
         "update heads set wake = wake + 1 where shard ="
             + " (select shard from heads order by shard limit 1 offset 1)");
@@ -126,6 +126,9 @@ class DamageTest {
       assertThat(carillon.get(year).orElseThrow().state()).isEqualTo(JobState.SCHEDULED);
       carillon.handle(NOTE, (text, job) -> {});
       carillon.result(soon, TaskTypeResult.NONE, LONG);
+      carillon.schedule(NOTE.job("new")).result(LONG);
+      JobId beside = carillon.schedule(NOTE.job("new").in(Duration.ofDays(40))).id();
+      assertThat(carillon.get(beside)).isPresent();
     }
   }
 }

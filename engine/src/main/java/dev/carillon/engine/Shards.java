@@ -170,6 +170,9 @@ final class Shards {
     ShardId after = new ShardId(Math.max(0, bucket.startSeconds() - 1), -1L, (1 << 25) - 1);
     while (true) {
       Outcome<List<Head>> page = store.journals().listById(after, LIST_PAGE);
+      if (page instanceof Outcome.Damaged<List<Head>>) {
+        return Outcome.ok(List.of()); // hidden by a damaged head: a shard more does no harm
+      }
       if (!(page instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
         return page;
       }
