@@ -4,6 +4,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
+import dev.carillon.engine.DamagedHead;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobScan;
 import dev.carillon.engine.Micros;
@@ -155,7 +156,37 @@ final class JobLister {
       if (after == null && at.pass() == 0) {
         after = justBefore(fromMicros);
       }
-      return StoreAnswers.get(store.journals().listById(after, SHARDS_A_PAGE));
+      return headsAfter(after);
+    }
+
+    /** A page of heads or more; fewer where there are no others. Damaged ones are left out. */
+    private List<Head> headsAfter(@Nullable ShardId start) {
+      List<Head> heads = new ArrayList<>();
+      ShardId after = start;
+      int limit = SHARDS_A_PAGE;
+      while (true) {
+        Outcome<List<Head>> listed = store.journals().listById(after, limit);
+        ShardId damaged = DamagedHead.of(listed, after);
+        if (damaged != null && limit > 1) {
+          limit = 1; // a damaged head hides its whole page: first come those before it
+          continue;
+        }
+        if (damaged != null) {
+          String where = "head of shard " + damaged;
+          if (!unreadable.contains(where)) {
+            unreadable.add(where);
+          }
+          after = damaged;
+          limit = SHARDS_A_PAGE;
+          continue;
+        }
+        List<Head> found = StoreAnswers.get(listed);
+        heads.addAll(found);
+        if (found.size() < limit || heads.size() >= SHARDS_A_PAGE) {
+          return heads;
+        }
+        after = found.getLast().shard();
+      }
     }
 
     private boolean isOfPass(Head head) {

@@ -19,6 +19,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,7 +116,7 @@ class DamageTest {
   }
 
   @Test
-  void damagedHeadHidesItsOwnJobsFromGetAndKeepsNoOthersFromRunning() throws Exception {
+  void damagedHeadHidesItsOwnJobsAndKeepsNoOthersFromRunning() throws Exception {
     update(
         "update heads set wake = wake + 1 where shard ="
             + " (select shard from heads order by shard limit 1 offset 1)");
@@ -123,6 +124,13 @@ class DamageTest {
       assertThatThrownBy(() -> carillon.get(month))
           .isInstanceOf(StoreCorruptedException.class)
           .hasMessageContaining("head of shard " + shardOf(month));
+      Page<JobInfo> page = carillon.list(JobQuery.all());
+      assertThat(page.items()).extracting(JobInfo::id).containsExactly(soon, year);
+      assertThat(page.unreadable()).containsExactly("head of shard " + shardOf(month));
+      assertThat(page.next()).isNull();
+      Page<JobInfo> ranged = carillon.list(JobQuery.all().dueFrom(Instant.now()));
+      assertThat(ranged.items()).extracting(JobInfo::id).containsExactly(year);
+      assertThat(ranged.unreadable()).hasSize(1);
       assertThat(carillon.get(year).orElseThrow().state()).isEqualTo(JobState.SCHEDULED);
       carillon.handle(NOTE, (text, job) -> {});
       carillon.result(soon, TaskTypeResult.NONE, LONG);

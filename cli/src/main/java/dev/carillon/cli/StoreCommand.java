@@ -1,5 +1,6 @@
 package dev.carillon.cli;
 
+import dev.carillon.engine.DamagedHead;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobReader.Story;
 import dev.carillon.store.Head;
@@ -9,9 +10,6 @@ import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -25,8 +23,6 @@ import picocli.CommandLine.Spec;
 @Command
 abstract class StoreCommand {
   private static final int SHARDS_A_PAGE = 256;
-  private static final Pattern SHARD_NAME =
-      Pattern.compile("\\b[0-9a-z]{" + ShardId.TEXT_LENGTH + "}\\b");
 
   @Parameters(index = "0", paramLabel = "URL", description = "the store: jdbc:sqlite:FILE")
   private String url = "";
@@ -135,7 +131,7 @@ abstract class StoreCommand {
         } else if (limit > 1) {
           limit = 1; // a damaged head hides its whole page: first come those before it
         } else {
-          ShardId damaged = damagedAfter(after, listed);
+          ShardId damaged = DamagedHead.of(listed, after);
           if (damaged == null) {
             tell("the list of shards" + (after == null ? "" : " after " + after), listed);
             return reading(false);
@@ -173,26 +169,6 @@ abstract class StoreCommand {
     private void tell(String what, Outcome<?> outcome) {
       err().println("carillon: " + what + " is left out: " + reason(outcome));
       err().flush();
-    }
-  }
-
-  /** The shard that a damaged listing names, if it lies ahead. */
-  private static @Nullable ShardId damagedAfter(@Nullable ShardId after, Outcome<?> listed) {
-    if (listed instanceof Outcome.Damaged<?>(String where)) {
-      Matcher name = SHARD_NAME.matcher(where);
-      if (name.find()) {
-        ShardId shard = parse(name.group());
-        return shard == null || (after != null && shard.compareTo(after) <= 0) ? null : shard;
-      }
-    }
-    return null;
-  }
-
-  private static @Nullable ShardId parse(String text) {
-    try {
-      return ShardId.parse(text);
-    } catch (IllegalArgumentException e) {
-      return null; // the name itself is what is damaged
     }
   }
 
