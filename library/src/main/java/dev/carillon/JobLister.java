@@ -161,32 +161,14 @@ final class JobLister {
 
     /** A page of heads or more; fewer where there are no others. Damaged ones are left out. */
     private List<Head> headsAfter(@Nullable ShardId start) {
-      List<Head> heads = new ArrayList<>();
-      ShardId after = start;
-      int limit = SHARDS_A_PAGE;
-      while (true) {
-        Outcome<List<Head>> listed = store.journals().listById(after, limit);
-        ShardId damaged = DamagedHead.of(listed, after);
-        if (damaged != null && limit > 1) {
-          limit = 1; // a damaged head hides its whole page: first come those before it
-          continue;
+      var heads = StoreAnswers.get(DamagedHead.around(store, start, SHARDS_A_PAGE));
+      for (ShardId damaged : heads.damaged()) {
+        String where = "head of shard " + damaged;
+        if (!unreadable.contains(where)) {
+          unreadable.add(where);
         }
-        if (damaged != null) {
-          String where = "head of shard " + damaged;
-          if (!unreadable.contains(where)) {
-            unreadable.add(where);
-          }
-          after = damaged;
-          limit = SHARDS_A_PAGE;
-          continue;
-        }
-        List<Head> found = StoreAnswers.get(listed);
-        heads.addAll(found);
-        if (found.size() < limit || heads.size() >= SHARDS_A_PAGE) {
-          return heads;
-        }
-        after = found.getLast().shard();
       }
+      return heads.intact();
     }
 
     private boolean isOfPass(Head head) {

@@ -134,9 +134,30 @@ class DamageTest {
       assertThat(carillon.get(year).orElseThrow().state()).isEqualTo(JobState.SCHEDULED);
       carillon.handle(NOTE, (text, job) -> {});
       carillon.result(soon, TaskTypeResult.NONE, LONG);
+      assertThatThrownBy(() -> carillon.cancel(month, ""))
+          .isInstanceOf(StoreCorruptedException.class);
       carillon.schedule(NOTE.job("new")).result(LONG);
       JobId beside = carillon.schedule(NOTE.job("new").in(Duration.ofDays(40))).id();
       assertThat(carillon.get(beside)).isPresent();
+    }
+  }
+
+  @Test
+  void damagedHeadThatWouldWakeIsCountedAndTheOthersWake() throws Exception {
+    JobId other;
+    try (Carillon another = place.builder().nodeId("another").open()) {
+      other = another.schedule(NOTE.job("other")).id();
+    }
+    assertThat(shardOf(other)).isNotEqualTo(shardOf(soon));
+    update("update heads set wake = wake + 1 where shard = '" + shardOf(soon) + "'");
+    try (Carillon carillon = place.open()) {
+      carillon.handle(NOTE, (text, job) -> {});
+      carillon.result(other, TaskTypeResult.NONE, LONG);
+      assertThat(carillon.health().detail()).isEqualTo("ok, but shards that cannot be read: 1");
+      assertThatThrownBy(() -> carillon.cancel(soon, ""))
+          .isInstanceOf(StoreCorruptedException.class);
+      assertThatThrownBy(() -> carillon.cancel(soon, "again"))
+          .isInstanceOf(StoreCorruptedException.class);
     }
   }
 }

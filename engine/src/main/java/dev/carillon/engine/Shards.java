@@ -398,10 +398,15 @@ final class Shards {
   }
 
   void refuse(Shard shard, String why) {
-    refused.put(shard.id, why);
-    env.report("a shard is refused and left alone: " + why, null);
-    env.metrics().count("shards.refused", 1);
+    refuse(shard.id, why);
     lost(shard);
+  }
+
+  private void refuse(ShardId id, String why) {
+    if (refused.put(id, why) == null) {
+      env.report("a shard is refused and left alone: " + why, null);
+      env.metrics().count("shards.refused", 1);
+    }
   }
 
   /**
@@ -453,6 +458,10 @@ final class Shards {
               claimed.whenOwned(() -> useOwned(claimed, use));
             }
             case Outcome.Fenced<Head> gone -> use.accept(null);
+            case Outcome.Damaged<Head>(String where) -> {
+              refuse(id, where);
+              use.accept(null);
+            }
             default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
@@ -515,22 +524,50 @@ final class Shards {
         NodeEnvironment.Channel.READ,
         store -> store.journals().listByWake(before, after, LIST_PAGE),
         outcome -> {
-          if (!(outcome instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
-            listing = false;
-            host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
-            return;
-          }
-          heads.forEach(this::claimIfIdle);
-          if (heads.size() == LIST_PAGE) {
-            listWaking(before, heads.getLast());
+          if (outcome instanceof Outcome.Damaged<List<Head>>) {
+            listAroundDamage(before);
+          } else if (!(outcome instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
+            listAfterFailure();
           } else {
-            listing = false;
-            if (listAgain) {
-              listAgain = false;
-              look();
+            heads.forEach(this::claimIfIdle);
+            if (heads.size() == LIST_PAGE) {
+              listWaking(before, heads.getLast());
+            } else {
+              listed();
             }
           }
         });
+  }
+
+  /** A damaged head hides the others of its page: all heads are read, by id, but for that one. */
+  private void listAroundDamage(long before) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> DamagedHead.around(store, null, Integer.MAX_VALUE),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<DamagedHead.Heads>(DamagedHead.Heads found))) {
+            listAfterFailure();
+            return;
+          }
+          found.damaged().forEach(id -> refuse(id, "head of shard " + id + ": damaged"));
+          found.intact().stream()
+              .filter(head -> head.wakeMicros() < before)
+              .forEach(this::claimIfIdle);
+          listed();
+        });
+  }
+
+  private void listAfterFailure() {
+    listing = false;
+    host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
+  }
+
+  private void listed() {
+    listing = false;
+    if (listAgain) {
+      listAgain = false;
+      look();
+    }
   }
 
   private void claimIfIdle(Head head) {
