@@ -49,7 +49,7 @@ final class AttemptJudge {
         () -> execution + " started, but the journal has gone on to another");
     check(
         world.clock.wallMicros() >= job.due
-            && Micros.ceil(execution.attempt.scheduledTime()) == job.due,
+            && Micros.ceil(execution.attempt.scheduledTime()) == job.due - job.jitter,
         Guarantee.NEVER_EARLY,
         () -> execution + " started " + (job.due - world.clock.wallMicros()) + " µs early");
     check(

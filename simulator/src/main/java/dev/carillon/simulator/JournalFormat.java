@@ -39,7 +39,8 @@ final class JournalFormat {
 
   record Save(long job, int attempt, int revision, byte[] state) implements Op {}
 
-  record Retry(long job, int attempt, int revision, long at, long nextDue, String errorType)
+  record Retry(
+      long job, int attempt, int revision, long at, long nextTime, long jitter, String errorType)
       implements Op {}
 
   record Replace(long job, Spec spec) implements Op {}
@@ -68,6 +69,7 @@ final class JournalFormat {
       int markers,
       long markerIncarnation,
       boolean alone,
+      long jitter,
       byte @Nullable [] saved,
       @Nullable String cancelReason,
       @Nullable String errorType,
@@ -146,7 +148,7 @@ final class JournalFormat {
         long at = in.getLong();
         in.getLong();
         long nextTime = in.getLong();
-        yield new Retry(job, attempt, revision, at, nextTime + varint(in), string(in));
+        yield new Retry(job, attempt, revision, at, nextTime, varint(in), string(in));
       }
       case REPLACE -> {
         in.getLong();
@@ -191,7 +193,7 @@ final class JournalFormat {
     in.get();
     int markers = (int) varint(in);
     long incarnation = in.getLong();
-    varint(in);
+    long jitter = varint(in);
     byte[] saved = null;
     if ((flags & 1) != 0) {
       saved = new byte[(int) varint(in)];
@@ -211,6 +213,7 @@ final class JournalFormat {
         markers,
         incarnation,
         (flags & 8) != 0,
+        jitter,
         saved,
         cancelReason,
         errorType,

@@ -284,7 +284,8 @@ final class Model {
     if (job.current(retry.attempt(), retry.revision())) {
       judge().retried(job, retry);
       job.attempts = retry.attempt();
-      job.due = retry.nextDue();
+      job.due = retry.nextTime() + retry.jitter();
+      job.jitter = retry.jitter();
       job.lastErrorType = retry.errorType();
       job.clearMarkers(0);
       job.tell(JobEvent.Kind.RETRIED, retry.attempt());
@@ -304,6 +305,7 @@ final class Model {
     job.remember(job.spec.key());
     job.request = request;
     job.due = replace.spec().due();
+    job.jitter = 0;
     job.revision++;
     job.attempts = 0;
     job.saved = null;

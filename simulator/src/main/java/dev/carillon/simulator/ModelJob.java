@@ -21,6 +21,10 @@ final class ModelJob {
   long request;
 
   long due;
+
+  /** How much later than its time the next attempt is due. */
+  long jitter;
+
   int attempts;
   int revision;
   @Nullable String cancelReason;

@@ -72,6 +72,7 @@ final class SnapshotCheck {
         state.attempts() == job.attempts
             && state.revision() == job.revision
             && state.due() == job.due
+            && state.jitter() == job.jitter
             && state.markers() == job.markers
             && state.alone() == job.alone
             && Arrays.equals(state.saved(), job.saved)
