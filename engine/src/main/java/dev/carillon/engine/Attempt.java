@@ -38,7 +38,10 @@ public final class Attempt {
   /** Its outcome is durable, or there will be none. */
   boolean settled;
 
-  /** When it was started, by the clock that only moves forward. */
+  /** Its handler was called. */
+  boolean called;
+
+  /** When that was, by the clock that only moves forward. */
   long startedNanos;
 
   /** Where it stands in its {@link AttemptSet}; -1 where it does not. */

@@ -103,7 +103,8 @@ final class Attempts implements Dispatcher.Starter {
     long wait = 0;
     for (Attempt attempt : running.all()) {
       if (!attempt.returned) {
-        wait = Math.max(wait, attempt.startedNanos + options.aloneTime().toNanos() - now);
+        long since = attempt.called ? attempt.startedNanos : now; // else its marker is on its way
+        wait = Math.max(wait, since + options.aloneTime().toNanos() - now);
       }
     }
     if (wait > 0 && (aloneLook == null || aloneLook.isOver())) {
@@ -122,7 +123,6 @@ final class Attempts implements Dispatcher.Starter {
             retries.of(job),
             new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
     attempt.alone = alone;
-    attempt.startedNanos = env.monotonicNanos();
     running.add(attempt);
     shard.running++;
     job.attempt = attempt;
@@ -178,6 +178,7 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     attempt.startedNanos = env.monotonicNanos();
+    attempt.called = true;
     watchTime(attempt, now);
     env.metrics().count("attempts.started", 1);
     host.started(job);
