@@ -7,14 +7,15 @@ import picocli.CommandLine.Option;
 /** Measures Carillon through its public API and holds the figures against their bounds. */
 @Command(
     name = "carillon bench",
-    description = "Throughput, latency and memory, each against its bound.",
+    description = "Throughput, latency, memory and cron, each against its bound.",
     subcommands = {
       ThroughputCommand.class,
       LatencyCommand.class,
       PendingCommand.class,
       CensusCommand.class,
       MemoryRoundCommand.class,
-      RestartCommand.class
+      RestartCommand.class,
+      CronCommand.class
     },
     footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")
 public final class Main {

@@ -63,6 +63,15 @@ class MainTest {
     assertThat(values(figures, "pending, within a minute", "heap, each job beyond")).hasSize(1);
   }
 
+  @Test
+  void cronStandsBesideOtherLibraries() throws Exception {
+    List<JsonNode> figures = run("cron", "--seconds=1", "--warmup=1", "--rounds=1");
+    assertThat(values(figures, "cron 0 30 2 * * ?", "next time")).hasSize(4);
+    assertThat(values(figures, "cron 0 30 2 * * ?", "cost, of carillon's")).hasSize(3);
+    assertThat(values(figures, "cron 0 0 12 ? * FRI#2", "all give the same first time"))
+        .containsExactly(1.0);
+  }
+
   private static List<Double> values(List<JsonNode> figures, String scenario, String metric) {
     return figures.stream()
         .filter(figure -> figure.get("scenario").asString().equals(scenario))
