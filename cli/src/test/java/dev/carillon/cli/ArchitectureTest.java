@@ -106,7 +106,14 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAPackage("picocli..")
-            .because("only commands parse a command line"));
+            .because("only commands parse a command line"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage(BENCH)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("com.cronutils..", "org.quartz..", "org.springframework..")
+            .because("they are there to be compared with"));
   }
 
   @TestFactory
