@@ -25,10 +25,19 @@ final class Check {
     return new InvalidJobException(problem(what, value, expected));
   }
 
+  /** Makes what is thrown for a refused value. */
+  interface Refusal {
+    InvalidJobException of(String what, @Nullable Object value, String expected);
+  }
+
   /** Anything but null, which would be a caller's bug in a job. */
   static <T> T present(String what, @Nullable T value) {
+    return present(what, value, Check::invalid);
+  }
+
+  static <T> T present(String what, @Nullable T value, Refusal refusal) {
     if (value == null) {
-      throw invalid(what, null, "not null");
+      throw refusal.of(what, null, "not null");
     }
     return value;
   }
@@ -68,9 +77,14 @@ final class Check {
   }
 
   static <T extends Comparable<T>> T range(String what, @Nullable T value, T min, T max) {
-    T present = present(what, value);
+    return range(what, value, min, max, Check::invalid);
+  }
+
+  static <T extends Comparable<T>> T range(
+      String what, @Nullable T value, T min, T max, Refusal refusal) {
+    T present = present(what, value, refusal);
     if (present.compareTo(min) < 0 || present.compareTo(max) > 0) {
-      throw invalid(what, present, min + " to " + max);
+      throw refusal.of(what, present, min + " to " + max);
     }
     return present;
   }

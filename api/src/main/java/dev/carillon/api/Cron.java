@@ -100,27 +100,27 @@ record Cron(
 
   private long dayAtOrAfter(long epochDay) {
     LocalDate date = LocalDate.ofEpochDay(epochDay);
-    int year = date.getYear();
-    int month = date.getMonthValue();
-    LocalDate first = date.withDayOfMonth(1);
-    int days = daysOf(first) & (-1 << date.getDayOfMonth());
+    LocalDate month = date.withDayOfMonth(1);
+    int days = daysOf(month) & (-1 << date.getDayOfMonth());
     while (days == 0) {
-      if (hasFrom(months, month + 1)) {
-        month = firstFrom(months, month + 1);
-      } else {
-        month = firstFrom(months, 0);
-        year++;
-      }
-      if (year > LAST_YEAR) {
+      month = nextMonth(month);
+      if (month.getYear() > LAST_YEAR) {
         return NONE;
       }
-      first = LocalDate.of(year, month, 1);
-      days = daysOf(first);
+      days = daysOf(month);
     }
-    return first.toEpochDay() + Integer.numberOfTrailingZeros(days) - 1;
+    return month.toEpochDay() + Integer.numberOfTrailingZeros(days) - 1;
   }
 
-  /** The days of a month; bit n is day n. */
+  /** The first day of the next month that the month field names. */
+  private LocalDate nextMonth(LocalDate month) {
+    int next = month.getMonthValue() + 1;
+    return hasFrom(months, next)
+        ? LocalDate.of(month.getYear(), firstFrom(months, next), 1)
+        : LocalDate.of(month.getYear() + 1, firstFrom(months, 0), 1);
+  }
+
+  /** The days of the month that begins with a day; bit n is day n. */
   private int daysOf(LocalDate first) {
     if (!has(months, first.getMonthValue())) {
       return 0;

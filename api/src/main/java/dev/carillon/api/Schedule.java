@@ -6,7 +6,6 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,14 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class Schedule {
   private static final ZoneId UTC = ZoneId.of("UTC");
   private static final long LATEST = Micros.down(Limits.LATEST_DUE);
-  private static final long ALWAYS = Long.MIN_VALUE;
 
-  private final Kind kind;
-  private final @Nullable Cron cron;
-  private final @Nullable String expression;
-  private final @Nullable ZoneId zone;
-  private final @Nullable Duration period;
-
+  private final Rhythm rhythm;
   private final @Nullable Instant start;
   private final @Nullable Instant until;
   private final @Nullable Long times;
@@ -59,22 +52,53 @@ public final class Schedule {
   private final Ticks ticks;
   private final long last;
 
-  /** How the times of a schedule follow from one another. */
+  /**
+   * How the times of a schedule follow from one another. The codes are stored: they never change
+   * and none is used again.
+   */
   public enum Kind {
     /** By the clock on the wall. */
-    CRON,
+    CRON(1),
     /** At a fixed rate, however long occurrences take. */
-    EVERY,
+    EVERY(2),
     /** A fixed delay after the end of the last occurrence. */
-    AFTER_EACH
+    AFTER_EACH(3);
+
+    private final int code;
+
+    Kind(int code) {
+      this.code = code;
+    }
+
+    /**
+     * The stable code.
+     *
+     * @return from 1; 0 is reserved
+     */
+    public int code() {
+      return code;
+    }
+
+    /**
+     * The kind with a code.
+     *
+     * @param code a code that {@link #code()} gave
+     * @return the kind
+     * @throws IllegalArgumentException if no kind has the code
+     */
+    public static Kind ofCode(int code) {
+      return switch (code) {
+        case 1 -> CRON;
+        case 2 -> EVERY;
+        case 3 -> AFTER_EACH;
+        default ->
+            throw new IllegalArgumentException(Check.problem("schedule kind code", code, "1 to 3"));
+      };
+    }
   }
 
   private Schedule(Draft draft) {
-    this.kind = draft.kind;
-    this.cron = draft.cron;
-    this.expression = draft.expression;
-    this.zone = draft.zone;
-    this.period = draft.period;
+    this.rhythm = draft.rhythm;
     this.start = draft.start;
     this.until = draft.until;
     this.times = draft.times;
@@ -84,7 +108,7 @@ public final class Schedule {
     this.overlap = draft.overlap;
     this.misfire = draft.misfire;
     this.grace = draft.grace;
-    this.ticks = draft.ticks();
+    this.ticks = rhythm.ticks(start, gap, clockOverlap);
     this.last = until == null ? LATEST : Micros.down(until);
   }
 
@@ -140,7 +164,7 @@ public final class Schedule {
    * @throws InvalidScheduleException if it is out of range
    */
   public static Schedule every(Duration period) {
-    return ofPeriod(Kind.EVERY, ScheduleCheck.period("period", period));
+    return of(new Rhythm.AtRate(ScheduleCheck.period("period", period)));
   }
 
   /**
@@ -152,7 +176,7 @@ public final class Schedule {
    * @throws InvalidScheduleException if it is out of range
    */
   public static Schedule afterEach(Duration delay) {
-    return ofPeriod(Kind.AFTER_EACH, ScheduleCheck.period("delay", delay));
+    return of(new Rhythm.AfterEnd(ScheduleCheck.period("delay", delay)));
   }
 
   /**
@@ -211,17 +235,11 @@ public final class Schedule {
   }
 
   private static Schedule ofCron(ScheduleText.OfCron text, ZoneId zone) {
-    var draft = new Draft(Kind.CRON);
-    draft.cron = text.cron();
-    draft.expression = text.expression();
-    draft.zone = zone;
-    return new Schedule(draft);
+    return of(new Rhythm.ByCron(text.cron(), text.expression(), zone));
   }
 
-  private static Schedule ofPeriod(Kind kind, Duration period) {
-    var draft = new Draft(kind);
-    draft.period = period;
-    return new Schedule(draft);
+  private static Schedule of(Rhythm rhythm) {
+    return new Schedule(new Draft(rhythm));
   }
 
   /**
@@ -230,7 +248,7 @@ public final class Schedule {
    * @return the kind
    */
   public Kind kind() {
-    return kind;
+    return rhythm.kind();
   }
 
   /**
@@ -239,7 +257,7 @@ public final class Schedule {
    * @return the text as given, with single blanks; null if the schedule is not by cron
    */
   public @Nullable String expression() {
-    return expression;
+    return rhythm instanceof Rhythm.ByCron cron ? cron.expression() : null;
   }
 
   /**
@@ -248,7 +266,7 @@ public final class Schedule {
    * @return UTC by default; null if the schedule is not by cron
    */
   public @Nullable ZoneId zone() {
-    return zone;
+    return rhythm instanceof Rhythm.ByCron cron ? cron.zone() : null;
   }
 
   /**
@@ -257,7 +275,11 @@ public final class Schedule {
    * @return the period; null if the schedule is by cron
    */
   public @Nullable Duration period() {
-    return period;
+    return switch (rhythm) {
+      case Rhythm.ByCron cron -> null;
+      case Rhythm.AtRate rate -> rate.period();
+      case Rhythm.AfterEnd end -> end.delay();
+    };
   }
 
   /**
@@ -351,10 +373,11 @@ public final class Schedule {
    */
   public Schedule in(ZoneId zone) {
     ZoneId checked = ScheduleCheck.present("zone", zone);
-    if (kind != Kind.CRON) {
-      throw ScheduleCheck.invalid("zone", checked, "no zone, since the schedule is not by cron");
+    if (rhythm instanceof Rhythm.ByCron cron) {
+      var moved = new Rhythm.ByCron(cron.cron(), cron.expression(), checked);
+      return with(draft -> draft.rhythm = moved);
     }
-    return with(draft -> draft.zone = checked);
+    throw ScheduleCheck.invalid("zone", checked, "no zone, since the schedule is not by cron");
   }
 
   /**
@@ -494,7 +517,7 @@ public final class Schedule {
    * @return the time, or null if the schedule ends before it
    */
   public @Nullable Instant first(Instant scheduledAt) {
-    return orNull(ticks.first(roundedUp(scheduledAt)));
+    return orNull(ticks.first(micros(scheduledAt)));
   }
 
   /**
@@ -504,7 +527,7 @@ public final class Schedule {
    * @return a time after it, or null if there is none
    */
   public @Nullable Instant next(Instant previous) {
-    return orNull(ticks.next(roundedUp(previous)));
+    return orNull(ticks.next(micros(previous)));
   }
 
   /**
@@ -517,12 +540,12 @@ public final class Schedule {
    *     null if there is none
    */
   public @Nullable Instant nextAfter(Instant previous, Instant after) {
-    return orNull(ticks.nextAfter(roundedUp(previous), Micros.down(after)));
+    return orNull(ticks.nextAfter(micros(previous), Micros.down(after)));
   }
 
-  /** Cron ticks on whole seconds, and to be after a finer time is to be after its second. */
-  private long roundedUp(Instant time) {
-    return kind == Kind.CRON ? Micros.down(time) : Micros.up(time);
+  /** Rounded up, but for cron: there to be after a time is to be after its whole second. */
+  private long micros(Instant time) {
+    return rhythm instanceof Rhythm.ByCron ? Micros.down(time) : Micros.up(time);
   }
 
   private @Nullable Instant orNull(long micros) {
@@ -539,7 +562,7 @@ public final class Schedule {
    * @throws IllegalArgumentException if the number is out of range
    */
   public List<Occurrence> preview(int n, Instant from) {
-    return preview(n, from, zone == null ? UTC : zone);
+    return preview(n, from, rhythm instanceof Rhythm.ByCron cron ? cron.zone() : UTC);
   }
 
   /**
@@ -569,8 +592,8 @@ public final class Schedule {
   }
 
   private List<String> notes(Instant before, Instant time, ZoneId shownIn) {
-    return ticks instanceof Ticks.OfCron cron && zone != null
-        ? new ClockNotes(cron.cron(), zone, shownIn).about(before, time)
+    return rhythm instanceof Rhythm.ByCron cron && ticks instanceof Ticks.OfCron times
+        ? new ClockNotes(times.cron(), cron.zone(), shownIn).about(before, time)
         : List.of();
   }
 
@@ -581,9 +604,9 @@ public final class Schedule {
    * @return one line; the zone is named unless it is UTC
    */
   public String describe() {
-    var words = new StringBuilder(rhythm());
-    if (zone != null && !zone.equals(UTC)) {
-      words.append(", ").append(zone);
+    var words = new StringBuilder(rhythm.words());
+    if (rhythm instanceof Rhythm.ByCron cron && !cron.zone().equals(UTC)) {
+      words.append(", ").append(cron.zone());
     }
     if (start != null) {
       words.append(", from ").append(start);
@@ -600,16 +623,6 @@ public final class Schedule {
     return words.toString();
   }
 
-  private String rhythm() {
-    if (cron != null) {
-      return CronWords.of(cron);
-    }
-    Duration length = Objects.requireNonNull(period);
-    return kind == Kind.EVERY
-        ? "Every " + DurationWords.every(length)
-        : DurationWords.of(length) + " after each end";
-  }
-
   private Schedule with(Consumer<Draft> change) {
     var draft = new Draft(this);
     change.accept(draft);
@@ -619,19 +632,7 @@ public final class Schedule {
 
   private List<@Nullable Object> parts() {
     return Arrays.asList(
-        kind,
-        expression,
-        zone,
-        period,
-        start,
-        until,
-        times,
-        jitter,
-        gap,
-        clockOverlap,
-        overlap,
-        misfire,
-        grace);
+        rhythm, start, until, times, jitter, gap, clockOverlap, overlap, misfire, grace);
   }
 
   @Override
@@ -647,10 +648,11 @@ public final class Schedule {
   /** Its settings, those left at their defaults included. */
   @Override
   public String toString() {
-    return "Schedule[%s %s, start=%s, until=%s, times=%s, jitter=%s, gap=%s, clockOverlap=%s, overlap=%s, misfire=%s, grace=%s]"
+    return ("Schedule[%s %s, start=%s, until=%s, times=%s, jitter=%s, gap=%s, clockOverlap=%s,"
+            + " overlap=%s, misfire=%s, grace=%s]")
         .formatted(
-            kind,
-            kind == Kind.CRON ? "TZ=" + zone + " " + expression : period,
+            kind(),
+            rhythm,
             start,
             until,
             times,
@@ -664,11 +666,7 @@ public final class Schedule {
 
   /** A schedule while it is made, so that its own fields are final. */
   private static final class Draft {
-    final Kind kind;
-    @Nullable Cron cron;
-    @Nullable String expression;
-    @Nullable ZoneId zone;
-    @Nullable Duration period;
+    Rhythm rhythm;
     @Nullable Instant start;
     @Nullable Instant until;
     @Nullable Long times;
@@ -679,16 +677,12 @@ public final class Schedule {
     Misfire misfire = Misfire.runOne();
     @Nullable Duration grace;
 
-    Draft(Kind kind) {
-      this.kind = kind;
+    Draft(Rhythm rhythm) {
+      this.rhythm = rhythm;
     }
 
     Draft(Schedule schedule) {
-      kind = schedule.kind;
-      cron = schedule.cron;
-      expression = schedule.expression;
-      zone = schedule.zone;
-      period = schedule.period;
+      rhythm = schedule.rhythm;
       start = schedule.start;
       until = schedule.until;
       times = schedule.times;
@@ -705,27 +699,9 @@ public final class Schedule {
       if (start != null && until != null && until.isBefore(start)) {
         throw ScheduleCheck.invalid("until", until, "not before the start, " + start);
       }
-      if (!jitter.isZero() && jitter.compareTo(shortest()) >= 0) {
-        throw ScheduleCheck.invalid("jitter", jitter, "less than " + shortest());
+      if (!jitter.isZero() && jitter.compareTo(rhythm.shortest()) >= 0) {
+        throw ScheduleCheck.invalid("jitter", jitter, "less than " + rhythm.shortest());
       }
-    }
-
-    private Duration shortest() {
-      return cron != null
-          ? Duration.ofSeconds(cron.shortestSeconds())
-          : Objects.requireNonNull(period);
-    }
-
-    Ticks ticks() {
-      if (cron != null && zone != null) {
-        return new Ticks.OfCron(
-            new ZonedCron(cron, zone, gap, clockOverlap), start == null ? 0 : Micros.down(start));
-      }
-      long length = Micros.of(Objects.requireNonNull(period));
-      Long from = start == null ? null : Micros.down(start);
-      return kind == Kind.EVERY
-          ? new Ticks.OfRate(length, from)
-          : new Ticks.OfDelay(length, from == null ? ALWAYS : from);
     }
   }
 }

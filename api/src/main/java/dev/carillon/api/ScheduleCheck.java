@@ -30,18 +30,11 @@ final class ScheduleCheck {
   }
 
   static <T> T present(String what, @Nullable T value) {
-    if (value == null) {
-      throw invalid(what, null, "not null");
-    }
-    return value;
+    return Check.present(what, value, ScheduleCheck::invalid);
   }
 
   static <T extends Comparable<T>> T range(String what, @Nullable T value, T min, T max) {
-    T present = present(what, value);
-    if (present.compareTo(min) < 0 || present.compareTo(max) > 0) {
-      throw invalid(what, present, min + " to " + max);
-    }
-    return present;
+    return Check.range(what, value, min, max, ScheduleCheck::invalid);
   }
 
   /** A length of time, zero allowed, in whole microseconds. */

@@ -35,7 +35,7 @@ sealed interface Ticks {
     @Override
     public long next(long previous) {
       long from = Math.max(previous + 1, start);
-      long second = cron.atOrAfter(-Math.floorDiv(-from, Micros.PER_SECOND));
+      long second = cron.atOrAfter(Math.ceilDiv(from, Micros.PER_SECOND));
       return second == ZonedCron.NONE ? Micros.NONE : second * Micros.PER_SECOND;
     }
 
@@ -75,18 +75,20 @@ sealed interface Ticks {
   /**
    * With a fixed delay.
    *
-   * @param start no time is before it
+   * @param start the first time, unless the schedule was accepted after it; null for one delay
+   *     after the schedule was accepted
    */
-  record OfDelay(long delay, long start) implements Ticks {
+  record OfDelay(long delay, @Nullable Long start) implements Ticks {
 
     @Override
     public long first(long accepted) {
-      return start >= accepted ? start : next(accepted);
+      return start != null && start >= accepted ? start : next(accepted);
     }
 
     @Override
     public long next(long previous) {
-      return Math.max(firstAfter(previous + delay, BEFORE_1970, delay), start);
+      long next = firstAfter(previous + delay, BEFORE_1970, delay);
+      return start == null ? next : Math.max(next, start);
     }
 
     @Override

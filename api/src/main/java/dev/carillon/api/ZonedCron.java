@@ -2,6 +2,7 @@ package dev.carillon.api;
 
 import java.time.ZoneId;
 import java.time.zone.ZoneRules;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cron expression in a zone: its local times laid on the real time line, with clock changes
@@ -24,7 +25,7 @@ final class ZonedCron {
   private final boolean fixedTimes;
   private final ClockGap gap;
   private final ClockOverlap overlap;
-  private Stretch latest;
+  private @Nullable Stretch latest;
 
   ZonedCron(Cron cron, ZoneId zone, ClockGap gap, ClockOverlap overlap) {
     this.cron = cron;
@@ -32,7 +33,6 @@ final class ZonedCron {
     this.fixedTimes = !cron.ticksEveryHour();
     this.gap = gap;
     this.overlap = fixedTimes ? overlap : ClockOverlap.BOTH;
-    this.latest = Stretch.at(rules, 0);
   }
 
   /** The first time of the schedule that is not before the given one, or {@link #NONE}. */
@@ -90,7 +90,7 @@ final class ZonedCron {
 
   Stretch stretchAt(long second) {
     Stretch stretch = latest;
-    if (!stretch.holds(second)) {
+    if (stretch == null || !stretch.holds(second)) {
       stretch = Stretch.at(rules, second);
       latest = stretch;
     }

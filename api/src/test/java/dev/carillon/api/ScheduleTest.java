@@ -404,6 +404,10 @@ class ScheduleTest {
     assertThat(ClockGap.values()).extracting(ClockGap::code).containsExactly(1, 2);
     assertThat(ClockOverlap.values()).extracting(ClockOverlap::code).containsExactly(1, 2, 3);
     assertThat(Overlap.values()).extracting(Overlap::code).containsExactly(1, 2, 3, 4, 5);
+    assertThat(Schedule.Kind.values()).extracting(Schedule.Kind::code).containsExactly(1, 2, 3);
+    for (Schedule.Kind kind : Schedule.Kind.values()) {
+      assertThat(Schedule.Kind.ofCode(kind.code())).isEqualTo(kind);
+    }
     for (ClockGap gap : ClockGap.values()) {
       assertThat(ClockGap.ofCode(gap.code())).isEqualTo(gap);
     }
@@ -416,6 +420,7 @@ class ScheduleTest {
     assertThatThrownBy(() -> Overlap.ofCode(0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("overlap code: 0 (expected: 1 to 5)");
+    assertThatThrownBy(() -> Schedule.Kind.ofCode(0)).hasMessageContaining("expected: 1 to 3");
     assertThatThrownBy(() -> ClockGap.ofCode(3)).hasMessageContaining("expected: 1 to 2");
     assertThatThrownBy(() -> ClockOverlap.ofCode(4)).hasMessageContaining("expected: 1 to 3");
   }
