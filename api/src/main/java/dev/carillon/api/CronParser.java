@@ -44,7 +44,7 @@ final class CronParser {
     return new CronParser(text).fields(from);
   }
 
-  /** A part of the text: a field or an element of its list. */
+  /** Where a field stands in the text. */
   private record Part(int from, int to) {}
 
   private Cron fields(int from) {
