@@ -3,6 +3,7 @@ package dev.carillon.api;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Expressions to compare with the oracle: chosen ones, and as many generated from a seed. */
@@ -123,6 +124,27 @@ final class CronExpressions {
   static List<String> withMinutes() {
     var random = new Random(SEED);
     return Stream.concat(CHOSEN.stream(), Stream.generate(() -> generated(random)).limit(GENERATED))
+        .toList();
+  }
+
+  /** At noon, with the day fields of all others and every W, L and #. */
+  static List<String> ofDays() {
+    Stream<String> others =
+        withMinutes().stream()
+            .map(text -> text.substring(text.indexOf(' ', text.indexOf(' ') + 1)));
+    Stream<String> days =
+        IntStream.rangeClosed(1, 30)
+            .boxed()
+            .flatMap(n -> Stream.of(" " + n + "W * *", " L-" + n + " * *", " " + n + " * FRI"));
+    Stream<String> weekdays =
+        IntStream.rangeClosed(0, 7)
+            .boxed()
+            .flatMap(n -> Stream.of(n + "L", n + "#1", n + "#4", n + "#5"))
+            .map(text -> " * * " + text);
+    return Stream.of(others, days, weekdays)
+        .flatMap(texts -> texts)
+        .distinct()
+        .map(text -> "0 12" + text)
         .toList();
   }
 

@@ -6,6 +6,7 @@ import java.time.LocalDateTime;
 import java.time.temporal.TemporalAdjusters;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What a cron expression means, said a second time and as naively as possible: sets of numbers, and
@@ -26,7 +27,7 @@ final class CronOracle {
   private final String weekdays;
 
   CronOracle(String expression) {
-    String text = expression.toUpperCase(java.util.Locale.ROOT);
+    String text = expression.toUpperCase(Locale.ROOT);
     String[] fields = (text.split(" ", -1).length == 5 ? "0 " + text : text).split(" ", -1);
     seconds = numbers(fields[0], 0, 59);
     minutes = numbers(fields[1], 0, 59);

@@ -16,6 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +88,30 @@ class CronOracleTest {
     report("strange changes");
   }
 
+  @Test
+  void daysOfYears() {
+    LocalDate first = LocalDate.of(FULL ? 2000 : 2023, 1, 1);
+    LocalDate end = LocalDate.of(FULL ? 2041 : 2029, 1, 1);
+    for (Case tested : cases(CronExpressions.ofDays())) {
+      long[] expected =
+          first
+              .datesUntil(end)
+              .filter(tested.oracle::matchesDate)
+              .mapToLong(date -> date.atTime(12, 0).toEpochSecond(ZoneOffset.UTC))
+              .toArray();
+      Instant last = end.atStartOfDay().toInstant(ZoneOffset.UTC);
+      long[] actual =
+          Stream.iterate(
+                  tested.schedule.first(first.atStartOfDay().toInstant(ZoneOffset.UTC)),
+                  time -> time != null && time.isBefore(last),
+                  tested.schedule::next)
+              .mapToLong(Instant::getEpochSecond)
+              .toArray();
+      tell(tested.text, expected, actual);
+    }
+    report("days of years");
+  }
+
   /** Without clock changes there are leap days, month ends and year ends. */
   @Test
   void ordinaryDaysByMinute() {
@@ -150,21 +176,19 @@ class CronOracleTest {
         for (ClockOverlap overlap : ClockOverlap.values()) {
           long[] expected = window.expected(tested.oracle, gap, overlap);
           long[] actual = window.actual(tested.schedule.gap(gap).clockOverlap(overlap));
-          comparisons++;
-          times += expected.length;
-          if (!Arrays.equals(expected, actual)) {
-            differ(tested.text, window, gap + " " + overlap, expected, actual);
-          }
+          tell(tested.text + " " + window.zone + " " + gap + " " + overlap, expected, actual);
         }
       }
     }
   }
 
-  private void differ(String text, Window window, String rules, long[] expected, long[] actual) {
-    int at = Math.max(0, Arrays.mismatch(expected, actual));
-    differences.add(
-        "%s %s %s: %s (expected: %s)"
-            .formatted(text, window.zone, rules, at(actual, at), at(expected, at)));
+  private void tell(String what, long[] expected, long[] actual) {
+    comparisons++;
+    times += expected.length;
+    int at = Arrays.mismatch(expected, actual);
+    if (at >= 0) {
+      differences.add("%s: %s (expected: %s)".formatted(what, at(actual, at), at(expected, at)));
+    }
   }
 
   private static @Nullable Instant at(long[] times, int index) {
@@ -288,7 +312,7 @@ class CronOracleTest {
             .map(time -> zone.getRules().getTransition(time).getInstant().getEpochSecond())
             .forEach(late::add);
       }
-      return java.util.stream.LongStream.concat(
+      return LongStream.concat(
               late.stream().mapToLong(second -> second),
               Arrays.stream(matched)
                   .filter(i -> realTime || counts(moments[i].pass, overlap))

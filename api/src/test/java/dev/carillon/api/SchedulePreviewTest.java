@@ -35,6 +35,19 @@ class SchedulePreviewTest {
   }
 
   @Test
+  void timeThatExistsIsNotNoted() {
+    assertThat(shown(Schedule.cron("0 3 * * *", BERLIN), 1, SPRING))
+        .as("the end of the gap")
+        .containsExactly("2026-03-29T03:00+02:00[Europe/Berlin]");
+    assertThat(shown(Schedule.cron("0 3 * * *", BERLIN), 1, AUTUMN))
+        .as("the end of the overlap")
+        .containsExactly("2026-10-25T03:00+01:00[Europe/Berlin]");
+    assertThat(shown(Schedule.cron("30 * * * *", BERLIN), 1, Instant.parse("2026-03-29T00:45:00Z")))
+        .as("real time has no gap")
+        .containsExactly("2026-03-29T03:30+02:00[Europe/Berlin]");
+  }
+
+  @Test
   void skippedTimeIsNotedOnTheNextOccurrence() {
     Schedule schedule = Schedule.cron("30 2 * * *", BERLIN).gap(ClockGap.SKIP);
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -293,6 +294,40 @@ class ScheduleTest {
     }
   }
 
+  static Stream<Schedule> sparse() {
+    return Stream.of(
+            Schedule.cron("0 0 1 1 *", "Pacific/Kiritimati"),
+            Schedule.cron("0 0 29 2 *", "Pacific/Niue"),
+            Schedule.cron("30 2 29 3 *", BERLIN),
+            Schedule.cron("30 2 * 3,10 SUNL", BERLIN),
+            Schedule.cron("30 1 * 11 SUN#1", "America/New_York"),
+            Schedule.cron("45 1 1-7 4,10 SUN", "Australia/Lord_Howe"),
+            Schedule.cron("0 2 30 12 *", "Pacific/Apia"),
+            Schedule.cron("* * 1 7 *", BERLIN))
+        .flatMap(
+            schedule ->
+                Stream.of(ClockOverlap.values())
+                    .flatMap(
+                        overlap ->
+                            Stream.of(ClockGap.values())
+                                .map(gap -> schedule.clockOverlap(overlap).gap(gap))));
+  }
+
+  /** A search from far away jumps over clock changes; one from nearby does not. */
+  @ParameterizedTest
+  @MethodSource("sparse")
+  void nextIsTheSameFromFarAwayAndFromNearby(Schedule schedule) {
+    Instant from = at("2009-01-01T00:00:00Z");
+    for (int i = 0; i < 60; i++) {
+      Instant next = schedule.next(from);
+      for (Instant time = from; time.isBefore(next); time = time.plusSeconds(20 * 3600)) {
+        assertThat(schedule.next(time)).isEqualTo(next);
+      }
+      assertThat(schedule.next(next.minusNanos(1))).isEqualTo(next);
+      from = next;
+    }
+  }
+
   @Test
   void fixedTimesInGapsAndOverlapsAreExplicit() {
     Schedule gap = Schedule.cron("30 2 * * *", BERLIN);
@@ -319,7 +354,7 @@ class ScheduleTest {
   void everyQuarterOfAnHourFollowsRealTime() {
     Schedule quarters = Schedule.cron("*/15 * * * *", BERLIN);
     for (String day : List.of("2026-03-29T00:00:00+01:00", "2026-10-25T00:00:00+02:00")) {
-      Instant time = java.time.OffsetDateTime.parse(day).toInstant();
+      Instant time = OffsetDateTime.parse(day).toInstant();
       for (int i = 0; i < 200; i++) {
         Instant next = quarters.next(time);
         assertThat(next).isEqualTo(time.plusSeconds(900));

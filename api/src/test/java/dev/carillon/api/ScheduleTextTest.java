@@ -9,6 +9,8 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -109,7 +111,7 @@ class ScheduleTextTest {
                 + " (expected: a cron expression; Schedule.parse reads @every)");
   }
 
-  /** The text, what is at fault, and after {@code |} what is expected. */
+  /** The text, the column of the fault, what is at fault and what is expected. */
   @ParameterizedTest
   @CsvSource(
       quoteCharacter = '~',
@@ -205,14 +207,14 @@ class ScheduleTextTest {
 
   @Test
   void anythingIsReadOrRefused() {
-    var random = new java.util.Random(3);
+    var random = new Random(3);
     String alphabet = "0123459*/-,?LW# MONFRJAU@everyhsmTZ=.";
     for (int i = 0; i < 20_000; i++) {
       String text =
           random
               .ints(random.nextInt(25), 0, alphabet.length())
               .mapToObj(n -> String.valueOf(alphabet.charAt(n)))
-              .collect(java.util.stream.Collectors.joining());
+              .collect(Collectors.joining());
       String mutated = random.nextBoolean() ? text : mutated("*/5 1-3 L,15W * FRI#2", random);
       try {
         assertThat(Schedule.parse(mutated).describe()).isNotEmpty();
@@ -222,7 +224,7 @@ class ScheduleTextTest {
     }
   }
 
-  private static String mutated(String text, java.util.Random random) {
+  private static String mutated(String text, Random random) {
     var mutated = new StringBuilder(text);
     mutated.setCharAt(random.nextInt(text.length()), "0159*/-,?LW# MF".charAt(random.nextInt(15)));
     return mutated.toString();
