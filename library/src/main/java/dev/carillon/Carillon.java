@@ -78,6 +78,7 @@ public final class Carillon implements AutoCloseable {
   private final Shutdown shutdown;
   private final Specs specs;
   private final JobControl control;
+  private final DeadLetters deadLetters;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
   private Carillon(CarillonBuilder options, Store opened) {
@@ -103,6 +104,7 @@ public final class Carillon implements AutoCloseable {
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.lister = new JobLister(store, loop);
     this.control = new JobControl(loop);
+    this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.scheduleTimeout);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
     if (relay != null) {
@@ -666,6 +668,15 @@ public final class Carillon implements AutoCloseable {
     return ref;
   }
 
+  /**
+   * Jobs that were given up, to look at, replay or discard.
+   *
+   * @return the dead letters of the store
+   */
+  public DeadLetters deadLetters() {
+    return deadLetters;
+  }
+
   // ---- for operators
 
   /**
@@ -727,6 +738,10 @@ public final class Carillon implements AutoCloseable {
         admission.jobs(),
         admission.bytes(),
         reports.count());
+  }
+
+  void requireOpen() {
+    shutdown.requireOpen();
   }
 
   NodeLoop loop() {

@@ -39,6 +39,7 @@ public final class CarillonBuilder {
   Duration loadHorizon = Duration.ofMinutes(1);
   Duration successRetention = Duration.ofDays(7);
   Duration failureRetention = Duration.ofDays(30);
+  Duration deadLetterRetention = NodeOptions.FOREVER;
   Duration keyRetention = Duration.ofDays(1);
   Duration scheduleTimeout = Duration.ofSeconds(30);
   Duration closeGrace = Duration.ofSeconds(30);
@@ -156,7 +157,7 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How long ended jobs stay readable. Dead letters stay.
+   * How long ended jobs stay readable; see {@link #deadLetterRetention} for dead ones.
    *
    * @param successes 7 days by default
    * @param failures 30 days by default
@@ -165,6 +166,17 @@ public final class CarillonBuilder {
   public CarillonBuilder retention(Duration successes, Duration failures) {
     this.successRetention = range("successes", successes, Duration.ZERO, LONGEST);
     this.failureRetention = range("failures", failures, Duration.ZERO, LONGEST);
+    return this;
+  }
+
+  /**
+   * How long dead letters stay that nobody discards.
+   *
+   * @param retention a hundred years by default
+   * @return this
+   */
+  public CarillonBuilder deadLetterRetention(Duration retention) {
+    this.deadLetterRetention = range("deadLetterRetention", retention, Duration.ZERO, LONGEST);
     return this;
   }
 
@@ -366,6 +378,7 @@ public final class CarillonBuilder {
         defaults.aloneTime(),
         successRetention,
         failureRetention,
+        deadLetterRetention,
         keyRetention,
         defaults.maxQueued() + maxWaitingJobs, // what ends jobs waits there as well
         defaults.maxQueuedBytes() + maxWaitingBytes,

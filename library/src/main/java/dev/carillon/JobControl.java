@@ -93,7 +93,7 @@ final class JobControl {
             case NOT_FOUND, ENDED -> new JobNotFoundException(id);
             case NOT_RECURRING ->
                 new InvalidJobException("job " + id + ": not recurring (expected: a schedule)");
-            case TOO_MANY, DONE, RUNNING ->
+            case TOO_MANY, DONE, RUNNING, NOT_DEAD, OTHER_TYPE ->
                 new InvalidJobException(
                     what
                         + ": too many occurrences (expected: at most "

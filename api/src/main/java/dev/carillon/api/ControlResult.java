@@ -12,6 +12,10 @@ public enum ControlResult {
   NOT_FOUND,
   /** Nothing changed: the job has no schedule, or the new one has no time left. */
   NOT_RECURRING,
+  /** Nothing changed: the job is no dead letter. */
+  NOT_DEAD,
+  /** Nothing changed: the new input is of another type than the job. */
+  OTHER_TYPE,
   /** Nothing changed: the job would have too many occurrences that have not ended. */
   TOO_MANY
 }

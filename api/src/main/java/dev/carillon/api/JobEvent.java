@@ -52,6 +52,8 @@ public record JobEvent(
     OCCURRENCE_ADDED,
     /** An occurrence was passed over. */
     OCCURRENCE_SKIPPED,
+    /** The dead letter is to be tried again. */
+    REPLAYED,
     /** The job does not start until it is resumed. */
     PAUSED,
     /** The job goes on. */

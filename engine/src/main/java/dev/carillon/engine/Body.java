@@ -308,6 +308,26 @@ sealed interface Body {
     }
   }
 
+  /** long at, then the body of an add. */
+  record Replay(long at, byte[] spec) implements Body {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(8 + spec.length).i64(at).raw(spec).toBytes();
+    }
+
+    static Replay decode(ByteReader in) {
+      return new Replay(in.i64(), in.rest());
+    }
+  }
+
+  /** long at. */
+  record Discard(long at) implements Body {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(8).i64(at).toBytes();
+    }
+  }
+
   /** long at. */
   record Resume(long at) implements Body {
     @Override

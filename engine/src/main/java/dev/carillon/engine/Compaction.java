@@ -31,6 +31,7 @@ final class Compaction {
   private final Source source;
   private final long snapshot;
   private final long failedSinceMicros;
+  private final long deadSinceMicros;
   private final List<Frame> block = new ArrayList<>();
   private int blockBytes;
   private long staged;
@@ -47,32 +48,33 @@ final class Compaction {
   /** What is ready to be published. */
   record Staged(long count, long bytes, int live, int dead, int failed) {}
 
-  private Compaction(Store store, Source source, long snapshot, long failedSinceMicros) {
+  private Compaction(Store store, Source source, long snapshot, Since since) {
     this.store = store;
     this.source = source;
     this.snapshot = snapshot;
-    this.failedSinceMicros = failedSinceMicros;
+    this.failedSinceMicros = since.failedMicros();
+    this.deadSinceMicros = since.deadMicros();
   }
 
-  /**
-   * Stages the next generation as {@code snapshot}. Jobs that failed before {@code
-   * failedSinceMicros} are past their retention.
-   */
-  static Outcome<Staged> stage(Store store, Source source, long snapshot, long failedSinceMicros) {
-    return new Compaction(store, source, snapshot, failedSinceMicros).stage();
+  /** What ended earlier is past its retention. */
+  record Since(long failedMicros, long deadMicros) {}
+
+  /** Stages the next generation as {@code snapshot}. */
+  static Outcome<Staged> stage(Store store, Source source, long snapshot, Since since) {
+    return new Compaction(store, source, snapshot, since).stage();
   }
 
   private Outcome<Staged> stage() {
     Set<Long> evidence = new HashSet<>();
-    int[] deadAndFailed = new int[2];
+    Set<Long> dead = new HashSet<>();
+    int[] failed = new int[1];
     ShardFold fold =
         new ShardFold(
             (job, end) -> {
-              if (end.state() == JobState.DEAD) {
-                deadAndFailed[0]++;
-                evidence.add(job.number);
+              if (end.state() == JobState.DEAD && end.at() >= deadSinceMicros) {
+                dead.add(job.number);
               } else if (end.state() == JobState.FAILED && end.at() >= failedSinceMicros) {
-                deadAndFailed[1]++;
+                failed[0]++;
                 evidence.add(job.number);
               } else if (source.keepKeyed() && job.has(JobSpec.KEYED)) {
                 evidence.add(job.number);
@@ -83,7 +85,10 @@ final class Compaction {
     if (!folded.isOk()) {
       return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
+    dead.removeIf(number -> !fold.isDead(number)); // replayed or discarded since
+    evidence.addAll(dead);
     List<Outcome<Long>> failures = new ArrayList<>();
+    deadOccurrences.stories(dead).forEach(frame -> write(frame, failures));
     Outcome<Boolean> copied =
         read(
             frame -> {
@@ -94,15 +99,13 @@ final class Compaction {
     if (!copied.isOk()) {
       return copied.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
-    deadOccurrences.stories().forEach(frame -> write(frame, failures));
     List<ShardJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));
     live.forEach(job -> write(ShardFold.stateOf(job), failures));
     flush(failures);
     return failures.isEmpty()
-        ? Outcome.ok(
-            new Staged(staged, stagedBytes, live.size(), deadAndFailed[0], deadAndFailed[1]))
+        ? Outcome.ok(new Staged(staged, stagedBytes, live.size(), dead.size(), failed[0]))
         : failures.getFirst().map(n -> new Staged(0, 0, 0, 0, 0));
   }
 

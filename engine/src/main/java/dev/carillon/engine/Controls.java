@@ -7,6 +7,7 @@ import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,9 @@ public final class Controls {
 
     /** The job does not start until it is resumed. */
     void paused(ShardJob job);
+
+    /** A dead letter lives again. */
+    void added(Shard shard, ShardJob job);
 
     /** The job's body has so many bytes more. */
     void resized(int moreBytes);
@@ -295,6 +299,96 @@ public final class Controls {
                   answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
                 },
                 answer::refused));
+  }
+
+  // ---- dead letters
+
+  /**
+   * Another input for a dead letter.
+   *
+   * @param type the name of its type, which must be the job's
+   * @param version the payload version of the type
+   */
+  public record Edit(String type, int version, byte[] payload) {}
+
+  /** A dead letter lives again, as it was or with another input. */
+  void replay(JobRef ref, @Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).endedBody(ref),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<Optional<byte[]>>(Optional<byte[]> found))) {
+            answer.accept(outcome.map(body -> ControlResult.NOT_FOUND));
+          } else if (found.isEmpty()) {
+            answerNotDead(ref, answer);
+          } else {
+            replay(ref, JobSpec.decode(found.get()), edit, answer);
+          }
+        });
+  }
+
+  private void replay(
+      JobRef ref, JobSpec spec, @Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+    if (edit != null && !edit.type().equals(spec.type())) {
+      answer.accept(Outcome.ok(ControlResult.OTHER_TYPE));
+      return;
+    }
+    long now = env.wallMicros();
+    JobSpec again =
+        spec.replayed(now, edit != null ? edit.version() : 0, edit != null ? edit.payload() : null);
+    Body.Replay replay = new Body.Replay(now, again.encode());
+    onDead(ref, Frame.of(Kind.REPLAY, ref.number(), replay.encode()), answer);
+  }
+
+  /** A dead letter is no longer kept. */
+  void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    Body.Discard discard = new Body.Discard(env.wallMicros());
+    onDead(ref, Frame.of(Kind.DISCARD, ref.number(), discard.encode()), answer);
+  }
+
+  private void onDead(JobRef ref, Frame frame, Consumer<Outcome<ControlResult>> answer) {
+    shards.withLoaded(
+        ref.shard(),
+        shard -> {
+          if (shard == null || shard.fold == null || !shard.fold.isDead(ref.number())) {
+            answerNotDead(ref, answer);
+            return;
+          }
+          // The shard may sleep for ever, with nothing but dead letters in it.
+          shards.ensureAwakeBy(
+              shard, 0, () -> committer.add(shard, new Operation(frame, dead(shard, answer))));
+        });
+  }
+
+  private Operation.Listener dead(Shard shard, Consumer<Outcome<ControlResult>> answer) {
+    return new Operation.Listener() {
+      @Override
+      public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+        shard.evidence = false; // it retires again when its jobs have ended
+        if (applied == ShardFold.Answer.APPLIED && met != null) {
+          host.added(shard, met);
+        }
+        answer.accept(
+            Outcome.ok(
+                applied == ShardFold.Answer.APPLIED ? ControlResult.DONE : ControlResult.NOT_DEAD));
+      }
+
+      @Override
+      public void lost(Operation.Loss loss, String why) {
+        answer.accept(loss.outcome(why));
+      }
+    };
+  }
+
+  private void answerNotDead(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(ref),
+        outcome ->
+            answer.accept(
+                outcome.map(
+                    found ->
+                        found.isPresent() ? ControlResult.NOT_DEAD : ControlResult.NOT_FOUND)));
   }
 
   // ---- the journal

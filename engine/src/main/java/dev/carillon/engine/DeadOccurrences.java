@@ -2,8 +2,10 @@ package dev.carillon.engine;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Folds a journal and tells the stories of occurrences that became dead letters as if each had been
@@ -12,7 +14,7 @@ import java.util.Map;
 final class DeadOccurrences {
   private final ShardFold fold;
   private final Map<Long, List<Body.Retry>> attempts = new HashMap<>();
-  private final List<Frame> stories = new ArrayList<>();
+  private final Map<Long, List<Frame>> stories = new LinkedHashMap<>();
 
   DeadOccurrences(ShardFold fold) {
     this.fold = fold;
@@ -52,9 +54,11 @@ final class DeadOccurrences {
     long number = child.number();
     JobSpec spec = JobSpec.decode(schedule);
     byte[] body = spec.occurrence(child.occurrence(), child.due(), next.at());
-    stories.add(Frame.of(Kind.ADD, number, body));
+    List<Frame> story = new ArrayList<>();
+    stories.put(number, story);
+    story.add(Frame.of(Kind.ADD, number, body));
     for (Body.Retry retry : before) {
-      stories.add(
+      story.add(
           Frame.of(
               Kind.RETRY,
               number,
@@ -68,11 +72,18 @@ final class DeadOccurrences {
                       retry.error())
                   .encode()));
     }
-    stories.add(Frame.of(Kind.END, number, ShardFold.deadEnd(next).encode()));
+    story.add(Frame.of(Kind.END, number, ShardFold.deadEnd(next).encode()));
   }
 
-  /** The stories so far. */
-  List<Frame> stories() {
-    return stories;
+  /** The stories of these. */
+  List<Frame> stories(Set<Long> numbers) {
+    List<Frame> told = new ArrayList<>();
+    stories.forEach(
+        (number, story) -> {
+          if (numbers.contains(number)) {
+            told.addAll(story);
+          }
+        });
+    return told;
   }
 }

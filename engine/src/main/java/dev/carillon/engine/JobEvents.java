@@ -61,7 +61,9 @@ final class JobEvents {
       }
       case NEXT -> next(Body.Next.decode(in), told);
       case END -> told.add(end(Body.End.decode(in)));
-      case CLEAR, STATE -> {}
+      case REPLAY ->
+          told.add(event(Body.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
+      case CLEAR, STATE, DISCARD -> {}
     }
   }
 

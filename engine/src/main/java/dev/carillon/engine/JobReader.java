@@ -59,6 +59,12 @@ public final class JobReader {
         .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
 
+  /** The spec of a job that has ended, encoded. */
+  Outcome<Optional<byte[]>> endedBody(JobRef ref) {
+    return tell(ref.shard(), number -> number == ref.number())
+        .map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
+  }
+
   /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
     return tell(shard, wanted).map(Telling::stories);
@@ -120,7 +126,7 @@ public final class JobReader {
     private final Selection selection;
     private final Map<Long, List<JobEvent>> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
-    private final Map<Long, byte[]> payloads = new HashMap<>();
+    private final Map<Long, byte[]> bodies = new HashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
     private final ShardFold fold;
 
@@ -131,7 +137,7 @@ public final class JobReader {
           new ShardFold(
               (job, end) -> {
                 ended.put(job.number, ended(new JobRef(shard, job.number), job, end));
-                payloads.put(job.number, job.spec().payload());
+                bodies.put(job.number, job.body());
               });
     }
 
@@ -146,6 +152,14 @@ public final class JobReader {
         events.remove(frame.job()); // a newer generation tells the whole story again
       }
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
+        return;
+      }
+      if (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD) {
+        ended.remove(frame.job());
+        bodies.remove(frame.job());
+      }
+      if (frame.kind() == Kind.DISCARD) {
+        events.remove(frame.job());
         return;
       }
       List<JobEvent> told = eventsOf(frame.job());
@@ -179,14 +193,14 @@ public final class JobReader {
             }
             JobRef ref = new JobRef(shard, number);
             JobView view = ended.get(number);
-            byte[] payload = payloads.get(number);
+            byte[] body = bodies.get(number);
             ShardJob live = fold.job(number);
             if (view == null && live != null) {
               view = new JobView(live(ref, live, errors.get(number)), null);
-              payload = live.spec().payload();
+              body = live.body();
             }
-            if (view != null && payload != null) {
-              stories.add(new Story(ref, view, told, payload));
+            if (view != null && body != null) {
+              stories.add(new Story(ref, view, told, JobSpec.decode(body).payload()));
             }
           });
       return stories;

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -21,6 +22,10 @@ public final class JobScan {
   private final BiFunction<JobRef, JobInfo, @Nullable JobInfo> show;
   private final TreeMap<Long, JobInfo> page = new TreeMap<>();
   private final LongMap<Boolean> over = new LongMap<>();
+
+  /** Dead letters, which may still be replayed or discarded. */
+  private final TreeMap<Long, JobInfo> dead = new TreeMap<>();
+
   private final ShardFold fold = new ShardFold(this::ended);
   private final Selection selection;
 
@@ -73,13 +78,19 @@ public final class JobScan {
     if (frame.kind() == Kind.ADD) {
       page.remove(number); // a newer generation tells the whole story again
     }
-    var unused = fold.apply(frame);
+    boolean applied = fold.apply(frame) == ShardFold.Answer.APPLIED;
+    if (applied && (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD)) {
+      dead.remove(number);
+      over.remove(number);
+    }
   }
 
   private void ended(ShardJob job, Body.End end) {
     over.put(job.number, true);
     JobRef ref = new JobRef(shard, job.number);
-    if (hasPlaceFor(ref)) {
+    if (end.state() == JobState.DEAD) {
+      dead.put(job.number, JobReader.ended(ref, job, end).info());
+    } else if (hasPlaceFor(ref)) {
       offer(ref, JobReader.ended(ref, job, end).info());
     }
   }
@@ -99,6 +110,13 @@ public final class JobScan {
   }
 
   private List<Map.Entry<JobRef, JobInfo>> result() {
+    dead.forEach(
+        (number, info) -> {
+          JobRef ref = new JobRef(shard, number);
+          if (hasPlaceFor(ref)) {
+            offer(ref, info);
+          }
+        });
     fold.live()
         .forEach(
             job -> {

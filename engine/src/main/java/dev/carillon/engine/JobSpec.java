@@ -187,6 +187,26 @@ public record JobSpec(
         .encode();
   }
 
+  /** What a replay of this dead letter runs: without name, key and deadline, due now. */
+  JobSpec replayed(long nowMicros, int newVersion, byte @Nullable [] newPayload) {
+    return new JobSpec(
+        nowMicros,
+        nowMicros,
+        priority,
+        Stamp.ABSENT,
+        type,
+        newPayload != null ? newVersion : typeVersion,
+        namespace,
+        queue,
+        null,
+        null,
+        metadata,
+        timeoutMicros,
+        0,
+        new More(null, more.policy(), more.occurrence()),
+        newPayload != null ? newPayload : payload);
+  }
+
   /** The same with another schedule. */
   JobSpec withSchedule(byte[] schedule) {
     More.Recurring recurring = more.recurring();

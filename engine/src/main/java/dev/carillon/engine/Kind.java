@@ -29,9 +29,13 @@ enum Kind {
   /** The job goes on. */
   RESUME(13),
   /** The job's time, priority or schedule is another. */
-  CHANGE(14);
+  CHANGE(14),
+  /** A dead letter is to be tried again. */
+  REPLAY(15),
+  /** A dead letter is no longer kept. */
+  DISCARD(16);
 
-  private static final Kind[] BY_CODE = new Kind[15];
+  private static final Kind[] BY_CODE = new Kind[17];
 
   static {
     for (Kind kind : values()) {

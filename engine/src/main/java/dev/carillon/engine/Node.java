@@ -356,6 +356,17 @@ public final class Node {
     controls.backfill(ref, from, to, answer);
   }
 
+  /** A dead letter is tried again, as it was or with another input. */
+  public void replay(
+      JobRef ref, Controls.@Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+    controls.replay(ref, edit, answer);
+  }
+
+  /** A dead letter is no longer kept. */
+  public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    controls.discard(ref, answer);
+  }
+
   /**
    * Keeps a handler's resume position; {@code answer} hears true once it is durable, false where
    * the attempt was replaced or is over.
@@ -850,6 +861,11 @@ public final class Node {
       } else if (job.phase != ShardJob.Phase.GONE) {
         schedule(job);
       }
+    }
+
+    @Override
+    public void added(Shard shard, ShardJob job) {
+      tellAdded(shard, job);
     }
 
     @Override

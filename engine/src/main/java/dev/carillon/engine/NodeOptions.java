@@ -14,7 +14,8 @@ import java.time.Duration;
  * @param overdueAfter how late a job is before it counts as backlog
  * @param aloneTime how long a job suspected of killing its node runs alone
  * @param successRetention how long jobs that ended well stay readable
- * @param failureRetention how long failed ones do; dead letters stay
+ * @param failureRetention how long failed ones do
+ * @param deadRetention how long dead letters do, unless they are discarded
  * @param keyRetention how long an idempotency key is remembered after its job ended
  * @param maxQueued operations that may wait for the store before new jobs are refused
  * @param maxQueuedBytes the same, by size
@@ -33,6 +34,7 @@ public record NodeOptions(
     Duration aloneTime,
     Duration successRetention,
     Duration failureRetention,
+    Duration deadRetention,
     Duration keyRetention,
     int maxQueued,
     long maxQueuedBytes,
@@ -40,6 +42,9 @@ public record NodeOptions(
     long maxShardBytes,
     long bodyBudgetBytes,
     FailurePolicy failurePolicy) {
+
+  /** A hundred years. */
+  public static final Duration FOREVER = Duration.ofDays(36_500);
 
   /** The defaults. */
   public static NodeOptions of(String nodeId, long incarnation) {
@@ -53,6 +58,7 @@ public record NodeOptions(
         Duration.ofSeconds(10),
         Duration.ofDays(7),
         Duration.ofDays(30),
+        FOREVER,
         Duration.ofDays(1),
         200_000,
         256 << 20,

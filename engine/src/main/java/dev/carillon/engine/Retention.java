@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * when a lingering one is compacted.
  *
  * <p>Success stays for its retention; dead and failed jobs are then compacted into a generation of
- * their own. Failures go with their retention, dead letters stay until somebody discards them.
+ * their own. Failures go with their retention, dead letters with theirs or when somebody discards
+ * them.
  */
 final class Retention {
   /** A lingering shard is compacted from this part of its largest size on. */
@@ -44,9 +45,8 @@ final class Retention {
       long keys = summary.keyed() > 0 ? Micros.ceil(options.keyRetention()) : 0;
       return summary.lastEndMicros() + Math.max(keep, keys);
     }
-    return summary.failed() > 0
-        ? summary.lastEndMicros() + Micros.ceil(options.failureRetention())
-        : Long.MAX_VALUE;
+    return summary.lastEndMicros()
+        + Micros.ceil(summary.failed() > 0 ? options.failureRetention() : options.deadRetention());
   }
 
   /** The time of a drained shard, owned and not loaded, is over. */
@@ -159,12 +159,16 @@ final class Retention {
     }
     shard.rewriting = true;
     long snapshot = env.random() | 1;
-    long failedSince = env.wallMicros() - Micros.ceil(options.failureRetention());
+    long now = env.wallMicros();
+    Compaction.Since since =
+        new Compaction.Since(
+            now - Micros.ceil(options.failureRetention()),
+            now - Micros.ceil(options.deadRetention()));
     Compaction.Source source =
         new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail, shard.loaded());
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> Compaction.stage(store, source, snapshot, failedSince),
+        store -> Compaction.stage(store, source, snapshot, since),
         outcome -> {
           if (!shard.owned()) {
             return;

@@ -35,6 +35,7 @@ final class Selection {
         tooLate |= late && !known;
         yield known;
       }
+      case REPLAY, DISCARD -> false;
       default -> recurring.contains(number);
     };
   }

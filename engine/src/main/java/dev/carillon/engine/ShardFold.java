@@ -33,7 +33,7 @@ final class ShardFold {
   private long addedBytes;
   private long lastEndMicros;
   private long liveBytes;
-  private int dead;
+  private final LongMap<Boolean> dead = new LongMap<>();
   private int failed;
   private int keyed;
 
@@ -96,9 +96,14 @@ final class ShardFold {
     return lastEndMicros;
   }
 
-  /** How many of its jobs ended as {@link JobState#DEAD}. */
+  /** How many of its jobs are dead letters. */
   int dead() {
-    return dead;
+    return dead.size();
+  }
+
+  /** Whether the job is a dead letter. */
+  boolean isDead(long number) {
+    return dead.get(number) != null;
   }
 
   /** How many of its jobs ended as {@link JobState#FAILED}. */
@@ -131,12 +136,28 @@ final class ShardFold {
         yield add(frame.job(), JobSpec.decodeHead(body), body);
       }
       case STATE -> state(frame);
+      case REPLAY -> replay(frame.job(), Body.Replay.decode(frame.reader()));
+      case DISCARD -> {
+        met = null;
+        yield dead.remove(frame.job()) != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
+      }
       default -> {
         ShardJob job = live.get(frame.job());
         met = job;
         yield job == null ? Answer.NO_SUCH_JOB : change(job, frame);
       }
     };
+  }
+
+  /** A dead letter lives again, as a job that has not been tried. */
+  private Answer replay(long number, Body.Replay replay) {
+    met = null;
+    if (dead.remove(number) == null) {
+      return Answer.NO_SUCH_JOB;
+    }
+    JobSpec spec = JobSpec.decodeHead(replay.spec());
+    put(new ShardJob(number, spec, replay.spec(), this::intern));
+    return Answer.APPLIED;
   }
 
   /** Applies an add whose spec is at hand. */
@@ -175,13 +196,14 @@ final class ShardFold {
     return switch (frame.kind()) {
       case ADD -> frame.body();
       case REPLACE -> Body.Replace.decode(frame.reader()).spec();
+      case REPLAY -> Body.Replay.decode(frame.reader()).spec();
       case STATE -> {
         ShardFold one = new ShardFold((job, end) -> {});
         one.apply(frame);
         ShardJob job = one.job(frame.job());
         yield job != null ? job.body() : NOTHING;
       }
-      case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME -> NOTHING;
+      case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -225,7 +247,7 @@ final class ShardFold {
       case PAUSE -> pause(job, Body.Pause.decode(in));
       case RESUME -> resume(job);
       case CHANGE -> changed(job, Body.Change.decode(in));
-      case ADD, STATE -> throw new IllegalStateException("kind: " + frame.kind());
+      case ADD, STATE, REPLAY, DISCARD -> throw new IllegalStateException("kind: " + frame.kind());
     };
   }
 
@@ -438,7 +460,9 @@ final class ShardFold {
     }
     lastEndMicros = Math.max(lastEndMicros, end.at());
     liveBytes -= job.bytes();
-    dead += end.state() == JobState.DEAD ? 1 : 0;
+    if (end.state() == JobState.DEAD) {
+      dead.put(job.number, true);
+    }
     failed += end.state() == JobState.FAILED ? 1 : 0;
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
     listener.ended(job, end);

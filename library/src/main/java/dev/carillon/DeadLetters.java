@@ -1,0 +1,191 @@
+package dev.carillon;
+
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.DeadLetterGroup;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Limits;
+import dev.carillon.api.Page;
+import dev.carillon.engine.Controls;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Jobs that were given up: kept with their input and every attempt's error until they are replayed,
+ * discarded or past their retention. Made by {@link Carillon#deadLetters()}. Thread-safe.
+ *
+ * <p>A replay is the same job, with its id and history, due at once, as if it had not been tried.
+ * It has no name, key and deadline any more: those ended with its first life.
+ */
+public final class DeadLetters {
+  private static final Pattern NUMBERS =
+      Pattern.compile("\\b(?:0[xX])?[0-9a-fA-F]*[0-9][0-9a-fA-F-]*\\b");
+  private static final int FINGERPRINT_MESSAGE_CHARS = 200;
+
+  private final Carillon carillon;
+  private final JobControl control;
+  private final Payloads payloads;
+
+  DeadLetters(Carillon carillon, JobControl control, Payloads payloads) {
+    this.carillon = carillon;
+    this.control = control;
+    this.payloads = payloads;
+  }
+
+  /**
+   * A page of dead letters.
+   *
+   * @param query which, and where to begin; its states do not matter
+   * @return the page
+   */
+  public Page<JobInfo> list(JobQuery query) {
+    return carillon.list(query.states(JobState.DEAD));
+  }
+
+  /**
+   * Dead letters by what they failed with, the largest group first. Reads all that fit the query.
+   *
+   * @param query which
+   * @return the groups
+   */
+  public List<DeadLetterGroup> groups(JobQuery query) {
+    Map<String, DeadLetterGroup> groups = new LinkedHashMap<>();
+    each(
+        query,
+        job -> {
+          JobError error = job.lastError() != null ? job.lastError() : poison(job);
+          String fingerprint = fingerprint(error);
+          groups.merge(
+              job.type() + "\n" + fingerprint,
+              new DeadLetterGroup(
+                  fingerprint,
+                  job.type(),
+                  1,
+                  job.id(),
+                  Objects.requireNonNullElse(job.endedAt(), Instant.EPOCH),
+                  error),
+              DeadLetters::merge);
+          return true;
+        });
+    List<DeadLetterGroup> sorted = new ArrayList<>(groups.values());
+    sorted.sort(Comparator.comparingLong(DeadLetterGroup::count).reversed());
+    return sorted;
+  }
+
+  /** What killed its node left no error behind. */
+  private static JobError poison(JobInfo job) {
+    return new JobError("poison", job.reason() != null ? job.reason() : "", "");
+  }
+
+  private static DeadLetterGroup merge(DeadLetterGroup a, DeadLetterGroup b) {
+    DeadLetterGroup newer = b.latestAt().isAfter(a.latestAt()) ? b : a;
+    return new DeadLetterGroup(
+        a.fingerprint(),
+        a.type(),
+        a.count() + b.count(),
+        newer.latest(),
+        newer.latestAt(),
+        newer.error());
+  }
+
+  private static String fingerprint(JobError error) {
+    String message = error.message();
+    int cut = Math.min(message.length(), FINGERPRINT_MESSAGE_CHARS);
+    String alike = NUMBERS.matcher(message.substring(0, cut)).replaceAll("#");
+    String thrownAt =
+        error
+            .stack()
+            .lines()
+            .map(String::strip)
+            .filter(line -> line.startsWith("at "))
+            .findFirst()
+            .orElse("");
+    return error.type() + ": " + alike + (thrownAt.isEmpty() ? "" : " " + thrownAt);
+  }
+
+  /**
+   * Tries a dead letter again.
+   *
+   * @param id the job
+   * @return {@link ControlResult#DONE}, or why not
+   */
+  public ControlResult replay(JobId id) {
+    return replay(id, (Controls.Edit) null);
+  }
+
+  /**
+   * Tries a dead letter again with another input.
+   *
+   * @param id the job
+   * @param job of the same type; only its input counts
+   * @return {@link ControlResult#DONE}, or why not
+   * @throws dev.carillon.api.CodecException if the input cannot be encoded
+   */
+  public ControlResult replay(JobId id, Job<?> job) {
+    byte[] payload = payloads.encode(job.input(), job.inputType().type());
+    Limits.checkPayload(payload.length);
+    return replay(id, new Controls.Edit(job.typeName(), job.typeVersion(), payload));
+  }
+
+  private ControlResult replay(JobId id, Controls.@Nullable Edit edit) {
+    carillon.requireOpen();
+    return control.change(id, "replaying", (node, ref, answer) -> node.replay(ref, edit, answer));
+  }
+
+  /**
+   * Tries all dead letters again that fit a query.
+   *
+   * @param query which
+   * @return how many
+   */
+  public long replayAll(JobQuery query) {
+    return each(query, job -> replay(job.id()) == ControlResult.DONE);
+  }
+
+  /**
+   * Lets go of a dead letter: it is not found any more.
+   *
+   * @param id the job
+   * @return {@link ControlResult#DONE}, or why not
+   */
+  public ControlResult discard(JobId id) {
+    carillon.requireOpen();
+    return control.change(id, "discarding", (node, ref, answer) -> node.discard(ref, answer));
+  }
+
+  /**
+   * Lets go of all dead letters that fit a query.
+   *
+   * @param query which
+   * @return how many
+   */
+  public long discardAll(JobQuery query) {
+    return each(query, job -> discard(job.id()) == ControlResult.DONE);
+  }
+
+  /** How many of the query's dead letters {@code action} says true of. */
+  private long each(JobQuery query, Function<JobInfo, Boolean> action) {
+    long done = 0;
+    String cursor = query.cursor();
+    do {
+      Page<JobInfo> page = list(query.cursor(cursor));
+      for (JobInfo job : page.items()) {
+        done += action.apply(job) ? 1 : 0;
+      }
+      cursor = page.next();
+    } while (cursor != null);
+    return done;
+  }
+}
