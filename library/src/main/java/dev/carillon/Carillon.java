@@ -23,6 +23,7 @@ import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
@@ -561,6 +562,25 @@ public final class Carillon implements AutoCloseable {
     shutdown.requireOpen();
     Objects.requireNonNull(query, "query");
     return reads.await("listing jobs", () -> lister.list(query));
+  }
+
+  /**
+   * What is to run in a range of time, earliest first, with the occurrences of recurring jobs as
+   * their schedules have them; paused jobs are left out. Of what has come before the range and not
+   * run yet nothing is said.
+   *
+   * @param from the beginning of the range
+   * @param to the end of the range, exclusive
+   * @param namespace whose jobs
+   * @return at most 10,000
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public List<UpcomingJob> upcoming(Instant from, Instant to, String namespace) {
+    shutdown.requireOpen();
+    Limits.checkDue(from);
+    Limits.checkDue(to);
+    Limits.checkNamespace(namespace);
+    return new Upcoming(this::list).between(from, to, namespace);
   }
 
   /**

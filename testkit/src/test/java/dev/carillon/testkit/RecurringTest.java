@@ -20,6 +20,7 @@ import dev.carillon.api.Overlap;
 import dev.carillon.api.RecurringInfo;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.UpcomingJob;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -183,6 +184,28 @@ class RecurringTest {
     assertThat(late)
         .allSatisfy(d -> assertThat(d).isBetween(Duration.ZERO, Duration.ofSeconds(30)));
     assertThat(late.stream().distinct().count()).isGreaterThan(5);
+  }
+
+  @Test
+  void whatRunsTonightIsKnown() {
+    schedule(Schedule.cron("0 22 * * *"));
+    schedule(Schedule.every(Duration.ofHours(10)).times(3));
+    JobId paused = schedule(EVERY_MINUTE);
+    world.carillon().pause(paused, "");
+    Instant evening = START.plus(Duration.ofHours(20));
+    world.carillon().schedule(NOTE.job("once").at(evening.plusSeconds(60)));
+    world.carillon().schedule(NOTE.job("elsewhere").namespace("other").at(evening));
+
+    List<UpcomingJob> tonight =
+        world.carillon().upcoming(evening, evening.plus(Duration.ofDays(1)), "default");
+
+    assertThat(tonight)
+        .extracting(UpcomingJob::time)
+        .containsExactly(
+            evening,
+            evening.plusSeconds(60),
+            evening.plus(Duration.ofHours(2)),
+            evening.plus(Duration.ofHours(10)));
   }
 
   // ---- overlap
