@@ -41,6 +41,7 @@ public final class CarillonBuilder {
   Duration failureRetention = Duration.ofDays(30);
   Duration deadLetterRetention = NodeOptions.FOREVER;
   Duration keyRetention = Duration.ofDays(1);
+  Duration aloneTime = Duration.ofSeconds(10);
   Duration scheduleTimeout = Duration.ofSeconds(30);
   Duration closeGrace = Duration.ofSeconds(30);
   FailurePolicy failurePolicy = FailurePolicy.standard();
@@ -166,6 +167,18 @@ public final class CarillonBuilder {
   public CarillonBuilder retention(Duration successes, Duration failures) {
     this.successRetention = range("successes", successes, Duration.ZERO, LONGEST);
     this.failureRetention = range("failures", failures, Duration.ZERO, LONGEST);
+    return this;
+  }
+
+  /**
+   * How long a job that may have killed its node runs alone when it is tried again; and how long
+   * any attempt runs before it counts as harmless.
+   *
+   * @param aloneTime ten seconds by default
+   * @return this
+   */
+  public CarillonBuilder aloneTime(Duration aloneTime) {
+    this.aloneTime = range("aloneTime", aloneTime, Duration.ofMillis(1), Duration.ofHours(1));
     return this;
   }
 
@@ -375,7 +388,7 @@ public final class CarillonBuilder {
         slowStart,
         loadHorizon,
         defaults.overdueAfter(),
-        defaults.aloneTime(),
+        aloneTime,
         successRetention,
         failureRetention,
         deadLetterRetention,

@@ -232,10 +232,9 @@ final class Attempts implements Dispatcher.Starter {
 
   private void watchTime(Attempt attempt, long nowMicros) {
     ShardJob job = attempt.job();
-    if (attempt.alone) {
+    if (attempt.marked) {
       attempt.timers.add(
-          timers.at(
-              env.monotonicNanos() + options.aloneTime().toNanos(), () -> outlivedAlone(attempt)));
+          timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> lasted(attempt)));
     }
     if (job.has(JobSpec.TIMEOUT) || job.has(JobSpec.DEADLINE)) {
       JobSpec spec = job.spec();
@@ -253,7 +252,8 @@ final class Attempts implements Dispatcher.Starter {
     attempt.timers.add(timers.at(env.monotonicNanos() + nanos, () -> ranOut(attempt, cause)));
   }
 
-  private void outlivedAlone(Attempt attempt) {
+  /** What has run for the time of being alone does not kill its node: its markers are cleared. */
+  private void lasted(Attempt attempt) {
     if (attempt.returned) {
       return;
     }

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon prove",
     description = "Real processes, killed in a loop, and a check of what survived.",
-    subcommands = {KillCommand.class, KillChild.class},
+    subcommands = {KillCommand.class, KillChild.class, PoisonCommand.class, PoisonChild.class},
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
 public final class Main {
 
