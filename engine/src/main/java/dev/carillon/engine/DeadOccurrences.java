@@ -24,6 +24,7 @@ final class DeadOccurrences {
     long number = frame.job();
     ShardJob job = fold.job(number);
     byte[] body = job != null ? job.body() : null;
+    int priority = job != null ? job.priority : 0;
     if (fold.apply(frame) != ShardFold.Answer.APPLIED || job == null || body == null) {
       return;
     }
@@ -40,7 +41,10 @@ final class DeadOccurrences {
         List<Body.Retry> before = next.stays() ? null : attempts.remove(number);
         if (next.outcome() != null) {
           for (Body.Next.Child child : next.children()) {
-            tell(body, next, child, before != null ? before : List.of());
+            byte[] itsBody =
+                JobSpec.decode(body)
+                    .occurrence(child.occurrence(), child.due(), next.at(), priority);
+            tell(itsBody, next, child, before != null ? before : List.of());
           }
         }
       }
@@ -49,11 +53,8 @@ final class DeadOccurrences {
     }
   }
 
-  private void tell(
-      byte[] schedule, Body.Next next, Body.Next.Child child, List<Body.Retry> before) {
+  private void tell(byte[] body, Body.Next next, Body.Next.Child child, List<Body.Retry> before) {
     long number = child.number();
-    JobSpec spec = JobSpec.decode(schedule);
-    byte[] body = spec.occurrence(child.occurrence(), child.due(), next.at());
     List<Frame> story = new ArrayList<>();
     stories.put(number, story);
     story.add(Frame.of(Kind.ADD, number, body));

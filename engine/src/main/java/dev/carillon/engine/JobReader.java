@@ -239,7 +239,7 @@ public final class JobReader {
         spec.typeVersion(),
         spec.namespace(),
         spec.queue(),
-        spec.priority(),
+        job.priority,
         spec.name(),
         spec.key(),
         spec.metadata(),

@@ -166,12 +166,17 @@ public record JobSpec(
     return metadata;
   }
 
-  /** The spec of one occurrence of this recurring job, as a job of its own, encoded. */
-  byte[] occurrence(Occurrence occurrence, long occurrenceDue, long acceptedAt) {
+  /**
+   * The spec of one occurrence of this recurring job, as a job of its own, encoded.
+   *
+   * @param currentPriority that of the recurring job now
+   */
+  byte[] occurrence(
+      Occurrence occurrence, long occurrenceDue, long acceptedAt, int currentPriority) {
     return new JobSpec(
             occurrenceDue,
             acceptedAt,
-            priority,
+            currentPriority,
             Stamp.ABSENT,
             type,
             typeVersion,

@@ -401,7 +401,7 @@ final class ShardFold {
 
   /** An occurrence becomes a job of its own, to be run or dead. */
   private void spawn(ShardJob job, Body.Next next, Body.Next.Child child) {
-    byte[] body = job.spec().occurrence(child.occurrence(), child.due(), next.at());
+    byte[] body = job.spec().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
     ShardJob occurrence =
         new ShardJob(child.number(), JobSpec.decodeHead(body), body, this::intern);
     put(occurrence);
