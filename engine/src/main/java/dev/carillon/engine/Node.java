@@ -839,6 +839,11 @@ public final class Node {
     public void cancel(JobRef job, String reason) {
       cancels.cancel(job, reason, outcome -> {});
     }
+
+    @Override
+    public void expire(Shard shard, ShardJob job) {
+      cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
+    }
   }
 
   private final class ControlHost implements Controls.Host {

@@ -34,6 +34,9 @@ final class Occurrences {
     void awakeBy(Shard shard, long dueMicros, Runnable then);
 
     void cancel(JobRef job, String reason);
+
+    /** The job's deadline has passed. */
+    void expire(Shard shard, ShardJob job);
   }
 
   Occurrences(NodeEnvironment env, Committer committer, Recurrences recurrences, Host host) {
@@ -52,6 +55,11 @@ final class Occurrences {
     }
     Shard shard = Attempts.shardOf(job);
     long now = env.wallMicros();
+    if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
+      job.phase = ShardJob.Phase.READY;
+      host.expire(shard, job);
+      return true;
+    }
     boolean late = Recurrences.tooLate(schedule, job.timeMicros(), now);
     boolean crowded = liveOf(shard, job.number).size() >= MOST_LIVE;
     Recurrences.Step step;
