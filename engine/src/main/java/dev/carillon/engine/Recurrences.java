@@ -164,7 +164,7 @@ final class Recurrences {
     }
     long after = run.endedMicros();
     if (schedule.overlap() == Overlap.BUFFER_ONE) {
-      after = run.late() ? run.startedMicros() : run.timeMicros();
+      after = run.late() ? run.startedMicros() : move.timeMicros();
     }
     Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(after));
     return step(schedule, time, count, Long.MIN_VALUE, 0);
