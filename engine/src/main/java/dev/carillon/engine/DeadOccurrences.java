@@ -57,7 +57,8 @@ final class DeadOccurrences {
     long number = child.number();
     List<Frame> story = new ArrayList<>();
     stories.put(number, story);
-    story.add(Frame.of(Kind.ADD, number, body));
+    int untold = next.attempt() - 1 - before.size();
+    story.add(untold == 0 ? Frame.of(Kind.ADD, number, body) : stateAfter(untold, number, body));
     for (Body.Retry retry : before) {
       story.add(
           Frame.of(
@@ -74,6 +75,13 @@ final class DeadOccurrences {
                   .encode()));
     }
     story.add(Frame.of(Kind.END, number, ShardFold.deadEnd(next).encode()));
+  }
+
+  /** Where the story begins if an earlier compaction left the first attempts behind. */
+  private static Frame stateAfter(int attempts, long number, byte[] body) {
+    ShardJob job = new ShardJob(number, JobSpec.decodeHead(body), body, word -> word);
+    job.attempts = attempts;
+    return ShardFold.stateOf(job);
   }
 
   /** The stories of these. */

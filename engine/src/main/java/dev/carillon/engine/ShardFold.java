@@ -408,7 +408,7 @@ final class ShardFold {
     if (next.outcome() == null) {
       spawned.add(occurrence);
     } else {
-      occurrence.attempts = next.attempt();
+      occurrence.attempts = next.attempt() - 1;
       var unused = end(occurrence, deadEnd(next));
     }
   }
@@ -416,7 +416,14 @@ final class ShardFold {
   /** The end of an occurrence whose attempts are exhausted. */
   static Body.End deadEnd(Body.Next next) {
     return new Body.End(
-        JobState.DEAD, 0, 0, next.at(), next.startedAt(), next.error(), next.reason(), NOTHING);
+        JobState.DEAD,
+        next.attempt(),
+        0,
+        next.at(),
+        next.startedAt(),
+        next.error(),
+        next.reason(),
+        NOTHING);
   }
 
   private void moveOn(ShardJob job, Body.Next next, Move move) {
