@@ -183,6 +183,7 @@ sealed interface Body {
    *
    * @param attempt the attempt that ended the occurrence, 0 where none did
    * @param outcome how the occurrence ended, null where it has not, or did not take place
+   * @param reason why it did not take place or was given up
    * @param children occurrences as jobs of their own: the one with an outcome, which is dead, or
    *     some to be run
    * @param move where the schedule goes, null where it stays or is over
@@ -267,6 +268,12 @@ sealed interface Body {
         children.add(new Child(in.i64(), in.i64(), Occurrence.read(in)));
       }
       return children;
+    }
+
+    /** The same where its occurrences are told of elsewhere. */
+    Next withoutChildren() {
+      return new Next(
+          attempt, revision, at, startedAt, outcome, error, reason, List.of(), move, over);
     }
 
     /** Whether the schedule stays where it is: the occurrences are more. */

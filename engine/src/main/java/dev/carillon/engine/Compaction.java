@@ -18,7 +18,9 @@ import java.util.function.Consumer;
  * generation until its retention ends. Runs beside the loop, which holds appends back meanwhile.
  *
  * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
- * behind: its story is written as a job's of its own.
+ * behind: its story is written as a job's of its own. One that was a job of its own was added by an
+ * operation of its recurring job; that operation is copied without it, if at all, and the add is
+ * written apart for those that are kept.
  *
  * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
  * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
@@ -92,7 +94,19 @@ final class Compaction {
     Outcome<Boolean> copied =
         read(
             frame -> {
-              if (evidence.contains(frame.job())) {
+              if (frame.kind() == Kind.NEXT) {
+                Body.Next next = Body.Next.decode(frame.reader());
+                for (Body.Next.Child child : next.children()) {
+                  Frame add = deadOccurrences.add(child.number());
+                  if (add != null && evidence.contains(child.number())) {
+                    write(add, failures);
+                  }
+                }
+                if (evidence.contains(frame.job())) {
+                  byte[] body = next.withoutChildren().encode();
+                  write(Frame.of(Kind.NEXT, frame.job(), body), failures);
+                }
+              } else if (evidence.contains(frame.job())) {
                 write(frame, failures);
               }
             });

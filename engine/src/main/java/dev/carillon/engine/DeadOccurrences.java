@@ -6,15 +6,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Folds a journal and tells the stories of occurrences that became dead letters as if each had been
- * a job of its own from the start: added, tried, dead.
+ * Folds a journal and tells the stories of occurrences as if each had been a job of its own from
+ * the start: of those that became dead letters all of it (added, tried, dead), of the others how
+ * they were added, for the rest is told under their own number.
  */
 final class DeadOccurrences {
   private final ShardFold fold;
   private final Map<Long, List<Body.Retry>> attempts = new HashMap<>();
   private final Map<Long, List<Frame>> stories = new LinkedHashMap<>();
+  private final Map<Long, Frame> adds = new HashMap<>();
 
   DeadOccurrences(ShardFold fold) {
     this.fold = fold;
@@ -39,12 +42,13 @@ final class DeadOccurrences {
       case NEXT -> {
         Body.Next next = Body.Next.decode(frame.reader());
         List<Body.Retry> before = next.stays() ? null : attempts.remove(number);
-        if (next.outcome() != null) {
-          for (Body.Next.Child child : next.children()) {
-            byte[] itsBody =
-                JobSpec.decode(body)
-                    .occurrence(child.occurrence(), child.due(), next.at(), priority);
+        for (Body.Next.Child child : next.children()) {
+          byte[] itsBody =
+              JobSpec.decode(body).occurrence(child.occurrence(), child.due(), next.at(), priority);
+          if (next.outcome() != null) {
             tell(itsBody, next, child, before != null ? before : List.of());
+          } else {
+            adds.put(child.number(), Frame.of(Kind.ADD, child.number(), itsBody));
           }
         }
       }
@@ -82,6 +86,11 @@ final class DeadOccurrences {
     ShardJob job = new ShardJob(number, JobSpec.decodeHead(body), body, word -> word);
     job.attempts = attempts;
     return ShardFold.stateOf(job);
+  }
+
+  /** How the occurrence was added, if that was as a job of its own to be run; else null. */
+  @Nullable Frame add(long number) {
+    return adds.get(number);
   }
 
   /** The stories of these. */

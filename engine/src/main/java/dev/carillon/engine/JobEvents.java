@@ -98,7 +98,7 @@ final class JobEvents {
   private static JobEvent.Kind kind(Body.Next next) {
     JobState outcome = next.outcome();
     if (outcome == null) {
-      return next.children().isEmpty()
+      return next.reason() != null
           ? JobEvent.Kind.OCCURRENCE_SKIPPED
           : JobEvent.Kind.OCCURRENCE_ADDED;
     }
