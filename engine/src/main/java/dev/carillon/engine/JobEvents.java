@@ -111,19 +111,19 @@ final class JobEvents {
 
   /**
    * Adds what {@code next} tells of an occurrence that it made a job of its own; one whose attempts
-   * are exhausted had them under its recurring job, of which {@code schedule} tells.
+   * are exhausted had them under its recurring job, of which {@code occurrence} tells, beginning
+   * with the end of the occurrence before.
    */
-  static void ofChild(Body.Next next, List<JobEvent> schedule, List<JobEvent> told) {
+  static void ofChild(Body.Next next, List<JobEvent> occurrence, List<JobEvent> told) {
     told.add(event(next.at(), JobEvent.Kind.SCHEDULED, 0, "", null));
     if (next.outcome() == null) {
       return;
     }
-    int to = schedule.size() - (next.over() ? 2 : 1);
-    int from = to;
-    while (from > 0 && isOfAttempt(schedule.get(from - 1).kind())) {
-      from--;
+    for (JobEvent event : occurrence) {
+      if (isOfAttempt(event.kind())) {
+        told.add(event);
+      }
     }
-    told.addAll(schedule.subList(from, to));
     String reason = next.reason() != null ? next.reason() : "";
     told.add(event(next.at(), JobEvent.Kind.DEAD, next.attempt(), reason, next.error()));
   }

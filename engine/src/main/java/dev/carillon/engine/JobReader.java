@@ -128,6 +128,10 @@ public final class JobReader {
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
     private final Map<Long, byte[]> bodies = new HashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
+
+    /** How many of a recurring job's events are of earlier occurrences. */
+    private final Map<Long, Integer> eventsBefore = new HashMap<>();
+
     private final ShardFold fold;
 
     Telling(ShardId shard, Selection selection) {
@@ -150,6 +154,7 @@ public final class JobReader {
       }
       if (frame.kind() == Kind.ADD && ended.remove(frame.job()) != null) {
         events.remove(frame.job()); // a newer generation tells the whole story again
+        eventsBefore.remove(frame.job());
       }
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
         return;
@@ -168,8 +173,18 @@ public final class JobReader {
         errors.put(frame.job(), told.getLast().error());
       }
       if (frame.kind() == Kind.NEXT) {
-        tellChildren(Body.Next.decode(frame.reader()), told);
+        Body.Next next = Body.Next.decode(frame.reader());
+        tellChildren(next, told.subList(before(frame.job()), told.size()));
+        if (!next.stays()) {
+          eventsBefore.put(frame.job(), told.size());
+        }
+      } else if (frame.kind() == Kind.REPLACE) {
+        eventsBefore.put(frame.job(), told.size());
       }
+    }
+
+    private int before(long number) {
+      return eventsBefore.getOrDefault(number, 0);
     }
 
     private List<JobEvent> eventsOf(long number) {
@@ -177,10 +192,9 @@ public final class JobReader {
     }
 
     /** An occurrence that became a dead letter takes the attempts of its recurring job along. */
-    private void tellChildren(Body.Next next, List<JobEvent> schedule) {
+    private void tellChildren(Body.Next next, List<JobEvent> occurrence) {
       for (Body.Next.Child child : next.children()) {
-        List<JobEvent> told = eventsOf(child.number());
-        JobEvents.ofChild(next, schedule, told);
+        JobEvents.ofChild(next, occurrence, eventsOf(child.number()));
       }
     }
 
