@@ -53,6 +53,10 @@ final class Occurrences {
     if (!Recurrences.spawns(schedule) || move == null) {
       return false;
     }
+    if (job.busy > 0) {
+      job.phase = ShardJob.Phase.READY; // a pause or change may be on its way: it comes back
+      return true;
+    }
     Shard shard = Attempts.shardOf(job);
     long now = env.wallMicros();
     if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
