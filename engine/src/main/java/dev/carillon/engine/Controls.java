@@ -295,6 +295,10 @@ public final class Controls {
                 job,
                 Frame.of(Kind.NEXT, job.number, next.encode()),
                 applied -> {
+                  if (applied != ShardFold.Answer.APPLIED) {
+                    answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
+                    return;
+                  }
                   occurrences.arrived(shard);
                   answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
                 },
