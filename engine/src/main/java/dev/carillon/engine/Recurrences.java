@@ -132,8 +132,13 @@ final class Recurrences {
     if (period == null) {
       return schedule.nextAfter(instant(fromMicros - 1), instant(fromMicros - 1));
     }
+    Instant start = schedule.start();
+    Instant until = schedule.until();
+    long from = start != null ? Math.max(fromMicros, Micros.ceil(start)) : fromMicros;
     long micros = Micros.ceil(period);
-    return instant(one - Math.floorDiv(one - fromMicros, micros) * micros);
+    long anchor = start != null ? Micros.ceil(start) : one;
+    Instant time = instant(anchor - Math.floorDiv(anchor - from, micros) * micros);
+    return until != null && time.isAfter(until) ? null : time;
   }
 
   /** The occurrence is passed over, with all that are too late as well. */
