@@ -128,6 +128,9 @@ final class Bodies {
             job.restore(body);
             shard.stripped--;
             resident += job.bodyBytes;
+            if (job.phase == ShardJob.Phase.PAUSED) {
+              ready.accept(job); // its deadline counts from here
+            }
           }
         });
     List<ShardJob> waiting = List.copyOf(shard.awaitBody);

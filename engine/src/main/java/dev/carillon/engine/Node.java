@@ -500,7 +500,7 @@ public final class Node {
   private void enqueue(ShardJob job) {
     if (job.isPaused()) {
       job.phase = ShardJob.Phase.PAUSED;
-      if (job.has(JobSpec.DEADLINE)) {
+      if (job.has(JobSpec.DEADLINE) && !job.isStripped()) {
         expireAt(job, job.revision, job.spec().deadlineMicros());
       }
     } else {
