@@ -155,11 +155,10 @@ final class Occurrences {
 
   /** An occurrence has ended: the next in line may go. */
   void ended(Shard shard, ShardJob job) {
-    if (overlapOf(job) != Overlap.BUFFER_ALL) {
-      return;
-    }
     List<ShardJob> waiting = liveOf(shard, ShardFold.scheduleOf(job));
-    if (!waiting.isEmpty() && waiting.getFirst().isIdle(ShardJob.Phase.LIMITED)) {
+    if (!waiting.isEmpty()
+        && waiting.getFirst().isIdle(ShardJob.Phase.LIMITED)
+        && overlapOf(waiting.getFirst()) == Overlap.BUFFER_ALL) {
       host.schedule(waiting.getFirst());
     }
   }
