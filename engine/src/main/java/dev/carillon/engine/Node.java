@@ -908,6 +908,10 @@ public final class Node {
 
     @Override
     public void undecodable(ShardJob job) {
+      if (job.isPaused()) {
+        Node.this.schedule(job); // it is tried again when it is resumed
+        return;
+      }
       dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
       tellBlocked(job);
       if (job.has(JobSpec.DEADLINE)) {
