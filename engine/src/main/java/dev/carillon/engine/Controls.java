@@ -243,7 +243,7 @@ public final class Controls {
     withJob(
         ref,
         answer::refused,
-        (shard, job) -> add(shard, job, List.of(Micros.toInstant(env.wallMicros())), true, answer));
+        (shard, job) -> add(shard, job, List.of(Micros.toInstant(env.wallMicros())), answer));
   }
 
   /** The occurrences that the schedule has from one time to another, both included. */
@@ -256,11 +256,11 @@ public final class Controls {
               job.isRecurring()
                   ? recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1)
                   : List.of();
-          add(shard, job, times, false, answer);
+          add(shard, job, times, answer);
         });
   }
 
-  private void add(Shard shard, ShardJob job, List<Instant> times, boolean now, Added answer) {
+  private void add(Shard shard, ShardJob job, List<Instant> times, Added answer) {
     Move move = job.move();
     if (move == null) {
       answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
@@ -277,32 +277,39 @@ public final class Controls {
     }
     Schedule schedule = recurrences.of(job);
     Overlap overlap = Recurrences.spawns(schedule) ? schedule.overlap() : Overlap.ALLOW;
-    List<Body.Next.Child> children = new ArrayList<>();
+    List<Occurrence> wanted =
+        times.stream()
+            .map(time -> new Occurrence(job.number, 0, Micros.ceil(time), overlap))
+            .toList();
     long at = env.wallMicros();
-    for (Instant time : times) {
-      long micros = Micros.ceil(time);
-      long due = now ? at : Math.min(micros, at);
-      Occurrence occurrence = new Occurrence(job.number, 0, micros, overlap);
+    shards.ensureAwakeBy(
+        shard,
+        Math.min(at, wanted.getFirst().timeMicros()),
+        () -> append(shard, job, wanted, at, answer));
+  }
+
+  /** Numbers are given when the operation goes, so that they follow the journal's order. */
+  private void append(
+      Shard shard, ShardJob job, List<Occurrence> wanted, long at, Added answer) {
+    List<Body.Next.Child> children = new ArrayList<>();
+    for (Occurrence occurrence : wanted) {
+      long due = Math.min(occurrence.timeMicros(), at);
       children.add(new Body.Next.Child(shard.nextNumber(), due, occurrence));
     }
     Body.Next next = new Body.Next(0, job.revision, at, 0, null, null, null, children, null, false);
-    shards.ensureAwakeBy(
+    append(
         shard,
-        Math.min(at, children.getFirst().due()),
-        () ->
-            append(
-                shard,
-                job,
-                Frame.of(Kind.NEXT, job.number, next.encode()),
-                applied -> {
-                  if (applied != ShardFold.Answer.APPLIED) {
-                    answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
-                    return;
-                  }
-                  occurrences.arrived(shard);
-                  answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
-                },
-                answer::refused));
+        job,
+        Frame.of(Kind.NEXT, job.number, next.encode()),
+        applied -> {
+          if (applied != ShardFold.Answer.APPLIED) {
+            answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
+            return;
+          }
+          occurrences.arrived(shard);
+          answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
+        },
+        answer::refused);
   }
 
   // ---- dead letters

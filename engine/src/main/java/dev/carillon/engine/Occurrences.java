@@ -76,19 +76,23 @@ final class Occurrences {
           recurrences.afterSpawn(schedule, move, new Recurrences.Run(job.timeMicros(), now, now));
     }
     env.metrics().count(late || crowded ? "occurrences.skipped" : "occurrences", 1);
-    Body.Next next =
-        new Body.Next(
-            0,
-            job.revision,
-            now,
-            0,
-            null,
-            null,
-            late ? "too late" : crowded ? MOST_LIVE + " have not ended" : null,
-            late || crowded ? List.of() : List.of(child(shard, job, schedule, move)),
-            step.move(),
-            step.over());
-    append(shard, job, next, step.dueMicros(now));
+    String reason = late ? "too late" : crowded ? MOST_LIVE + " have not ended" : null;
+    int revision = job.revision;
+    job.phase = ShardJob.Phase.READY;
+    job.busy++;
+    host.awakeBy(
+        shard,
+        Math.min(step.dueMicros(now), job.dueMicros),
+        () -> {
+          // Numbers are given when the operation goes, so that they follow the journal's order.
+          List<Body.Next.Child> children =
+              reason != null ? List.of() : List.of(child(shard, job, schedule, move));
+          append(
+              shard,
+              job,
+              new Body.Next(
+                  0, revision, now, 0, null, null, reason, children, step.move(), step.over()));
+        });
     return true;
   }
 
@@ -98,10 +102,9 @@ final class Occurrences {
     return new Body.Next.Child(shard.nextNumber(), job.dueMicros, occurrence);
   }
 
-  private void append(Shard shard, ShardJob job, Body.Next next, long nextDue) {
-    job.phase = ShardJob.Phase.READY;
-    job.busy++;
-    Operation operation =
+  private void append(Shard shard, ShardJob job, Body.Next next) {
+    committer.add(
+        shard,
         new Operation(
             Frame.of(Kind.NEXT, job.number, next.encode()),
             new Operation.Listener() {
@@ -118,8 +121,7 @@ final class Occurrences {
               public void lost(Operation.Loss loss, String why) {
                 job.busy--;
               }
-            });
-    host.awakeBy(shard, Math.min(nextDue, job.dueMicros), () -> committer.add(shard, operation));
+            }));
   }
 
   /** The last operation applied to the shard may have made occurrences jobs of their own. */
