@@ -77,10 +77,17 @@ public final class Controls {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).find(ref),
-        outcome ->
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
+              && found.isPresent()
+              && !found.get().view().info().state().ended()) {
+            answer.accept(new Outcome.Unavailable<>("the job's shard is changing hands"));
+          } else {
             answer.accept(
                 outcome.map(
-                    found -> found.isPresent() ? ControlResult.ENDED : ControlResult.NOT_FOUND)));
+                    story -> story.isPresent() ? ControlResult.ENDED : ControlResult.NOT_FOUND));
+          }
+        });
   }
 
   // ---- pausing
