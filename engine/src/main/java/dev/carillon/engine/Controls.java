@@ -296,8 +296,7 @@ public final class Controls {
   }
 
   /** Numbers are given when the operation goes, so that they follow the journal's order. */
-  private void append(
-      Shard shard, ShardJob job, List<Occurrence> wanted, long at, Added answer) {
+  private void append(Shard shard, ShardJob job, List<Occurrence> wanted, long at, Added answer) {
     List<Body.Next.Child> children = new ArrayList<>();
     for (Occurrence occurrence : wanted) {
       long due = Math.min(occurrence.timeMicros(), at);

@@ -3,6 +3,9 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.Micros;
 import java.util.Arrays;
@@ -56,6 +59,11 @@ final class AttemptJudge {
         !job.cancelAnswered,
         Guarantee.CANCEL,
         () -> execution + " started after it was told to stop");
+    check(
+        !job.pauseAnswered,
+        Guarantee.CONTROL,
+        () -> execution + " started though its job is paused");
+    occurrence(execution, running);
     long deadline = job.spec.deadline();
     check(
         deadline == 0 || world.clock.wallMicros() < deadline,
@@ -71,11 +79,60 @@ final class AttemptJudge {
     limits(execution, running);
   }
 
+  /** It is the occurrence that its schedule says, beside none that it may not be beside. */
+  private void occurrence(Execution execution, List<Execution> running) {
+    ModelJob job = execution.job;
+    Attempt attempt = execution.attempt;
+    JournalFormat.Move move = job.move;
+    check(
+        attempt.occurrence() == (move == null ? 0 : move.count() + 1),
+        Guarantee.RECURRENCES,
+        () -> execution + " is told that it is occurrence " + attempt.occurrence());
+    if (move != null) {
+      Schedule schedule = RecurrenceJudge.scheduleOf(job);
+      check(
+          !RecurrenceJudge.spawns(schedule)
+              && RecurrenceJudge.instant(move.time()).equals(attempt.occurrenceTime()),
+          Guarantee.RECURRENCES,
+          () -> execution + " is told of another time than its schedule has");
+      check(
+          attempt.number() > 1
+              || !RecurrenceJudge.tooLate(schedule, job.time(), world.clock.wallMicros()),
+          Guarantee.RECURRENCES,
+          () -> execution + " starts later than its grace");
+    }
+    if (job.overlap() == Overlap.BUFFER_ALL) {
+      List<ModelJob> before = job.liveBefore();
+      check(
+          before.isEmpty(),
+          Guarantee.RECURRENCES,
+          () -> execution + " started before the end of " + before);
+      for (Execution other : running) {
+        check(
+            other.job.parent != job.parent
+                || other.interrupted
+                || other.job.overlap() != Overlap.BUFFER_ALL,
+            Guarantee.RECURRENCES,
+            () -> execution + " started beside " + other);
+      }
+    } else if (job.overlap() == Overlap.CANCEL_RUNNING && job.parent != null) {
+      for (ModelJob other : job.parent.occurrences) {
+        check(
+            other.number <= job.number
+                || other.overlap() != Overlap.CANCEL_RUNNING
+                || other.executions.isEmpty(),
+            Guarantee.RECURRENCES,
+            () -> execution + " started after the newer " + other);
+      }
+    }
+  }
+
   /** Once everything is healthy a due job starts at once, or as soon as a slot is free. */
   private void onTime(Execution execution) {
     if (world.healthy()) {
       long due = world.clock.nanosAtWall(execution.job.due);
-      long late = world.clock.nanos() - Math.max(due, world.healthyFromNanos());
+      long possible = Math.max(execution.job.sinceNanos, world.healthyFromNanos());
+      long late = world.clock.nanos() - Math.max(due, possible);
       check(
           late <= LATEST_START_NANOS,
           Guarantee.NOT_STUCK,

@@ -15,6 +15,12 @@ final class Execution {
   final long startedNanos;
   final long startedWallMicros;
 
+  /** Its start was in the journal before it: it may have begun earlier for the engine. */
+  final boolean marked;
+
+  /** When the handler returned. */
+  long finishedWallMicros;
+
   /** What the handler returned, null while it runs. */
   @Nullable AttemptOutcome outcome;
 
@@ -37,6 +43,7 @@ final class Execution {
     this.revision = job.revision;
     this.startedNanos = world.clock.nanos();
     this.startedWallMicros = world.clock.wallMicros();
+    this.marked = job.markers > 0;
   }
 
   boolean runs() {

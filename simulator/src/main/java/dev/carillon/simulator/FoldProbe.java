@@ -3,6 +3,8 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
+import dev.carillon.api.RecurringInfo;
 import dev.carillon.engine.Micros;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +53,18 @@ final class FoldProbe {
     same(job, "attempts", job.attempts, info.attempt());
     same(job, "cancel", job.cancelReason != null, info.cancelRequested());
     same(job, "queue", job.spec.queue(), info.queue());
-    same(job, "priority", job.spec.priority(), info.priority());
+    same(job, "priority", job.priority, info.priority());
+    same(job, "pause", job.pauseReason != null, info.state() == JobState.PAUSED);
+    RecurringInfo recurring = info.recurring();
+    same(
+        job,
+        "schedule",
+        job.spec.more().schedule(),
+        recurring == null ? null : recurring.schedule());
+    if (recurring != null && job.move != null) {
+      same(job, "count", job.move.count(), recurring.count());
+      same(job, "next time", job.move.time(), Micros.ceil(recurring.nextTime()));
+    }
     same(job, "metadata", job.spec.metadata(), info.metadata());
     same(job, "name", job.spec.name(), info.name());
     same(job, "key", job.spec.key(), info.key());

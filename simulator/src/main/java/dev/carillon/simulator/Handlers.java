@@ -85,6 +85,15 @@ final class Handlers implements AttemptRunner {
       case HOPELESS -> failIn(execution, quick, false);
       case HANGING, DEAF -> succeedIn(execution, chance.spread(VirtualClock.SECOND, longest()));
       case SAVING -> save(execution);
+      case POSTPONING -> {
+        if (chance.oneIn(3)) {
+          succeedIn(execution, quick);
+        } else {
+          long later = chance.spread(1, 20_000_000);
+          long due = world.clock.wallMicros() + (chance.oneIn(8) ? -later : later);
+          finishIn(execution, quick, new AttemptOutcome.Again(due, "not yet"));
+        }
+      }
       case GARBLED -> {
         if (execution.job.executions.size() == 1) {
           finishIn(execution, quick, new AttemptOutcome.Undecodable(error("undecodable")));
@@ -122,11 +131,22 @@ final class Handlers implements AttemptRunner {
 
   private void failIn(Execution execution, long nanos, boolean retryable) {
     String what = retryable ? "failed" : "hopeless";
-    AttemptOutcome.Verdict verdict =
-        retryable
-            ? new AttemptOutcome.Verdict.ByPolicy()
-            : new AttemptOutcome.Verdict.NotRetryable();
+    AttemptOutcome.Verdict verdict = retryable ? retryable(execution) : hopeless();
     finishIn(execution, nanos, new AttemptOutcome.Failed(error(what), verdict));
+  }
+
+  private AttemptOutcome.Verdict retryable(Execution execution) {
+    boolean ownRule = world.faulty && execution.attempt.number() < 3 && world.chance.oneIn(12);
+    return ownRule
+        ? new AttemptOutcome.Verdict.RetryAt(
+            world.clock.wallMicros() + world.chance.spread(1, 10_000_000))
+        : new AttemptOutcome.Verdict.ByPolicy();
+  }
+
+  private AttemptOutcome.Verdict hopeless() {
+    return world.chance.oneIn(2)
+        ? new AttemptOutcome.Verdict.NotRetryable()
+        : new AttemptOutcome.Verdict.GiveUp();
   }
 
   private void finishIn(Execution execution, long nanos, AttemptOutcome outcome) {
@@ -148,6 +168,7 @@ final class Handlers implements AttemptRunner {
 
   private void finished(Execution execution, AttemptOutcome outcome) {
     execution.outcome = outcome;
+    execution.finishedWallMicros = world.clock.wallMicros();
     running.remove(execution);
     executions.remove(execution.attempt);
     users.ends(UserOperations.Kind.ATTEMPT);

@@ -1,6 +1,9 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -24,6 +27,11 @@ final class JournalFormat {
   private static final int END = 7;
   private static final int CLEAR = 8;
   private static final int STATE = 9;
+  private static final int NEXT = 10;
+  private static final int AGAIN = 11;
+  private static final int PAUSE = 12;
+  private static final int RESUME = 13;
+  private static final int CHANGE = 14;
 
   private JournalFormat() {}
 
@@ -40,7 +48,14 @@ final class JournalFormat {
   record Save(long job, int attempt, int revision, byte[] state) implements Op {}
 
   record Retry(
-      long job, int attempt, int revision, long at, long nextTime, long jitter, String errorType)
+      long job,
+      int attempt,
+      int revision,
+      long at,
+      long startedAt,
+      long nextTime,
+      long jitter,
+      String errorType)
       implements Op {}
 
   record Replace(long job, Spec spec) implements Op {}
@@ -60,12 +75,64 @@ final class JournalFormat {
 
   record Clear(long job, int markers) implements Op {}
 
+  /**
+   * A recurring job moves on, or has occurrences as jobs of their own.
+   *
+   * @param outcome how the occurrence ended, null where it did not
+   * @param move null where the schedule stays or is over
+   */
+  record Next(
+      long job,
+      int attempt,
+      int revision,
+      long at,
+      long startedAt,
+      @Nullable JobState outcome,
+      @Nullable String errorType,
+      @Nullable String reason,
+      List<Child> children,
+      @Nullable Move move,
+      boolean over)
+      implements Op {
+
+    /** Whether the schedule stays where it is. */
+    boolean stays() {
+      return move == null && !over;
+    }
+  }
+
+  /** An occurrence as a job of its own. */
+  record Child(long number, long due, Occurrence occurrence) {}
+
+  /** Which occurrence of which recurring job. */
+  record Occurrence(long schedule, long number, long time, Overlap overlap) {}
+
+  /** Where a recurring job stands. */
+  record Move(long time, long jitter, long count, long missedUntil, int madeUp) {}
+
+  record Again(long job, int attempt, int revision, long at, long due) implements Op {}
+
+  record Pause(long job, String reason) implements Op {}
+
+  record Resume(long job) implements Op {}
+
+  record Change(
+      long job,
+      int revision,
+      long at,
+      @Nullable Long due,
+      @Nullable Integer priority,
+      @Nullable Schedule schedule,
+      @Nullable Move move)
+      implements Op {}
+
   /** A job as a compaction found it. */
   record State(
       long job,
       int attempts,
       int revision,
       long due,
+      int priority,
       int markers,
       long markerIncarnation,
       boolean alone,
@@ -73,6 +140,8 @@ final class JournalFormat {
       byte @Nullable [] saved,
       @Nullable String cancelReason,
       @Nullable String errorType,
+      @Nullable Move move,
+      @Nullable String pauseReason,
       Spec spec)
       implements Op {}
 
@@ -91,7 +160,47 @@ final class JournalFormat {
       Map<String, String> metadata,
       long timeout,
       long deadline,
+      More more,
       byte[] payload) {
+
+    /** That of an occurrence of this recurring job, as a job of its own. */
+    Spec ofOccurrence(Child child, long at, int itsPriority) {
+      return new Spec(
+          child.due(),
+          at,
+          itsPriority,
+          0,
+          0,
+          type,
+          namespace,
+          queue,
+          null,
+          null,
+          metadata,
+          timeout,
+          0,
+          new More(0, null, more.policy(), child.occurrence()),
+          payload);
+    }
+
+    Spec withSchedule(Schedule schedule) {
+      return new Spec(
+          due,
+          accepted,
+          priority,
+          stampWriter,
+          stampSequence,
+          type,
+          namespace,
+          queue,
+          name,
+          key,
+          metadata,
+          timeout,
+          deadline,
+          new More(more.first(), schedule, more.policy(), more.occurrence()),
+          payload);
+    }
 
     boolean named() {
       return name != null || key != null;
@@ -101,6 +210,19 @@ final class JournalFormat {
     String recordKey() {
       return name != null ? "n\0" + namespace + "\0" + name : "k\0" + namespace + "\0" + key;
     }
+  }
+
+  /**
+   * What few jobs have.
+   *
+   * @param first the time of the first occurrence, without jitter
+   */
+  record More(
+      long first,
+      @Nullable Schedule schedule,
+      @Nullable FailurePolicy policy,
+      @Nullable Occurrence occurrence) {
+    static final More NONE = new More(0, null, null, null);
   }
 
   static List<Op> read(byte[] entry) {
@@ -146,9 +268,9 @@ final class JournalFormat {
         int attempt = (int) varint(in);
         int revision = (int) varint(in);
         long at = in.getLong();
-        in.getLong();
+        long startedAt = in.getLong();
         long nextTime = in.getLong();
-        yield new Retry(job, attempt, revision, at, nextTime, varint(in), string(in));
+        yield new Retry(job, attempt, revision, at, startedAt, nextTime, varint(in), string(in));
       }
       case REPLACE -> {
         in.getLong();
@@ -164,6 +286,20 @@ final class JournalFormat {
         yield new Clear(job, (int) varint(in));
       }
       case STATE -> state(job, in);
+      case NEXT -> next(job, in);
+      case AGAIN -> {
+        int attempt = (int) varint(in);
+        int revision = (int) varint(in);
+        long at = in.getLong();
+        in.getLong();
+        yield new Again(job, attempt, revision, at, in.getLong());
+      }
+      case PAUSE -> {
+        in.getLong();
+        yield new Pause(job, string(in));
+      }
+      case RESUME -> new Resume(job);
+      case CHANGE -> change(job, in);
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
   }
@@ -185,19 +321,71 @@ final class JournalFormat {
     return new End(job, state, attempt, revision, at, errorType, reason, rest(in));
   }
 
+  private static Next next(long job, ByteBuffer in) {
+    int attempt = (int) varint(in);
+    int revision = (int) varint(in);
+    long at = in.getLong();
+    long startedAt = in.getLong();
+    int outcome = in.get();
+    int flags = in.get();
+    String errorType = null;
+    if ((flags & 1) != 0) {
+      errorType = string(in);
+      string(in);
+      string(in);
+    }
+    String reason = (flags & 2) != 0 ? string(in) : null;
+    List<Child> children = new ArrayList<>();
+    if ((flags & 4) != 0) {
+      for (long n = varint(in); n > 0; n--) {
+        children.add(new Child(in.getLong(), in.getLong(), occurrence(in)));
+      }
+    }
+    return new Next(
+        job,
+        attempt,
+        revision,
+        at,
+        startedAt,
+        outcome == 0 ? null : JobState.ofCode(outcome),
+        errorType,
+        reason,
+        children,
+        (flags & 8) != 0 ? move(in) : null,
+        (flags & 16) != 0);
+  }
+
+  private static Occurrence occurrence(ByteBuffer in) {
+    return new Occurrence(in.getLong(), varint(in), in.getLong(), Overlap.ofCode(in.get()));
+  }
+
+  private static Move move(ByteBuffer in) {
+    return new Move(in.getLong(), varint(in), varint(in), in.getLong(), (int) varint(in));
+  }
+
+  private static Change change(long job, ByteBuffer in) {
+    int revision = (int) varint(in);
+    long at = in.getLong();
+    int flags = in.get();
+    Long due = (flags & 1) != 0 ? in.getLong() : null;
+    Integer priority = (flags & 2) != 0 ? (int) in.get() : null;
+    Schedule schedule = (flags & 4) != 0 ? RulesFormat.schedule(ByteBuffer.wrap(bytes(in))) : null;
+    return new Change(
+        job, revision, at, due, priority, schedule, (flags & 4) != 0 ? move(in) : null);
+  }
+
   private static State state(long job, ByteBuffer in) {
     int attempts = (int) varint(in);
     int revision = (int) varint(in);
     long due = in.getLong();
     int flags = in.get();
-    in.get();
+    int priority = in.get();
     int markers = (int) varint(in);
     long incarnation = in.getLong();
     long jitter = varint(in);
     byte[] saved = null;
     if ((flags & 1) != 0) {
-      saved = new byte[(int) varint(in)];
-      in.get(saved);
+      saved = bytes(in);
     }
     String cancelReason = (flags & 2) != 0 ? string(in) : null;
     String errorType = null;
@@ -210,6 +398,7 @@ final class JournalFormat {
         attempts,
         revision,
         due,
+        priority,
         markers,
         incarnation,
         (flags & 8) != 0,
@@ -217,6 +406,8 @@ final class JournalFormat {
         saved,
         cancelReason,
         errorType,
+        (flags & 16) != 0 ? move(in) : null,
+        (flags & 32) != 0 ? string(in) : null,
         spec(in));
   }
 
@@ -257,10 +448,19 @@ final class JournalFormat {
         metadata,
         timeout,
         deadline,
+        (flags & 64) != 0 ? more(in) : More.NONE,
         rest(in));
   }
 
-  private static long varint(ByteBuffer in) {
+  private static More more(ByteBuffer in) {
+    long mask = varint(in);
+    long first = (mask & 1) != 0 ? in.getLong() : 0;
+    Schedule schedule = (mask & 1) != 0 ? RulesFormat.schedule(ByteBuffer.wrap(bytes(in))) : null;
+    FailurePolicy policy = (mask & 2) != 0 ? RulesFormat.policy(ByteBuffer.wrap(bytes(in))) : null;
+    return new More(first, schedule, policy, (mask & 4) != 0 ? occurrence(in) : null);
+  }
+
+  static long varint(ByteBuffer in) {
     long value = 0;
     for (int shift = 0; ; shift += 7) {
       byte next = in.get();
@@ -271,10 +471,14 @@ final class JournalFormat {
     }
   }
 
-  private static String string(ByteBuffer in) {
+  static String string(ByteBuffer in) {
+    return new String(bytes(in), StandardCharsets.UTF_8);
+  }
+
+  static byte[] bytes(ByteBuffer in) {
     byte[] bytes = new byte[(int) varint(in)];
     in.get(bytes);
-    return new String(bytes, StandardCharsets.UTF_8);
+    return bytes;
   }
 
   private static byte[] rest(ByteBuffer in) {

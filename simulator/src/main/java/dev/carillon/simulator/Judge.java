@@ -2,13 +2,18 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.NodeOptions;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +68,9 @@ final class Judge {
             && spec.metadata().equals(wish.metadata())
             && spec.timeout() == wish.timeoutMicros()
             && spec.deadline() == wish.deadlineMicros()
+            && Objects.equals(spec.more().schedule(), wish.rules().schedule())
+            && spec.more().first() == wish.rules().firstMicros()
+            && Objects.equals(spec.more().policy(), wish.rules().policy())
             && same(spec.name(), wish.name())
             && same(spec.key(), wish.key()),
         Guarantee.HISTORY,
@@ -160,12 +168,149 @@ final class Judge {
         failed || timedOut(execution),
         Guarantee.ONE_OUTCOME,
         () -> job + " is retried but its attempt " + retry.attempt() + " did not fail");
+    FailurePolicy policy = policyOf(job);
+    AttemptOutcome.Verdict verdict =
+        failed && execution != null && execution.outcome instanceof AttemptOutcome.Failed failure
+            ? failure.verdict()
+            : null;
+    check(
+        verdict instanceof AttemptOutcome.Verdict.RetryAt
+            || (policy.kind() != FailurePolicy.Kind.DROP && retry.attempt() <= policy.maxRetries()),
+        Guarantee.RETRIES,
+        () -> job + " is retried after attempt " + retry.attempt() + " by " + policy);
+    RetryRule.check(job, retry, policy, verdict);
+    isOf(execution, retry.startedAt(), failed ? retry.at() : null);
     job.startsAllowed++;
     world.trace.note("retried", job.request, retry.attempt(), "");
   }
 
+  private FailurePolicy policyOf(ModelJob job) {
+    FailurePolicy own = job.spec.more().policy();
+    return own != null ? own : world.climate.options().failurePolicy();
+  }
+
+  /** The times that an operation names are those at which its attempt was seen. */
+  private static void isOf(@Nullable Execution execution, long startedAt, @Nullable Long endedAt) {
+    check(
+        execution != null
+            && (execution.marked || startedAt == execution.startedWallMicros)
+            && (endedAt == null || endedAt == execution.finishedWallMicros),
+        Guarantee.HISTORY,
+        () -> execution + " has other times in the journal");
+  }
+
   private static boolean isRetryable(AttemptOutcome.Failed failure) {
-    return failure.verdict() instanceof AttemptOutcome.Verdict.ByPolicy;
+    return failure.verdict() instanceof AttemptOutcome.Verdict.ByPolicy
+        || failure.verdict() instanceof AttemptOutcome.Verdict.RetryAt;
+  }
+
+  // ---- recurring jobs
+
+  /** A recurring job moves on, or has more occurrences. */
+  void next(ModelJob job, JournalFormat.Next next) {
+    if (next.stays()) {
+      long time = next.children().getFirst().occurrence().time();
+      UserOperations.Kind kind =
+          time == next.at() ? UserOperations.Kind.TRIGGER : UserOperations.Kind.BACKFILL;
+      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control));
+      return;
+    }
+    RecurrenceJudge.moves(job, next);
+    long deadline = job.spec.deadline();
+    check(
+        next.attempt() != 0 || next.children().isEmpty() || deadline == 0 || next.at() < deadline,
+        Guarantee.DEADLINE,
+        () -> job + " has an occurrence after its deadline");
+    if (next.attempt() != 0) {
+      occurred(job, next);
+    }
+    world.trace.note("next", job.request, next.attempt(), next.over() ? "over" : "");
+  }
+
+  private void occurred(ModelJob job, JournalFormat.Next next) {
+    Execution execution = execution(job, next.attempt());
+    check(
+        execution != null,
+        Guarantee.ONE_OUTCOME,
+        () -> "an occurrence of " + job + " was ended by an attempt that never started");
+    boolean accepted = execution != null && execution.accepted;
+    isOf(execution, next.startedAt(), accepted ? next.at() : null);
+    JobState outcome = next.outcome();
+    if (outcome == JobState.SUCCEEDED) {
+      check(
+          accepted && execution != null && execution.outcome instanceof AttemptOutcome.Succeeded,
+          Guarantee.AT_LEAST_ONCE,
+          () -> "an occurrence of " + job + " succeeded but its handler did not");
+    } else {
+      givenUp(job, outcome, next.attempt(), execution);
+    }
+  }
+
+  /** Its schedule has no time left. */
+  void over(ModelJob job) {
+    check(job.recurring(), Guarantee.RECURRENCES, () -> job + " is over and was never recurring");
+    world.trace.note("ended", job.request, 0, "OVER");
+  }
+
+  /** An occurrence is a job of its own from now on. */
+  void spawned(ModelJob occurrence) {
+    if (occurrence.overlap() == Overlap.CANCEL_RUNNING) {
+      occurrence.liveBefore().forEach(older -> older.cancelAsked = true);
+    }
+    world.trace.note("occurrence", occurrence.request, occurrence.number & 0xFFFF, "");
+  }
+
+  void postponed(ModelJob job, JournalFormat.Again again) {
+    Execution execution = execution(job, again.attempt());
+    long deadline = job.spec.deadline();
+    check(
+        execution != null
+            && execution.accepted
+            && execution.outcome instanceof AttemptOutcome.Again asked
+            && again.due()
+                == (deadline == 0 ? asked.dueMicros() : Math.min(asked.dueMicros(), deadline)),
+        Guarantee.ONE_OUTCOME,
+        () -> job + " is postponed, which its attempt did not ask for");
+    job.startsAllowed++;
+    world.trace.note("postponed", job.request, again.attempt(), "");
+  }
+
+  // ---- changes
+
+  private static Control takeControl(
+      ModelJob job, UserOperations.Kind kind, Predicate<Control> fits) {
+    for (Control control : job.controls) {
+      if (control.mayApply(kind) && fits.test(control)) {
+        control.applied++;
+        return control;
+      }
+    }
+    throw new Violation(Guarantee.CONTROL, "a change of " + job + " that nobody asks for: " + kind);
+  }
+
+  void paused(ModelJob job, JournalFormat.Pause pause) {
+    takeControl(
+        job, UserOperations.Kind.CONTROL_PAUSE, control -> pause.reason().equals(control.value));
+    world.trace.note("paused", job.request);
+  }
+
+  void resumed(ModelJob job) {
+    takeControl(job, UserOperations.Kind.RESUME, control -> true);
+    world.trace.note("resumed", job.request);
+  }
+
+  void changed(ModelJob job, JournalFormat.Change change) {
+    if (change.schedule() != null) {
+      takeControl(
+          job, UserOperations.Kind.NEW_SCHEDULE, c -> Objects.equals(change.schedule(), c.value));
+      RecurrenceJudge.changes(job, change);
+    } else if (change.due() != null) {
+      takeControl(job, UserOperations.Kind.RESCHEDULE, c -> Objects.equals(change.due(), c.value));
+    } else {
+      takeControl(
+          job, UserOperations.Kind.PRIORITISE, c -> Objects.equals(change.priority(), c.value));
+    }
+    world.trace.note("changed", job.request);
   }
 
   private boolean timedOut(@Nullable Execution execution) {
@@ -194,7 +339,17 @@ final class Judge {
               Guarantee.CANCEL,
               () -> job + " is cancelled, which nobody asked for");
       case EXPIRED -> expired(job, execution);
-      case DEAD -> dead(job, end, execution);
+      case DEAD -> {
+        if (end.attempt() == 0) {
+          check(
+              job.crashedAlone,
+              Guarantee.POISON,
+              () -> job + " is convicted, but no crash hit it alone");
+        } else {
+          givenUp(job, end.state(), end.attempt(), execution);
+        }
+      }
+      case FAILED -> givenUp(job, end.state(), end.attempt(), execution);
       default -> throw new Violation(Guarantee.NOT_LOST, job + " ended as " + end.state());
     }
     world.trace.note("ended", job.request, end.attempt(), end.state().name());
@@ -228,14 +383,15 @@ final class Judge {
         () -> job + " expired before its deadline");
   }
 
-  private void dead(ModelJob job, JournalFormat.End end, @Nullable Execution execution) {
-    if (end.attempt() == 0) {
-      check(
-          job.crashedAlone,
-          Guarantee.POISON,
-          () -> job + " is convicted, but no crash hit it alone");
-      return;
-    }
+  /** Its policy has no attempt after this one: dead, or failed where that is the policy. */
+  private void givenUp(
+      ModelJob job, @Nullable JobState state, int attempt, @Nullable Execution execution) {
+    FailurePolicy policy = policyOf(job);
+    boolean drop = policy.kind() == FailurePolicy.Kind.DROP;
+    check(
+        state == (drop ? JobState.FAILED : JobState.DEAD),
+        Guarantee.NOT_LOST,
+        () -> job + " is given up as " + state + " by " + policy);
     boolean failed =
         execution != null
             && ((execution.accepted && execution.outcome instanceof AttemptOutcome.Failed)
@@ -244,11 +400,11 @@ final class Judge {
         execution != null
             && execution.outcome instanceof AttemptOutcome.Failed failure
             && !isRetryable(failure);
-    boolean often = end.attempt() > world.climate.options().failurePolicy().maxRetries();
+    boolean often = drop || attempt > policy.maxRetries();
     check(
         failed && (hopeless || often),
         Guarantee.NOT_LOST,
-        () -> job + " is dead after attempt " + end.attempt() + ", which is no reason");
+        () -> job + " is given up after attempt " + attempt + ", which is no reason");
   }
 
   void dropped(ModelShard shard) {
@@ -267,10 +423,19 @@ final class Judge {
     }
   }
 
+  /** Jobs that failed since then must be kept by a compaction, whenever it began. */
+  long keepFailedSince(ModelShard shard) {
+    return world.clock.highestWallSince(shard.claimedNanos)
+        - Micros.ceil(world.climate.options().failureRetention());
+  }
+
   private void mayGo(ModelJob job) {
-    long retention = Micros.ceil(world.climate.options().successRetention());
+    NodeOptions options = world.climate.options();
+    long retention =
+        Micros.ceil(
+            job.end == JobState.FAILED ? options.failureRetention() : options.successRetention());
     check(
-        job.end != JobState.DEAD && job.end != JobState.FAILED,
+        job.end != JobState.DEAD,
         Guarantee.RETENTION,
         () -> "the journal of dead letter " + job + " is dropped");
     long now = world.clock.highestWallSince(job.shard.claimedNanos);

@@ -3,6 +3,7 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;
@@ -172,7 +173,7 @@ final class Model {
         publication.generation() == shard.generation && publication.expectedTail() == shard.tail,
         Guarantee.ONE_WRITER,
         "a snapshot of another state was published");
-    new SnapshotCheck(shard).compare(snapshot);
+    new SnapshotCheck(shard, judge().keepFailedSince(shard)).compare(snapshot);
     shard.generation++;
     shard.tail = publication.count();
     shard.wake = publication.wakeMicros();
@@ -244,6 +245,22 @@ final class Model {
       }
       case JournalFormat.End end -> end(job, end);
       case JournalFormat.Clear clear -> job.clearMarkers(clear.markers());
+      case JournalFormat.Next next -> next(job, next);
+      case JournalFormat.Again again -> again(job, again);
+      case JournalFormat.Pause pause -> {
+        judge().paused(job, pause);
+        job.pauseReason = pause.reason();
+        job.tell(JobEvent.Kind.PAUSED, 0);
+      }
+      case JournalFormat.Resume resume -> {
+        judge().resumed(job);
+        job.pauseReason = null;
+        job.pauseAnswered = false;
+        job.sinceNanos = clock.nanos();
+        job.tell(JobEvent.Kind.RESUMED, 0);
+        checkWake(shard, job);
+      }
+      case JournalFormat.Change change -> change(job, change);
     }
   }
 
@@ -253,19 +270,26 @@ final class Model {
         before == null,
         Guarantee.UNKNOWN_IS_SAID,
         () -> "the add of " + before + " was written twice");
-    ModelJob job = new ModelJob(shard, add.job(), add.spec());
-    job.toldFrom = shard.generation;
+    ModelJob job = new ModelJob(shard, add.job(), add.spec(), null);
     ModelJob twin = byRequest.put(job.request, job);
     check(
         twin == null,
         Guarantee.UNKNOWN_IS_SAID,
         () -> "request " + job.request + " became two jobs: " + twin + " and " + job);
+    enter(job);
+    judge().added(job);
+  }
+
+  private void enter(ModelJob job) {
+    ModelShard shard = job.shard;
+    job.toldFrom = shard.generation;
+    job.sinceNanos = clock.nanos();
     shard.jobs.put(job.number, job);
     shard.live++;
     live++;
     job.tell(JobEvent.Kind.SCHEDULED, 0);
+    job.eventsBefore = job.events.size();
     checkWake(shard, job);
-    judge().added(job);
   }
 
   private void start(ModelJob job, JournalFormat.Start start) {
@@ -288,9 +312,117 @@ final class Model {
       job.jitter = retry.jitter();
       job.lastErrorType = retry.errorType();
       job.clearMarkers(0);
+      job.sinceNanos = clock.nanos();
       job.tell(JobEvent.Kind.RETRIED, retry.attempt());
       checkWake(job.shard, job);
     }
+  }
+
+  private void again(ModelJob job, JournalFormat.Again again) {
+    if (job.current(again.attempt(), again.revision())) {
+      judge().postponed(job, again);
+      job.due = again.due();
+      job.jitter = 0;
+      job.clearMarkers(0);
+      job.sinceNanos = clock.nanos();
+      job.tell(JobEvent.Kind.POSTPONED, again.attempt());
+      checkWake(job.shard, job);
+    }
+  }
+
+  private void change(ModelJob job, JournalFormat.Change change) {
+    if (change.revision() != job.revision) {
+      return;
+    }
+    judge().changed(job, change);
+    if (change.schedule() != null && change.move() != null) {
+      job.spec = job.spec.withSchedule(change.schedule());
+      job.schedules.add(change.schedule());
+      job.anchors.add(change.move().time());
+      job.moveTo(change.move());
+    }
+    if (change.due() != null) {
+      job.due = change.due();
+      job.jitter = 0;
+    }
+    if (change.priority() != null) {
+      job.priority = change.priority();
+    }
+    job.sinceNanos = clock.nanos();
+    job.tell(JobEvent.Kind.CHANGED, 0);
+    checkWake(job.shard, job);
+  }
+
+  private void next(ModelJob job, JournalFormat.Next next) {
+    boolean fits =
+        next.attempt() != 0
+            ? job.current(next.attempt(), next.revision())
+            : next.stays() || next.revision() == job.revision;
+    if (!fits || !job.recurring()) {
+      return;
+    }
+    judge().next(job, next);
+    for (JournalFormat.Child child : next.children()) {
+      spawn(job, next, child);
+    }
+    job.tell(kind(next), next.attempt());
+    if (next.over()) {
+      judge().over(job);
+      left(job, JobState.SUCCEEDED, next.at());
+      job.tell(JobEvent.Kind.SUCCEEDED, 0);
+    } else if (next.move() != null) {
+      job.moveTo(next.move());
+      job.saved = null;
+      job.lastErrorType =
+          next.outcome() == JobState.SUCCEEDED
+              ? null
+              : next.errorType() != null ? next.errorType() : job.lastErrorType;
+      job.clearMarkers(0);
+      job.attempts = 0;
+      job.revision++;
+      job.startsAllowed = 1;
+      job.starts = 0;
+      job.sinceNanos = clock.nanos();
+      job.eventsBefore = job.events.size();
+      checkWake(job.shard, job);
+    }
+  }
+
+  private static JobEvent.Kind kind(JournalFormat.Next next) {
+    if (next.outcome() == null) {
+      return next.children().isEmpty()
+          ? JobEvent.Kind.OCCURRENCE_SKIPPED
+          : JobEvent.Kind.OCCURRENCE_ADDED;
+    }
+    return switch (next.outcome()) {
+      case SUCCEEDED -> JobEvent.Kind.OCCURRED;
+      case DEAD -> JobEvent.Kind.OCCURRENCE_DEAD;
+      default -> JobEvent.Kind.OCCURRENCE_FAILED;
+    };
+  }
+
+  /** An occurrence is a job of its own, to be run or dead. */
+  private void spawn(ModelJob job, JournalFormat.Next next, JournalFormat.Child child) {
+    check(
+        !job.shard.jobs.containsKey(child.number()),
+        Guarantee.RECURRENCES,
+        () -> "an occurrence of " + job + " has the number of another job");
+    JournalFormat.Spec spec = job.spec.ofOccurrence(child, next.at(), job.priority);
+    ModelJob occurrence = new ModelJob(job.shard, child.number(), spec, job);
+    enter(occurrence);
+    job.occurrences.add(occurrence);
+    if (next.outcome() == null) {
+      judge().spawned(occurrence);
+      return;
+    }
+    for (int i = job.eventsBefore; i < job.events.size(); i++) {
+      if (job.events.get(i) != JobEvent.Kind.OCCURRENCE_ADDED) {
+        occurrence.tell(job.events.get(i), job.eventAttempts.get(i));
+      }
+    }
+    occurrence.attempts = next.attempt();
+    left(occurrence, JobState.DEAD, next.at());
+    occurrence.tell(JobEvent.Kind.DEAD, next.attempt());
   }
 
   private void replace(ModelJob job, JournalFormat.Replace replace) {
@@ -301,11 +433,12 @@ final class Model {
         Guarantee.UNKNOWN_IS_SAID,
         () -> "request " + request + " was applied twice: " + twin + " and " + job);
     judge().replaced(job, replace.spec(), request);
-    job.spec = replace.spec();
+    job.begin(replace.spec());
     job.remember(job.spec.key());
     job.request = request;
-    job.due = replace.spec().due();
-    job.jitter = 0;
+    job.pauseReason = null;
+    job.pauseAnswered = false;
+    job.sinceNanos = clock.nanos();
     job.revision++;
     job.attempts = 0;
     job.saved = null;
@@ -315,6 +448,7 @@ final class Model {
     job.startsAllowed = 1;
     job.starts = 0;
     job.tell(JobEvent.Kind.REPLACED, 0);
+    job.eventsBefore = job.events.size();
     checkWake(job.shard, job);
   }
 
@@ -326,20 +460,29 @@ final class Model {
     if (end.attempt() != 0) {
       job.attempts = end.attempt();
     }
-    job.end = end.state();
-    job.endAt = end.at();
+    left(job, end.state(), end.at());
+    job.tell(JobEvent.Kind.valueOf(end.state().name()), end.attempt());
+  }
+
+  private void left(ModelJob job, JobState state, long at) {
+    job.end = state;
+    job.endAt = at;
     job.endedNanos = clock.nanos();
     job.endedBy = job.shard.owner;
     job.shard.live--;
     live--;
-    job.tell(JobEvent.Kind.valueOf(end.state().name()), end.attempt());
+    if (job.parent != null) {
+      for (ModelJob sibling : job.parent.occurrences) {
+        sibling.sinceNanos = clock.nanos(); // one of them may be next in line
+      }
+    }
   }
 
   // ---- wake times
 
   private static void checkWake(ModelShard shard, ModelJob job) {
     check(
-        shard.wake <= job.due,
+        shard.wake <= job.wakeBy(),
         Guarantee.WAKE_TIME,
         () -> job + " is due at " + job.due + ", its shard wakes at " + shard.wake);
   }

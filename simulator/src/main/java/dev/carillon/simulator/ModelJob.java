@@ -2,6 +2,8 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
 import dev.carillon.engine.JobRef;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -16,6 +18,38 @@ final class ModelJob {
   final long number;
   final JobRef ref;
   JournalFormat.Spec spec;
+
+  /** The recurring job that it is an occurrence of; null where it is none. */
+  final @Nullable ModelJob parent;
+
+  /** Its occurrences that are jobs of their own, oldest first. */
+  final List<ModelJob> occurrences = new ArrayList<>();
+
+  /** Where it stands if it is recurring. */
+  JournalFormat.@Nullable Move move;
+
+  /** The schedules it has had, also before a replace. */
+  final List<Schedule> schedules = new ArrayList<>();
+
+  /** A time of each of them, by which those of a fixed rate are known. */
+  final List<Long> anchors = new ArrayList<>();
+
+  int priority;
+
+  /** Why it does not start until it is resumed; null where it may. */
+  @Nullable String pauseReason;
+
+  /** Its pause was answered as done: nothing starts any more. */
+  boolean pauseAnswered;
+
+  /** When it last became possible to run it, but for its due time. */
+  long sinceNanos;
+
+  /** How many of its events are of earlier occurrences. */
+  int eventsBefore;
+
+  /** What users asked to change of it. */
+  final List<Control> controls = new ArrayList<>();
 
   /** The request whose payload it has; a replace changes it. */
   long request;
@@ -79,14 +113,67 @@ final class ModelJob {
 
   int starts;
 
-  ModelJob(ModelShard shard, long number, JournalFormat.Spec spec) {
+  ModelJob(ModelShard shard, long number, JournalFormat.Spec spec, @Nullable ModelJob parent) {
     this.shard = shard;
     this.number = number;
     this.ref = new JobRef(shard.id, number);
+    this.parent = parent;
     this.spec = spec;
-    this.due = spec.due();
     this.request = requestOf(spec);
+    begin(spec);
     remember(spec.key());
+  }
+
+  /** It has this spec from now on. */
+  void begin(JournalFormat.Spec newSpec) {
+    spec = newSpec;
+    due = newSpec.due();
+    jitter = 0;
+    move = null;
+    priority = newSpec.priority();
+    if (newSpec.more().schedule() != null) {
+      schedules.add(newSpec.more().schedule());
+      anchors.add(newSpec.more().first());
+      long first = newSpec.more().first();
+      jitter = Math.max(0, due - first);
+      move = new JournalFormat.Move(first, jitter, 0, Long.MIN_VALUE, 0);
+    }
+  }
+
+  /** The recurring job's next occurrence. */
+  void moveTo(JournalFormat.Move next) {
+    move = next;
+    jitter = next.jitter();
+    due = next.time() + next.jitter();
+  }
+
+  /** When its next attempt is to be, without jitter. */
+  long time() {
+    return due - jitter;
+  }
+
+  /** When its shard must be awake for it; a paused one has at most a deadline. */
+  long wakeBy() {
+    if (pauseReason == null) {
+      return due;
+    }
+    return spec.deadline() != 0 ? spec.deadline() : Long.MAX_VALUE;
+  }
+
+  boolean recurring() {
+    return spec.more().schedule() != null;
+  }
+
+  @Nullable Overlap overlap() {
+    JournalFormat.Occurrence occurrence = spec.more().occurrence();
+    return occurrence != null ? occurrence.overlap() : null;
+  }
+
+  /** The occurrences of the same recurring job before it that have not ended. */
+  List<ModelJob> liveBefore() {
+    return parent == null
+        ? List.of()
+        : parent.occurrences.stream().filter(o -> o.live() && o.number < number).toList();
   }
 
   void remember(@Nullable String key) {
@@ -123,6 +210,16 @@ final class ModelJob {
   void tell(JobEvent.Kind kind, int attempt) {
     events.add(kind);
     eventAttempts.add(attempt);
+  }
+
+  /** Forgets the events of other kinds. */
+  void keepEvents(Set<JobEvent.Kind> kinds) {
+    for (int i = events.size() - 1; i >= 0; i--) {
+      if (!kinds.contains(events.get(i))) {
+        events.remove(i);
+        eventAttempts.remove(/* index */ i);
+      }
+    }
   }
 
   void clearMarkers(int left) {

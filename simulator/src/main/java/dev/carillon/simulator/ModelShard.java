@@ -34,8 +34,8 @@ final class ModelShard {
   long earliestDueAfter(long micros) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      if (job.live() && job.due > micros) {
-        earliest = Math.min(earliest, job.due);
+      if (job.live() && job.wakeBy() > micros) {
+        earliest = Math.min(earliest, job.wakeBy());
       }
     }
     return earliest;
@@ -45,7 +45,7 @@ final class ModelShard {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
       if (job.live()) {
-        earliest = Math.min(earliest, job.due);
+        earliest = Math.min(earliest, job.wakeBy());
       }
     }
     return earliest;

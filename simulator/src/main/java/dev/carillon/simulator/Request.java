@@ -1,6 +1,8 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.Schedule;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import java.util.List;
@@ -37,6 +39,7 @@ final class Request {
       long dueMicros,
       long timeoutMicros,
       long deadlineMicros,
+      Rules rules,
       Temper temper) {
     boolean named() {
       return name != null || key != null;
@@ -45,6 +48,24 @@ final class Request {
     /** The key of the record that would hold its name. */
     String recordKey() {
       return name != null ? "n\0" + namespace + "\0" + name : "k\0" + namespace + "\0" + key;
+    }
+  }
+
+  /**
+   * What few wishes have.
+   *
+   * @param firstMicros the time of the first occurrence, without jitter
+   */
+  record Rules(@Nullable Schedule schedule, long firstMicros, @Nullable FailurePolicy policy) {
+    static final Rules NONE = new Rules(null, 0, null);
+
+    boolean unlimitedRetries() {
+      return policy != null && policy.maxRetries() == FailurePolicy.UNLIMITED;
+    }
+
+    /** Whether nothing ends its schedule. */
+    boolean endless() {
+      return schedule != null && schedule.times() == null && schedule.until() == null;
     }
   }
 
@@ -72,7 +93,8 @@ final class Request {
   /** How its handler behaves once everything has healed. */
   Temper calmed() {
     return switch (wish.temper()) {
-      case FAILING, HOPELESS -> wish.temper();
+      case FAILING -> wish.rules().unlimitedRetries() ? Temper.QUICK : Temper.FAILING;
+      case HOPELESS -> Temper.HOPELESS;
       default -> Temper.QUICK;
     };
   }

@@ -36,6 +36,7 @@ final class Simulation {
   private final StoreFaults faults;
   private final Ledger ledger;
   private final Users users;
+  private final ControlUsers controlUsers;
   private final Lives lives;
   private final Wishes wishes;
   private final FoldProbe probe;
@@ -69,6 +70,7 @@ final class Simulation {
     users = new Users(world, ledger, operations);
     lives.afterCrash = users::crashed;
     wishes = new Wishes(world);
+    controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
     probe = new FoldProbe(world);
     patience = new Patience(world);
   }
@@ -166,6 +168,9 @@ final class Simulation {
     for (long i = world.chance.between(5, 20); i > 0; i--) {
       at(moment(bursts), users::get);
     }
+    for (long i = world.chance.between(10, 60); i > 0; i--) {
+      at(moment(bursts), controlUsers::change);
+    }
     for (int i = 0; i < climate.jumps; i++) {
       world.queue.at(moment(bursts), this::jump);
     }
@@ -223,9 +228,10 @@ final class Simulation {
   }
 
   private Request.Wish someWish() {
-    return switch (world.chance.below(10)) {
-      case 0, 1, 2 -> wishes.named();
-      case 3 -> wishes.keyed();
+    return switch (world.chance.below(20)) {
+      case 0, 1, 2, 3, 4, 5 -> wishes.named();
+      case 6, 7 -> wishes.keyed();
+      case 8, 9 -> wishes.recurring();
       default -> wishes.plain();
     };
   }
@@ -306,12 +312,24 @@ final class Simulation {
     }
     lives.registerAll();
     world.in(REGISTER_AGAIN_NANOS, lives::registerAll);
+    tidy();
     settle();
     world.trace.note("late", store.deliverLate());
     probeNames();
     settle();
     compareFold();
     stopForGood();
+  }
+
+  private void tidy() {
+    Life life = lives.open();
+    boolean[] any = {true};
+    if (life != null) {
+      life.deliver(() -> any[0] = controlUsers.tidy(life));
+    }
+    if (any[0]) {
+      world.in(REGISTER_AGAIN_NANOS, this::tidy);
+    }
   }
 
   private void settle() {

@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Entry;
 import java.util.Arrays;
@@ -15,32 +16,69 @@ import java.util.Set;
 /** Compares a published snapshot with the shard it stands for: live jobs and evidence are in it. */
 final class SnapshotCheck {
   private final ModelShard shard;
+  private final long keepFailedSince;
   private final Map<Long, JournalFormat.State> states = new HashMap<>();
+
+  /** Jobs that the snapshot leaves live without saying their state. */
+  private final Set<Long> unended = new HashSet<>();
+
+  /** Jobs that the snapshot tells how they began. */
+  private final Set<Long> begun = new HashSet<>();
+
   private final Set<Long> told = new HashSet<>();
   private final Set<Long> toldWhole = new HashSet<>();
 
-  SnapshotCheck(ModelShard shard) {
+  /** Checks a snapshot of {@code shard}, in which jobs that failed since then must be. */
+  SnapshotCheck(ModelShard shard, long keepFailedSince) {
     this.shard = shard;
+    this.keepFailedSince = keepFailedSince;
   }
 
   void compare(List<Entry> snapshot) {
     for (Entry entry : snapshot) {
-      for (JournalFormat.Op operation : JournalFormat.read(entry.data())) {
-        if (operation instanceof JournalFormat.State state) {
-          states.put(state.job(), state);
-        } else {
-          told.add(operation.job());
-        }
-        if (operation instanceof JournalFormat.Add) {
-          toldWhole.add(operation.job());
-        }
-        if (operation instanceof JournalFormat.End end) {
-          states.remove(end.job()); // evidence may begin with the state an earlier one left
-        }
-      }
+      JournalFormat.read(entry.data()).forEach(this::note);
     }
     for (ModelJob job : shard.jobs.values()) {
       compare(job);
+    }
+    check(
+        unended.isEmpty(),
+        Guarantee.FOLD,
+        () -> "shard " + shard.index + ": a snapshot leaves jobs live that are not: " + unended);
+  }
+
+  private void note(JournalFormat.Op operation) {
+    switch (operation) {
+      case JournalFormat.State state -> {
+        states.put(state.job(), state);
+        begun.add(state.job());
+      }
+      case JournalFormat.Add add -> {
+        begun.add(add.job());
+        toldWhole.add(add.job());
+        unended.add(add.job());
+      }
+      case JournalFormat.End end -> {
+        states.remove(end.job()); // evidence may begin with the state an earlier one left
+        unended.remove(end.job());
+      }
+      case JournalFormat.Next next -> {
+        for (JournalFormat.Child child : next.children()) {
+          begun.add(child.number());
+          told.add(child.number());
+          if (next.outcome() == null) {
+            unended.add(child.number());
+          }
+        }
+        if (next.over()) {
+          states.remove(next.job());
+          unended.remove(next.job());
+        }
+      }
+      default -> {}
+    }
+    if (!(operation instanceof JournalFormat.State) && begun.contains(operation.job())) {
+      told.add(operation.job());
     }
   }
 
@@ -51,10 +89,12 @@ final class SnapshotCheck {
         throw new Violation(Guarantee.FOLD, job + " is live and not in the snapshot");
       }
       compare(job, state);
+      unended.remove(job.number);
       return;
     }
     check(state == null, Guarantee.FOLD, () -> job + " has ended and is live in the snapshot");
-    boolean evidence = job.end == JobState.DEAD || job.end == JobState.FAILED;
+    boolean evidence =
+        job.end == JobState.DEAD || (job.end == JobState.FAILED && job.endAt >= keepFailedSince);
     check(
         !evidence || told.contains(job.number),
         Guarantee.RETENTION,
@@ -64,6 +104,9 @@ final class SnapshotCheck {
     }
     if (toldWhole.contains(job.number)) {
       job.toldFrom = shard.generation + 1;
+      if (job.parent != null && job.end == JobState.DEAD && job.executions.isEmpty()) {
+        job.keepEvents(Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
+      }
     }
   }
 
@@ -72,11 +115,15 @@ final class SnapshotCheck {
         state.attempts() == job.attempts
             && state.revision() == job.revision
             && state.due() == job.due
+            && state.priority() == job.priority
             && state.jitter() == job.jitter
             && state.markers() == job.markers
             && state.alone() == job.alone
             && Arrays.equals(state.saved(), job.saved)
             && Objects.equals(state.cancelReason(), job.cancelReason)
+            && Objects.equals(state.pauseReason(), job.pauseReason)
+            && Objects.equals(state.move(), job.move)
+            && Objects.equals(state.spec().more(), job.spec.more())
             && ModelJob.requestOf(state.spec()) == job.request;
     check(same, Guarantee.FOLD, () -> job + " is otherwise in the snapshot: " + state);
   }

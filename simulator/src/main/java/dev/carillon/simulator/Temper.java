@@ -18,6 +18,8 @@ enum Temper {
   DEAF,
   /** Saves its position, then succeeds or fails. */
   SAVING,
+  /** Wants to be called again later, once or more, then succeeds. */
+  POSTPONING,
   /** Its payload does not decode the first time. */
   GARBLED,
   /** Kills its node. */

@@ -4,16 +4,20 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.Schedule;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
 import dev.carillon.engine.More;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.PolicyFormat;
+import dev.carillon.engine.ScheduleFormat;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
@@ -97,6 +101,9 @@ final class Users {
   }
 
   private static Kind kind(Request.Wish wish) {
+    if (wish.rules().schedule() != null && wish.name() == null) {
+      return Kind.SCHEDULE_RECURRING;
+    }
     if (wish.name() != null) {
       return wish.ifExists() == IfExists.REPLACE ? Kind.REPLACE : Kind.SCHEDULE_NAMED;
     }
@@ -129,8 +136,19 @@ final class Users {
         wish.metadata(),
         wish.timeoutMicros(),
         wish.deadlineMicros(),
-        More.NONE,
+        more(wish.rules()),
         ByteBuffer.allocate(8 + padding).putLong(request.id).array());
+  }
+
+  private static More more(Request.Rules rules) {
+    Schedule schedule = rules.schedule();
+    FailurePolicy policy = rules.policy();
+    return new More(
+        schedule == null
+            ? null
+            : new More.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
+        policy == null ? null : PolicyFormat.encode(policy),
+        null);
   }
 
   /** Whether a request of this life still waits. */
@@ -259,7 +277,7 @@ final class Users {
   // ---- asking about jobs
 
   /** A job that somebody may ask about: one that was acknowledged, or none at all. */
-  private @Nullable JobRef someJob() {
+  @Nullable JobRef someJob() {
     if (world.chance.oneIn(15)) {
       ShardId shard = new ShardId(world.chance.between(1, 1L << 30), world.chance.next() | 1, 1);
       return new JobRef(shard, world.chance.between(1, 100));
@@ -272,7 +290,24 @@ final class Users {
     Request request =
         known.get(
             recent ? Math.max(0, size - 1 - world.chance.below(10)) : world.chance.below(size));
-    return request.ref;
+    JobRef ref = request.ref;
+    ModelJob job = ref == null ? null : ledger.job(ref);
+    if (job != null && !job.occurrences.isEmpty() && world.chance.oneIn(3)) {
+      return world.chance.pick(job.occurrences).ref;
+    }
+    return ref;
+  }
+
+  /** A recurring job that somebody asked for, or null. */
+  @Nullable JobRef someRecurring() {
+    List<JobRef> refs = new ArrayList<>();
+    for (Request request : known) {
+      ModelJob job = request.ref == null ? null : ledger.job(request.ref);
+      if (job != null && job.recurring() && (job.live() || world.chance.oneIn(10))) {
+        refs.add(job.ref);
+      }
+    }
+    return refs.isEmpty() ? someJob() : world.chance.pick(refs);
   }
 
   void cancel(Life life) {

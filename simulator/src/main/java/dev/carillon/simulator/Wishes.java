@@ -1,6 +1,13 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.Misfire;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +29,9 @@ final class Wishes {
   static final List<String> TYPES = List.of("plain", "other", LIMITED_TYPE, LATE_TYPE);
   private static final List<String> NAMESPACES = List.of("default", "default", LIMITED_NAMESPACE);
   private static final List<String> QUEUES = List.of("default", "default", LIMITED_QUEUE);
+  private static final List<String> CRONS =
+      List.of("*/10 * * * * *", "*/7 * * * *", "0 * * * *", "30 2 * * *", "15 1-3 * * *");
+  private static final List<String> ZONES = List.of("UTC", "Europe/Berlin", "America/New_York");
   private static final long SECOND = 1_000_000;
   private static final long HOUR = 3_600 * SECOND;
   private static final List<Temper> BAD =
@@ -35,6 +45,8 @@ final class Wishes {
           Temper.DEAF,
           Temper.SAVING,
           Temper.SAVING,
+          Temper.POSTPONING,
+          Temper.POSTPONING,
           Temper.GARBLED);
 
   private final World world;
@@ -48,10 +60,112 @@ final class Wishes {
     return wish(null, null, IfExists.FAIL);
   }
 
+  Request.Wish recurring() {
+    return recurring(wish(null, world.chance.oneIn(8) ? someKey() : null, IfExists.FAIL));
+  }
+
+  /** The same on a schedule. */
+  private Request.Wish recurring(Request.Wish once) {
+    Chance chance = world.chance;
+    long now = world.clock.wallMicros();
+    Schedule schedule = schedule();
+    Instant regular = schedule.first(RecurrenceJudge.instant(now));
+    boolean atItsDue = chance.oneIn(6);
+    long first = atItsDue || regular == null ? once.dueMicros() : RecurrenceJudge.micros(regular);
+    Instant until = schedule.until();
+    if (until != null && RecurrenceJudge.micros(until) < first) {
+      schedule = schedule.until(RecurrenceJudge.instant(first + SECOND));
+    }
+    long jitter = chance.between(0, RecurrenceJudge.micros(schedule.jitter()));
+    long deadline = once.deadlineMicros() == 0 ? 0 : first + chance.spread(SECOND, HOUR);
+    return new Request.Wish(
+        once.type(),
+        once.namespace(),
+        once.queue(),
+        once.name(),
+        once.key(),
+        once.ifExists(),
+        once.metadata(),
+        first + jitter,
+        once.timeoutMicros(),
+        deadline,
+        new Request.Rules(schedule, first, once.rules().policy()),
+        once.temper());
+  }
+
+  /** Some schedule, which has a time left and few enough of them, or no end. */
+  Schedule schedule() {
+    Chance chance = world.chance;
+    long now = world.clock.wallMicros();
+    long span = world.climate.spanNanos / VirtualClock.MICRO;
+    long period = chance.spread(SECOND / 4, Math.max(4 * SECOND, span / 8));
+    Schedule schedule =
+        switch (chance.below(10)) {
+          case 0, 1 -> Schedule.afterEach(length(period));
+          case 2 -> Schedule.cron("* * * * * *");
+          case 3 -> Schedule.cron(chance.pick(CRONS), chance.pick(ZONES));
+          default -> Schedule.every(length(period));
+        };
+    boolean cron = schedule.kind() == Schedule.Kind.CRON;
+    if (!cron && chance.oneIn(4)) {
+      schedule = schedule.jitter(length(chance.spread(1, period - 1)));
+    }
+    if (chance.oneIn(8)) {
+      long start = now + chance.between(-10 * period, 3 * period);
+      schedule = schedule.startingAt(RecurrenceJudge.instant(start));
+    }
+    if (chance.oneIn(4)) {
+      schedule = schedule.grace(length(chance.spread(1_000, 5 * 60 * SECOND)));
+    }
+    schedule = schedule.overlap(chance.pick(List.of(Overlap.values()))).misfire(misfire());
+    if (!cron && chance.oneIn(4)) {
+      long until = now + (4 + chance.below(10)) * period;
+      schedule = schedule.until(RecurrenceJudge.instant(until));
+    }
+    boolean mayBeEndless = !cron && (schedule.until() != null || period > span / 16);
+    return mayBeEndless && chance.oneIn(2) ? schedule : schedule.times(chance.between(1, 12));
+  }
+
+  private Misfire misfire() {
+    return switch (world.chance.below(3)) {
+      case 0 -> Misfire.skip();
+      case 1 -> Misfire.runOne();
+      default -> Misfire.runAll((int) world.chance.spread(1, 20));
+    };
+  }
+
+  /** What follows a failure; null for the node's rule. */
+  private @Nullable FailurePolicy policy(Temper temper, long timeout) {
+    Chance chance = world.chance;
+    boolean sometimesSucceeds =
+        timeout == 0
+            && (temper == Temper.QUICK || temper == Temper.FLAKY || temper == Temper.SAVING);
+    if (!chance.oneIn(temper == Temper.QUICK ? 12 : 3)) {
+      return null;
+    }
+    int retries = sometimesSucceeds && chance.oneIn(3) ? FailurePolicy.UNLIMITED : chance.below(4);
+    return switch (chance.below(5)) {
+      case 0 -> FailurePolicy.drop();
+      case 1 -> FailurePolicy.constant(Duration.ZERO, retries);
+      case 2 -> FailurePolicy.constant(length(chance.spread(1_000, 30 * SECOND)), retries);
+      case 3 -> FailurePolicy.cron(Schedule.cron("*/10 * * * * *"), retries);
+      default -> {
+        Duration base = length(chance.spread(1_000, 10 * SECOND));
+        yield FailurePolicy.exponential(
+            base, 1 + chance.below(4), base.multipliedBy(20), retries, chance.below(3) / 2.0);
+      }
+    };
+  }
+
+  private static Duration length(long micros) {
+    return Duration.of(micros, ChronoUnit.MICROS);
+  }
+
   Request.Wish named() {
     IfExists ifExists = world.chance.pick(List.of(IfExists.values()));
     String key = world.chance.oneIn(6) ? someKey() : null;
-    return wish(someName(), key, ifExists);
+    Request.Wish once = wish(someName(), key, ifExists);
+    return world.chance.oneIn(8) ? recurring(once) : once;
   }
 
   Request.Wish keyed() {
@@ -84,6 +198,7 @@ final class Wishes {
         plain.dueMicros(),
         0,
         0,
+        Request.Rules.NONE,
         Temper.KILLER);
   }
 
@@ -100,6 +215,7 @@ final class Wishes {
         world.clock.wallMicros(),
         0,
         0,
+        Request.Rules.NONE,
         Temper.QUICK);
   }
 
@@ -134,6 +250,7 @@ final class Wishes {
         due,
         timeout,
         deadline,
+        new Request.Rules(null, 0, policy(temper, timeout)),
         temper);
   }
 
@@ -142,7 +259,7 @@ final class Wishes {
   }
 
   /** Now, near, some minutes, or far; sometimes long ago. */
-  private long due() {
+  long due() {
     Chance chance = world.chance;
     long now = world.clock.wallMicros();
     long span = world.climate.spanNanos / VirtualClock.MICRO;

@@ -1,0 +1,312 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.Schedule;
+import dev.carillon.engine.Controls;
+import dev.carillon.engine.JobRef;
+import dev.carillon.simulator.UserOperations.Kind;
+import dev.carillon.store.Outcome;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Users who change live jobs: they pause, resume and move them, and check what they are told. */
+final class ControlUsers {
+  private static final int TRIES = 4;
+  private static final int MOST_BACKFILLED = 10;
+  private static final long HOUR = 3_600_000_000L;
+
+  private final World world;
+  private final Ledger ledger;
+  private final UserOperations operations;
+  private final Users users;
+  private final Wishes wishes;
+  private int reasons;
+
+  /** The range of a backfill, both ends included. */
+  record Range(long from, long to) {}
+
+  ControlUsers(World world, Ledger ledger, UserOperations operations, Users users, Wishes wishes) {
+    this.world = world;
+    this.ledger = ledger;
+    this.operations = operations;
+    this.users = users;
+    this.wishes = wishes;
+  }
+
+  /** A job that may be changed: often one that lives, and now and then one that runs. */
+  private @Nullable JobRef someJob(Life life) {
+    List<Execution> running = life.handlers.all();
+    if (!running.isEmpty() && world.chance.oneIn(3)) {
+      return world.chance.pick(running).job.ref;
+    }
+    JobRef ref = null;
+    for (int i = 0; i < TRIES; i++) {
+      ref = world.chance.oneIn(3) ? users.someRecurring() : users.someJob();
+      ModelJob job = ref == null ? null : ledger.job(ref);
+      if (job != null && job.live()) {
+        return ref;
+      }
+    }
+    return ref;
+  }
+
+  /** One change of some job. */
+  void change(Life life) {
+    switch (world.chance.below(8)) {
+      case 0, 1 -> pause(life);
+      case 2 -> resume(life);
+      case 3 -> reschedule(life);
+      case 4 -> newSchedule(life);
+      case 5 -> prioritise(life);
+      case 6 -> trigger(life);
+      default -> backfill(life);
+    }
+  }
+
+  private void pause(Life life) {
+    JobRef ref = someJob(life);
+    if (ref != null) {
+      String reason = "pause " + reasons++;
+      ask(
+          ref,
+          new Control(Kind.CONTROL_PAUSE, reason),
+          answer -> life.node.pause(ref, reason, answer));
+    }
+  }
+
+  private void resume(Life life) {
+    List<ModelJob> paused = new ArrayList<>();
+    for (ModelShard shard : world.model.shards()) {
+      for (ModelJob job : shard.jobs.values()) {
+        if (job.live() && job.pauseReason != null) {
+          paused.add(job);
+        }
+      }
+    }
+    JobRef ref =
+        paused.isEmpty() || world.chance.oneIn(6) ? someJob(life) : world.chance.pick(paused).ref;
+    if (ref != null) {
+      resume(life, ref);
+    }
+  }
+
+  private void resume(Life life, JobRef ref) {
+    ask(ref, new Control(Kind.RESUME, null), answer -> life.node.resume(ref, answer));
+  }
+
+  private void reschedule(Life life) {
+    JobRef ref = someJob(life);
+    if (ref != null) {
+      long due = wishes.due();
+      ask(ref, new Control(Kind.RESCHEDULE, due), answer -> life.node.reschedule(ref, due, answer));
+    }
+  }
+
+  private void newSchedule(Life life) {
+    JobRef ref = world.chance.oneIn(8) ? someJob(life) : users.someRecurring();
+    if (ref != null) {
+      Schedule schedule = wishes.schedule();
+      ask(
+          ref,
+          new Control(Kind.NEW_SCHEDULE, schedule),
+          answer -> life.node.reschedule(ref, schedule, answer));
+    }
+  }
+
+  private void prioritise(Life life) {
+    JobRef ref = someJob(life);
+    if (ref != null) {
+      int priority = (int) world.chance.between(-5, 5);
+      ask(
+          ref,
+          new Control(Kind.PRIORITISE, priority),
+          answer -> life.node.prioritise(ref, priority, answer));
+    }
+  }
+
+  private void ask(
+      JobRef ref, Control control, Consumer<Consumer<Outcome<ControlResult>>> question) {
+    ModelJob job = begin(ref, control);
+    question.accept(outcome -> answered(job, control, outcome));
+  }
+
+  private @Nullable ModelJob begin(JobRef ref, Control control) {
+    ModelJob job = ledger.job(ref);
+    if (job != null) {
+      job.controls.add(control);
+    }
+    operations.begins(control.kind);
+    world.trace.note(control.kind.toString(), job != null ? job.request : -2);
+    return job;
+  }
+
+  private void answered(@Nullable ModelJob job, Control control, Outcome<ControlResult> outcome) {
+    operations.ends(control.kind);
+    world.trace.note("answer", job != null ? job.request : -2, control.kind + " " + outcome);
+    check(
+        control.told == Control.Told.NOTHING,
+        Guarantee.CONTROL,
+        () -> control + " is answered twice");
+    if (outcome instanceof Outcome.Ok<ControlResult>(ControlResult result)) {
+      check(
+          job != null || result == ControlResult.NOT_FOUND,
+          Guarantee.CONTROL,
+          () -> control + " of a job that never was is answered " + result);
+      if (job != null) {
+        isTrue(job, control, result);
+      }
+    } else if (outcome instanceof Outcome.Unavailable || outcome instanceof Outcome.Full) {
+      notDone(job, control, outcome.toString());
+    }
+  }
+
+  private static void isTrue(ModelJob job, Control control, ControlResult result) {
+    switch (result) {
+      case DONE -> {
+        control.exchange(job.controls, 1);
+        check(
+            control.applied == 1,
+            Guarantee.CONTROL,
+            () -> control + " of " + job + " is said to be done and was " + control.applied);
+        control.told = Control.Told.DONE;
+        if (control.kind == Kind.CONTROL_PAUSE) {
+          job.pauseAnswered = control.value != null && control.value.equals(job.pauseReason);
+        }
+      }
+      case ENDED -> {
+        check(
+            !job.live(),
+            Guarantee.CONTROL,
+            () -> job + " is said to have ended and has not: " + control);
+        notDone(job, control, "ended");
+      }
+      case NOT_FOUND -> {
+        check(
+            job.forgotten(),
+            Guarantee.CONTROL,
+            () -> job + " is said not to be there and is: " + control);
+        notDone(job, control, "not found");
+      }
+      case RUNNING, NOT_RECURRING, TOO_MANY -> notDone(job, control, result.name());
+    }
+  }
+
+  private static void notDone(@Nullable ModelJob job, Control control, String why) {
+    if (job != null) {
+      control.exchange(job.controls, 0);
+    }
+    check(
+        control.applied == 0,
+        Guarantee.CONTROL,
+        () -> control + " of " + job + " is said not to be done (" + why + ") and is");
+    control.told = Control.Told.NOT_DONE;
+  }
+
+  // ---- occurrences beyond the schedule
+
+  private void trigger(Life life) {
+    JobRef ref = world.chance.oneIn(8) ? someJob(life) : users.someRecurring();
+    if (ref != null) {
+      Control control = new Control(Kind.TRIGGER, null);
+      life.node.trigger(ref, new Added(begin(ref, control), control));
+    }
+  }
+
+  private void backfill(Life life) {
+    JobRef ref = world.chance.oneIn(8) ? someJob(life) : users.someRecurring();
+    if (ref != null) {
+      Range range = range(ledger.job(ref));
+      Control control = new Control(Kind.BACKFILL, range);
+      Instant from = RecurrenceJudge.instant(range.from());
+      Instant to = RecurrenceJudge.instant(range.to());
+      life.node.backfill(ref, from, to, new Added(begin(ref, control), control));
+    }
+  }
+
+  private Range range(@Nullable ModelJob job) {
+    long now = world.clock.wallMicros();
+    Schedule schedule = job == null ? null : job.spec.more().schedule();
+    long step = HOUR;
+    if (schedule != null && schedule.period() != null) {
+      step = RecurrenceJudge.micros(schedule.period());
+    } else if (schedule != null) {
+      Instant next = schedule.next(RecurrenceJudge.instant(now));
+      Instant then = next == null ? null : schedule.next(next);
+      if (next != null && then != null) {
+        step = RecurrenceJudge.micros(then) - RecurrenceJudge.micros(next);
+      }
+    }
+    long from = now - world.chance.between(0, MOST_BACKFILLED * step);
+    return new Range(from, Math.min(now, from + world.chance.between(0, MOST_BACKFILLED * step)));
+  }
+
+  private final class Added implements Controls.Added {
+    private final @Nullable ModelJob job;
+    private final Control control;
+
+    Added(@Nullable ModelJob job, Control control) {
+      this.job = job;
+      this.control = control;
+    }
+
+    @Override
+    public void added(List<JobRef> refs) {
+      operations.ends(control.kind);
+      world.trace.note("answer", job != null ? job.request : -2, refs.size(), "added");
+      for (JobRef ref : refs) {
+        ModelJob occurrence = ledger.job(ref);
+        check(
+            occurrence != null && occurrence.parent == job,
+            Guarantee.CONTROL,
+            () -> control + " of " + job + " is said to have made " + occurrence);
+      }
+      if (job != null) {
+        control.exchange(job.controls, refs.isEmpty() ? 0 : 1);
+      }
+      check(
+          control.applied == (refs.isEmpty() ? 0 : 1),
+          Guarantee.CONTROL,
+          () -> control + " of " + job + " is said to have made " + refs.size() + " and has not");
+      control.told = Control.Told.DONE;
+    }
+
+    @Override
+    public void refused(Outcome<ControlResult> why) {
+      check(
+          !why.equals(Outcome.ok(ControlResult.DONE)),
+          Guarantee.CONTROL,
+          () -> control + " of " + job + " is refused as done");
+      answered(job, control, why);
+    }
+  }
+
+  // ---- good weather
+
+  /** Lets go on what would wait for ever, and ends what would never end; true if there was any. */
+  boolean tidy(Life life) {
+    boolean any = false;
+    for (ModelShard shard : world.model.shards()) {
+      for (ModelJob job : List.copyOf(shard.jobs.values())) {
+        if (job.live() && job.pauseReason != null) {
+          any = true;
+          resume(life, job.ref);
+        }
+        Schedule schedule = job.spec.more().schedule();
+        if (job.live() && schedule != null && new Request.Rules(schedule, 0, null).endless()) {
+          any = true;
+          job.cancelAsked = true;
+          operations.begins(Kind.CANCEL);
+          life.node.cancel(
+              job.ref, "enough", (Outcome<CancelResult> o) -> operations.ends(Kind.CANCEL));
+        }
+      }
+    }
+    return any;
+  }
+}
