@@ -190,7 +190,7 @@ final class Attempts implements Dispatcher.Starter {
     ShardJob job = attempt.job();
     Schedule schedule = recurrences.of(job);
     Move move = moveOf(job);
-    if (!Recurrences.tooLate(schedule, attempt.timeMicros(), now)) {
+    if (!Recurrences.tooLate(schedule, job.dueMicros, now)) {
       return false;
     }
     env.metrics().count("occurrences.skipped", 1);

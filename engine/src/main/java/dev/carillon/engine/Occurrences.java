@@ -64,7 +64,7 @@ final class Occurrences {
       host.expire(shard, job);
       return true;
     }
-    boolean late = Recurrences.tooLate(schedule, job.timeMicros(), now);
+    boolean late = Recurrences.tooLate(schedule, job.dueMicros, now);
     boolean crowded = liveOf(shard, job.number).size() >= MOST_LIVE;
     Recurrences.Step step;
     if (late) {

@@ -80,9 +80,9 @@ final class Recurrences {
         };
   }
 
-  /** Whether an occurrence that was to be then does not take place, for being too late. */
-  static boolean tooLate(Schedule schedule, long timeMicros, long nowMicros) {
-    return nowMicros - timeMicros > graceMicros(schedule);
+  /** Whether an occurrence that was due then does not take place, for being too late. */
+  static boolean tooLate(Schedule schedule, long dueMicros, long nowMicros) {
+    return nowMicros - dueMicros > graceMicros(schedule);
   }
 
   /**
