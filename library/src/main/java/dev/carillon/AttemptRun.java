@@ -184,15 +184,21 @@ final class AttemptRun extends Event implements Runnable {
       try {
         Optional<Instant> next = rule.retryAt(job, e);
         return next.isPresent()
-            ? new AttemptOutcome.Verdict.RetryAt(Micros.ceil(next.get()))
+            ? new AttemptOutcome.Verdict.RetryAt(dueMicros(next.get()))
             : new AttemptOutcome.Verdict.GiveUp();
-      } catch (RuntimeException thrown) {
+      } catch (Throwable thrown) {
         runner.report("the retry rule of " + attempt.type() + " threw", thrown);
       }
     }
     return attempt.policy().retries(e)
         ? new AttemptOutcome.Verdict.ByPolicy()
         : new AttemptOutcome.Verdict.NotRetryable();
+  }
+
+  /** A time that has passed means at once, however long ago; one beyond all due times is none. */
+  private static long dueMicros(Instant time) {
+    boolean longAgo = time.isBefore(Limits.EARLIEST_DUE);
+    return Micros.ceil(longAgo ? Limits.EARLIEST_DUE : Limits.checkDue(time));
   }
 
   private static boolean isInterrupt(Throwable e) {
