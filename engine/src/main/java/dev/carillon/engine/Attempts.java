@@ -461,7 +461,8 @@ final class Attempts implements Dispatcher.Starter {
 
   private void giveUp(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
-    JobState state = drop ? JobState.FAILED : JobState.DEAD;
+    boolean byRule = verdict instanceof AttemptOutcome.Verdict.GiveUp;
+    JobState state = drop && !byRule ? JobState.FAILED : JobState.DEAD;
     String reason =
         switch (verdict) {
           case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";
