@@ -90,6 +90,12 @@ final class ByteReader {
     return end - at;
   }
 
+  void requireEnd() {
+    if (remaining() != 0) {
+      throw new DamagedException("body: " + remaining() + " bytes left (expected: none)");
+    }
+  }
+
   void skip(int bytes) {
     take(bytes);
   }

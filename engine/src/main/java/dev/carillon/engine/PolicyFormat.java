@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.CarillonException;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Schedule;
 import java.time.Duration;
@@ -56,14 +57,26 @@ public final class PolicyFormat {
     return out.toBytes();
   }
 
-  /** Reads what {@link #encode} wrote. */
+  /** Reads what {@link #encode} wrote; parts that no policy can have are damage. */
   public static FailurePolicy decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    try {
+      FailurePolicy policy = read(in);
+      in.requireEnd();
+      return policy;
+    } catch (CarillonException e) {
+      throw new DamagedException("policy: " + e.getMessage());
+    } catch (ArithmeticException e) {
+      throw new DamagedException("policy: a number out of range");
+    }
+  }
+
+  private static FailurePolicy read(ByteReader in) {
     int version = in.u8();
     if (version != VERSION) {
       throw new UnknownFormatException("policy: version " + version + " (expected: 1)");
     }
-    FailurePolicy policy = read(in);
+    FailurePolicy policy = readKind(in);
     int size = in.length();
     List<String> except = new ArrayList<>(size);
     for (int i = 0; i < size; i++) {
@@ -72,12 +85,12 @@ public final class PolicyFormat {
     return except.isEmpty() ? policy : policy.except(except);
   }
 
-  private static FailurePolicy read(ByteReader in) {
+  private static FailurePolicy readKind(ByteReader in) {
     int kind = in.u8();
     if (kind == DROP) {
       return FailurePolicy.drop();
     }
-    int retries = (int) in.varint();
+    int retries = Math.toIntExact(in.varint());
     return switch (kind) {
       case CONSTANT -> FailurePolicy.constant(micros(in), retries);
       case CRON -> FailurePolicy.cron(ScheduleFormat.decode(in.bytes()), retries);

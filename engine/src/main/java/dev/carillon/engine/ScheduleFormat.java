@@ -1,10 +1,12 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.CarillonException;
 import dev.carillon.api.ClockGap;
 import dev.carillon.api.ClockOverlap;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -105,9 +107,21 @@ public final class ScheduleFormat {
     };
   }
 
-  /** Reads what {@link #encode} wrote. */
+  /** Reads what {@link #encode} wrote; parts that no schedule can have are damage. */
   public static Schedule decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    try {
+      Schedule schedule = read(in);
+      in.requireEnd();
+      return schedule;
+    } catch (CarillonException | DateTimeException | IllegalArgumentException e) {
+      throw new DamagedException("schedule: " + e.getMessage());
+    } catch (ArithmeticException e) {
+      throw new DamagedException("schedule: a number out of range");
+    }
+  }
+
+  private static Schedule read(ByteReader in) {
     int version = in.u8();
     if (version != VERSION) {
       throw new UnknownFormatException("schedule: version " + version + " (expected: 1)");
@@ -143,7 +157,7 @@ public final class ScheduleFormat {
   }
 
   private static Misfire misfire(ByteReader in) {
-    int code = (int) in.varint();
+    int code = Math.toIntExact(in.varint());
     return switch (code) {
       case 0 -> Misfire.skip();
       case 1 -> Misfire.runOne();
