@@ -97,7 +97,11 @@ final class AttemptContext implements JobContext {
 
   @Override
   public boolean pauseRequested() {
-    return attempt.pauseRequested();
+    boolean requested = attempt.pauseRequested();
+    if (requested) {
+      run.pauseSeen();
+    }
+    return requested;
   }
 
   @Override

@@ -37,6 +37,7 @@ final class AttemptRun extends Event implements Runnable {
 
   private volatile @Nullable Thread thread;
   private volatile boolean interruptRequested;
+  private volatile boolean pauseSeen;
   private volatile boolean over;
 
   AttemptRun(HandlerRunner runner, Attempt attempt) {
@@ -90,6 +91,11 @@ final class AttemptRun extends Event implements Runnable {
 
   boolean interruptRequested() {
     return interruptRequested;
+  }
+
+  /** The handler was told of a pause: it may stop for it, even if the job is resumed meanwhile. */
+  void pauseSeen() {
+    pauseSeen = true;
   }
 
   // ---- on the attempt's thread
@@ -163,7 +169,8 @@ final class AttemptRun extends Event implements Runnable {
   }
 
   private AttemptOutcome thrown(Registration handler, AttemptContext job, Throwable e) {
-    boolean stopping = attempt.pauseRequested() && !attempt.cancellationRequested();
+    boolean pause = pauseSeen || attempt.pauseRequested();
+    boolean stopping = pause && !attempt.cancellationRequested();
     if (stopping && (interruptRequested || isInterrupt(e))) {
       return new AttemptOutcome.Interrupted();
     }
