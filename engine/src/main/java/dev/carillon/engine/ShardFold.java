@@ -404,6 +404,7 @@ final class ShardFold {
     byte[] body = job.spec().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
     ShardJob occurrence =
         new ShardJob(child.number(), JobSpec.decodeHead(body), body, this::intern);
+    occurrence.priority = job.priority;
     put(occurrence);
     if (next.outcome() == null) {
       spawned.add(occurrence);
