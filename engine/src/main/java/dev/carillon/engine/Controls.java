@@ -32,6 +32,9 @@ public final class Controls {
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
+    /** The job, whose place in line is about to change, does not stand there; it waits again. */
+    void withdraw(ShardJob job);
+
     /** The job does not start until it is resumed. */
     void paused(ShardJob job);
 
@@ -210,6 +213,7 @@ public final class Controls {
         due != null ? due : move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
     Frame frame = Frame.of(Kind.CHANGE, job.number, change.encode());
     job.busy++;
+    host.withdraw(job);
     shards.ensureAwakeBy(
         shard,
         wake,

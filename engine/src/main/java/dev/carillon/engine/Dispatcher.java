@@ -114,6 +114,19 @@ final class Dispatcher {
     activate(lane);
   }
 
+  /**
+   * Takes a job out of the line it stands in, before what orders it there changes; its user lets it
+   * wait again.
+   */
+  void withdraw(ShardJob job) {
+    if (job.phase == ShardJob.Phase.LIMITED) {
+      handlerOf(job).withdraw(job);
+    } else if (job.phase == ShardJob.Phase.READY && laneOf(job).remove(job)) {
+      ready--;
+      offerLimited(handlerOf(job)); // it may have been offered in the place of another
+    }
+  }
+
   private static Lane laneOf(ShardJob job) {
     Lane lane = job.lane;
     if (lane == null) {

@@ -57,6 +57,14 @@ final class HandlerSlot {
     line.add(job);
   }
 
+  /** The job no longer waits for the gate. */
+  void withdraw(ShardJob job) {
+    ReadyLine line = job.lane != null ? limited.get(job.lane) : null;
+    if (line != null) {
+      line.remove(job);
+    }
+  }
+
   boolean anyLimited() {
     return !turns.isEmpty();
   }

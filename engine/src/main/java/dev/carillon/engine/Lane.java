@@ -31,6 +31,10 @@ final class Lane {
     (overdue ? late : fresh).add(job);
   }
 
+  boolean remove(ShardJob job) {
+    return fresh.remove(job) || late.remove(job);
+  }
+
   boolean isEmpty() {
     return fresh.isEmpty() && late.isEmpty();
   }

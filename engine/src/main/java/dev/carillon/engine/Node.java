@@ -856,6 +856,11 @@ public final class Node {
     }
 
     @Override
+    public void withdraw(ShardJob job) {
+      dispatcher.withdraw(job);
+    }
+
+    @Override
     public void paused(ShardJob job) {
       Attempt attempt = job.attempt;
       if (job.phase == ShardJob.Phase.RUNNING) {
@@ -864,6 +869,7 @@ public final class Node {
         }
         changed(job);
       } else if (job.phase != ShardJob.Phase.GONE) {
+        withdraw(job);
         schedule(job);
       }
     }

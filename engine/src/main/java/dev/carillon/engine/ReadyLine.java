@@ -38,6 +38,11 @@ final class ReadyLine {
     }
   }
 
+  /** Takes the job out, wherever it stands; looks at all of them. */
+  boolean remove(ShardJob job) {
+    return inOrder.removeFirstOccurrence(job) || overtaking.remove(job);
+  }
+
   boolean isEmpty() {
     return inOrder.isEmpty() && overtaking.isEmpty();
   }
