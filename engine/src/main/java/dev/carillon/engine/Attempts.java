@@ -455,7 +455,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** The deadline ends the waiting. */
-  private static long notAfterDeadline(ShardJob job, long micros) {
+  static long notAfterDeadline(ShardJob job, long micros) {
     return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.spec().deadlineMicros()) : micros;
   }
 

@@ -154,9 +154,20 @@ public final class Controls {
             change(
                 shard,
                 job,
-                new Body.Change(job.revision, env.wallMicros(), dueMicros, null, null, null),
+                new Body.Change(
+                    job.revision,
+                    env.wallMicros(),
+                    notAfterDeadline(job, dueMicros),
+                    null,
+                    null,
+                    null),
                 () -> reschedule(ref, dueMicros, answer),
                 answer));
+  }
+
+  /** The deadline ends the waiting; that of a job whose body is not in memory is seen when due. */
+  private static long notAfterDeadline(ShardJob job, long micros) {
+    return job.isStripped() ? micros : Attempts.notAfterDeadline(job, micros);
   }
 
   void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
