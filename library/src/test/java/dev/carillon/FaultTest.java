@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
+import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
@@ -233,6 +235,38 @@ class FaultTest {
       faults.slow.countDown();
       Awaitility.await().untilAsserted(() -> assertThat(ran).hasValue(40));
     }
+  }
+
+  @Test
+  void failureThatCannotBeStoredFreesItsSlotAndIsStoredLater() throws Exception {
+    BlockingQueue<String> ran = new LinkedBlockingQueue<>();
+    try (Carillon carillon = builder().slots(1).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+      FailurePolicy once = FailurePolicy.constant(Duration.ZERO, 1);
+      JobHandle<Void> bad = carillon.schedule(NOTE.job("bad").onFailure(once).priority(1));
+      JobHandle<Void> good = carillon.schedule(NOTE.job("good"));
+      faults.append = Fault.FAIL_BEFORE;
+      carillon.handle(
+          NOTE,
+          (text, job) -> {
+            ran.add(text + job.attempt());
+            if (text.equals("bad")) {
+              throw new IllegalStateException("no");
+            }
+          });
+      assertThat(List.of(take(ran), take(ran))).containsExactlyInAnyOrder("bad1", "good1");
+
+      faults.append = Fault.NONE;
+      assertThat(take(ran)).isEqualTo("bad2");
+      assertThat(good.result(Duration.ofSeconds(20))).isNull();
+      assertThatThrownBy(() -> bad.result(Duration.ofSeconds(20)))
+          .isInstanceOf(JobFailedException.class);
+      assertThat(ran).isEmpty();
+    }
+  }
+
+  private static String take(BlockingQueue<String> ran) throws InterruptedException {
+    String next = ran.poll(20, TimeUnit.SECONDS);
+    return next != null ? next : "nothing";
   }
 
   @Test
