@@ -97,8 +97,9 @@ public interface JobContext {
    * Whether the job should pause, because somebody paused it or its node stops. A handler that can
    * {@link #save} its position should do so and throw an {@link InterruptedException}: the attempt
    * is then as if it had not been made, and goes on from that position when the job is resumed or
-   * its node starts again. Others may ignore it and are interrupted after a while. (Returning ends
-   * the job; any other exception is a failure.)
+   * its node starts again. Others may ignore it: that of a paused job goes on to its end, which
+   * counts; that of a node that stops is interrupted after a while. (Returning ends the job; any
+   * other exception is a failure.)
    *
    * @return true while a pause is asked for
    */

@@ -5,7 +5,9 @@ import java.util.Optional;
 
 /**
  * A handler's own answer to a failed attempt, asked before any policy. Called on the attempt's
- * thread. One that throws counts as not having been there: the policy decides.
+ * thread. One that throws, or names no due time, counts as not having been there: the policy
+ * decides. Not asked about a {@link NotRetryableException}, nor about a timeout, which is noticed
+ * while the handler still runs.
  */
 @FunctionalInterface
 public interface RetryRule {
