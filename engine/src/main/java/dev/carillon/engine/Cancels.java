@@ -114,10 +114,12 @@ final class Cancels {
   private void cancelRunning(
       Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
     Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
+    job.busy++; // its attempt may be over before this is written: no other starts
     append(
         shard,
         Frame.of(Kind.CANCEL, job.number, cancel.encode()),
         (applied, met) -> {
+          job.busy--;
           if (applied != ShardFold.Answer.APPLIED) {
             answerEnded(shard.ref(job.number), answer);
             return;
@@ -130,7 +132,10 @@ final class Cancels {
             endRequested(shard, job);
           }
         },
-        answer);
+        lost -> {
+          job.busy--;
+          answer.accept(lost);
+        });
   }
 
   private interface Applied {
