@@ -97,7 +97,7 @@ final class AttemptJudge {
           () -> execution + " is told of another time than its schedule has");
       check(
           attempt.number() > 1
-              || !RecurrenceJudge.tooLate(schedule, job.time(), world.clock.wallMicros()),
+              || !RecurrenceJudge.tooLate(schedule, job.due, world.clock.wallMicros()),
           Guarantee.RECURRENCES,
           () -> execution + " starts later than its grace");
     }

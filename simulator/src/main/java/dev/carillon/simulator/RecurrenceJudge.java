@@ -48,9 +48,9 @@ final class RecurrenceJudge {
   }
 
   /** Whether an occurrence may no longer take place. */
-  static boolean tooLate(Schedule schedule, long time, long now) {
+  static boolean tooLate(Schedule schedule, long due, long now) {
     Duration grace = grace(schedule);
-    return grace != null && now - time > micros(grace);
+    return grace != null && now - due > micros(grace);
   }
 
   private static @Nullable Duration grace(Schedule schedule) {
@@ -112,7 +112,7 @@ final class RecurrenceJudge {
         Guarantee.NEVER_EARLY,
         () -> "an occurrence of " + job + " came " + (job.due - next.at()) + " µs early");
     check(
-        !tooLate(schedule, job.time(), next.at()),
+        !tooLate(schedule, job.due, next.at()),
         Guarantee.RECURRENCES,
         () -> "an occurrence of " + job + " takes place later than its grace");
     boolean late = next.at() - job.time() > MISSED_AFTER_MICROS;
@@ -135,7 +135,7 @@ final class RecurrenceJudge {
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
     Duration grace = grace(schedule);
     check(
-        grace != null && tooLate(schedule, job.time(), next.at()),
+        grace != null && tooLate(schedule, job.due, next.at()),
         Guarantee.RECURRENCES,
         () -> "an occurrence of " + job + " was passed over and was not too late");
     long oldest = next.at() - (grace == null ? 0 : micros(grace));

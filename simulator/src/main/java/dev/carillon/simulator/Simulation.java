@@ -327,7 +327,7 @@ final class Simulation {
     if (life != null) {
       life.deliver(() -> any[0] = controlUsers.tidy(life));
     }
-    if (any[0]) {
+    if (any[0] || operations.anyAsked()) {
       world.in(REGISTER_AGAIN_NANOS, this::tidy);
     }
   }
