@@ -78,12 +78,21 @@ final class Occurrences {
     env.metrics().count(late || crowded ? "occurrences.skipped" : "occurrences", 1);
     String reason = late ? "too late" : crowded ? MOST_LIVE + " have not ended" : null;
     int revision = job.revision;
+    long due = job.dueMicros;
     job.phase = ShardJob.Phase.READY;
     job.busy++;
     host.awakeBy(
         shard,
         Math.min(step.dueMicros(now), job.dueMicros),
         () -> {
+          boolean same = move.equals(job.move()) && job.dueMicros == due;
+          if (job.busy > 1 || !same || job.isPaused()) {
+            job.busy--; // something came between: it is looked at anew
+            if (job.busy == 0 && job.phase == ShardJob.Phase.READY) {
+              host.schedule(job);
+            }
+            return;
+          }
           // Numbers are given when the operation goes, so that they follow the journal's order.
           List<Body.Next.Child> children =
               reason != null ? List.of() : List.of(child(shard, job, schedule, move));
