@@ -157,7 +157,7 @@ final class ModelJob {
     if (pauseReason == null) {
       return due;
     }
-    return spec.deadline() != 0 ? spec.deadline() : Long.MAX_VALUE;
+    return spec.deadline() != 0 ? Math.max(due, spec.deadline()) : Long.MAX_VALUE;
   }
 
   boolean recurring() {
@@ -167,6 +167,11 @@ final class ModelJob {
   @Nullable Overlap overlap() {
     JournalFormat.Occurrence occurrence = spec.more().occurrence();
     return occurrence != null ? occurrence.overlap() : null;
+  }
+
+  /** Whether it waits for an earlier occurrence. */
+  boolean waitsInLine() {
+    return overlap() == Overlap.BUFFER_ALL && !liveBefore().isEmpty();
   }
 
   /** The occurrences of the same recurring job before it that have not ended. */

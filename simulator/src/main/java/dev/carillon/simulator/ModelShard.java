@@ -34,7 +34,7 @@ final class ModelShard {
   long earliestDueAfter(long micros) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      if (job.live() && job.wakeBy() > micros) {
+      if (job.live() && job.wakeBy() > micros && !job.waitsInLine()) {
         earliest = Math.min(earliest, job.wakeBy());
       }
     }

@@ -1,7 +1,5 @@
 package dev.carillon.simulator;
 
-import dev.carillon.api.Overlap;
-
 /** Waits for due jobs once everything has healed, and says when that has taken too long. */
 final class Patience {
   private static final long LOOK_NANOS = 30 * VirtualClock.SECOND;
@@ -23,11 +21,6 @@ final class Patience {
     return world.climate.horizonNanos() + 120 * VirtualClock.SECOND;
   }
 
-  /** Whether it waits for an earlier occurrence, which is looked at for itself. */
-  private static boolean waitsInLine(ModelJob job) {
-    return job.overlap() == Overlap.BUFFER_ALL && !job.liveBefore().isEmpty();
-  }
-
   void look() {
     if (world.clock.nanos() < nextLookNanos) {
       return;
@@ -40,7 +33,7 @@ final class Patience {
           long possible = Math.max(job.sinceNanos, healedNanos);
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
-              !job.live() || waited <= boundNanos() || waitsInLine(job),
+              !job.live() || waited <= boundNanos() || job.waitsInLine(),
               Guarantee.NOT_STUCK,
               () -> job + " is due for " + waited / VirtualClock.SECOND + " s and has not ended");
         }

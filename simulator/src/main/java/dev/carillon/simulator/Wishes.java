@@ -122,7 +122,8 @@ final class Wishes {
       long until = now + (4 + chance.below(10)) * period;
       schedule = schedule.until(RecurrenceJudge.instant(until));
     }
-    boolean mayBeEndless = !cron && (schedule.until() != null || period > span / 16);
+    boolean mayBeEndless =
+        schedule.kind() == Schedule.Kind.EVERY && (schedule.until() != null || period > span / 16);
     return mayBeEndless && chance.oneIn(2) ? schedule : schedule.times(chance.between(1, 12));
   }
 
