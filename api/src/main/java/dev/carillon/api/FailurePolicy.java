@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * error; only {@link #drop()} ends it as {@link JobState#FAILED}. Attempts have <em>virtual</em>
  * times: the next one is counted from the time the last was to be, not from when a slow or
  * restarted node came round to it. Only an attempt that itself took longer than the wait pushes the
- * rest.
+ * rest; times that have passed meanwhile are passed over, so retries never come in a burst.
  *
  * <p>Immutable and thread-safe. A policy that is not acceptable is refused with {@link
  * InvalidJobException}.

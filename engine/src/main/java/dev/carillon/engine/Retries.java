@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The wait is counted from the time the failed attempt was to be. An attempt that was late, for
  * whatever reason, does not shift those after it; one that itself took longer than the wait pushes
- * them by as long as it took, so that a slow failure is not retried at once.
+ * them by as long as it took, so that a slow failure is not retried at once. Where the time has
+ * passed all the same, because the attempt was later than its wait, whole waits are passed over:
+ * what follows keeps its distance, and a job does not use up its retries in a burst.
  */
 final class Retries {
   private final NodeEnvironment env;
@@ -72,6 +74,9 @@ final class Retries {
     long time = failure.timeMicros() + wait;
     if (time <= failure.endedMicros()) {
       time += Math.max(0, failure.endedMicros() - failure.startedMicros());
+    }
+    if (time <= failure.endedMicros() && wait > 0) {
+      time += ((failure.endedMicros() - time) / wait + 1) * wait;
     }
     long jitter = (long) (wait * policy.jitter());
     return new Next(time, jitter == 0 ? 0 : Math.floorMod(env.random(), jitter + 1));

@@ -193,7 +193,8 @@ final class ControlUsers {
             () -> job + " is said not to be there and is: " + control);
         notDone(job, control, "not found");
       }
-      case RUNNING, NOT_RECURRING, TOO_MANY -> notDone(job, control, result.name());
+      case RUNNING, NOT_RECURRING, TOO_MANY, NOT_DEAD, OTHER_TYPE ->
+          notDone(job, control, result.name());
     }
   }
 

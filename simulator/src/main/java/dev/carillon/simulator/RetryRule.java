@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * When a failed attempt is followed by another: counted from the time it was to be, pushed only by
- * an attempt that itself took longer than the wait.
+ * an attempt that itself took longer than the wait, and by whole waits where that has passed.
  */
 final class RetryRule {
   private RetryRule() {}
@@ -35,6 +35,9 @@ final class RetryRule {
       time = job.time() + wait;
       if (time <= retry.at()) {
         time += Math.max(0, retry.at() - retry.startedAt());
+      }
+      while (wait > 0 && time <= retry.at()) {
+        time += wait * Math.max(1, (retry.at() - time) / wait);
       }
       jitter = (long) (wait * policy.jitter());
     }

@@ -468,6 +468,18 @@ class FailurePolicyTest {
   }
 
   @Test
+  void retriesOfAJobThatIsVeryLateKeepTheirDistance() {
+    failAlways();
+    schedule(FailurePolicy.constant(seconds(600), 3));
+    world.settle();
+    world.restart();
+    world.moveClock(seconds(3700));
+    failAlways();
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0, 3700.0, 4200.0, 4800.0);
+  }
+
+  @Test
   void attemptLongerThanItsWaitPushesTheRest() {
     world
         .carillon()
