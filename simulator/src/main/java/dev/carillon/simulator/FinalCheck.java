@@ -99,7 +99,9 @@ final class FinalCheck {
     }
     boolean whole = job.shard.oldestGeneration <= job.toldFrom;
     if (!whole && job.parent != null && job.executions.isEmpty()) {
+      // Its first attempts stayed behind with its recurring job in a generation that is gone.
       seen.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));
+      told.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));
     }
     int from = whole ? 0 : Math.max(0, seen.size() - told.size());
     check(

@@ -288,7 +288,7 @@ final class Model {
     shard.live++;
     live++;
     job.tell(JobEvent.Kind.SCHEDULED, 0);
-    job.eventsBefore = job.events.size();
+    job.beginOccurrence();
     checkWake(shard, job);
   }
 
@@ -383,7 +383,7 @@ final class Model {
       job.startsAllowed = 1;
       job.starts = 0;
       job.sinceNanos = clock.nanos();
-      job.eventsBefore = job.events.size();
+      job.beginOccurrence();
       checkWake(job.shard, job);
     }
   }
@@ -420,6 +420,7 @@ final class Model {
         occurrence.tell(job.events.get(i), job.eventAttempts.get(i));
       }
     }
+    occurrence.toldFrom = job.occurrenceFrom;
     occurrence.attempts = next.attempt();
     left(occurrence, JobState.DEAD, next.at());
     occurrence.tell(JobEvent.Kind.DEAD, next.attempt());
@@ -448,7 +449,7 @@ final class Model {
     job.startsAllowed = 1;
     job.starts = 0;
     job.tell(JobEvent.Kind.REPLACED, 0);
-    job.eventsBefore = job.events.size();
+    job.beginOccurrence();
     checkWake(job.shard, job);
   }
 

@@ -48,6 +48,9 @@ final class ModelJob {
   /** How many of its events are of earlier occurrences. */
   int eventsBefore;
 
+  /** The generation in which the occurrence began. */
+  int occurrenceFrom;
+
   /** What users asked to change of it. */
   final List<Control> controls = new ArrayList<>();
 
@@ -210,6 +213,12 @@ final class ModelJob {
 
   boolean current(int attempt, int revisionOfOp) {
     return attempt == attempts + 1 && revisionOfOp == revision;
+  }
+
+  /** What is told from here on is of another occurrence. */
+  void beginOccurrence() {
+    eventsBefore = events.size();
+    occurrenceFrom = shard.generation;
   }
 
   void tell(JobEvent.Kind kind, int attempt) {
