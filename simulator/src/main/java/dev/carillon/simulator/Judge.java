@@ -305,12 +305,22 @@ final class Judge {
           job, UserOperations.Kind.NEW_SCHEDULE, c -> Objects.equals(change.schedule(), c.value));
       RecurrenceJudge.changes(job, change);
     } else if (change.due() != null) {
-      takeControl(job, UserOperations.Kind.RESCHEDULE, c -> Objects.equals(change.due(), c.value));
+      takeControl(
+          job,
+          UserOperations.Kind.RESCHEDULE,
+          c -> c.value instanceof Long due && movedTo(job, due, change.due()));
     } else {
       takeControl(
           job, UserOperations.Kind.PRIORITISE, c -> Objects.equals(change.priority(), c.value));
     }
     world.trace.note("changed", job.request);
+  }
+
+  /** A job is not moved beyond its deadline. */
+  private static boolean movedTo(ModelJob job, long asked, @Nullable Long to) {
+    long deadline = job.spec.deadline();
+    long due = to != null ? to : Long.MIN_VALUE;
+    return due == asked || (deadline != 0 && due == deadline && asked > deadline);
   }
 
   private boolean timedOut(@Nullable Execution execution) {
@@ -388,8 +398,13 @@ final class Judge {
       ModelJob job, @Nullable JobState state, int attempt, @Nullable Execution execution) {
     FailurePolicy policy = policyOf(job);
     boolean drop = policy.kind() == FailurePolicy.Kind.DROP;
+    boolean byRule =
+        execution != null
+            && execution.accepted
+            && execution.outcome instanceof AttemptOutcome.Failed rule
+            && rule.verdict() instanceof AttemptOutcome.Verdict.GiveUp;
     check(
-        state == (drop ? JobState.FAILED : JobState.DEAD),
+        state == (drop && !byRule ? JobState.FAILED : JobState.DEAD),
         Guarantee.NOT_LOST,
         () -> job + " is given up as " + state + " by " + policy);
     boolean failed =
