@@ -28,7 +28,7 @@ final class Selection {
     }
     return switch (frame.kind()) {
       case ADD -> becomesRecurring(frame.body(), number) || recurring.contains(number);
-      case STATE -> becomesRecurring(ShardFold.bodyIn(frame), number);
+      case STATE -> becomesRecurring(ShardFold.bodyIn(frame), number) || recurring.contains(number);
       case REPLACE -> {
         boolean known = recurring.contains(number);
         boolean late = becomesRecurring(Body.Replace.decode(frame.reader()).spec(), number);

@@ -14,6 +14,9 @@ final class Control {
   /** How many operations of it took effect. */
   int applied;
 
+  /** What was written is the job's deadline, which comes before what was asked for. */
+  boolean cut;
+
   Told told = Told.NOTHING;
 
   /** What the user was told. */
@@ -40,8 +43,13 @@ final class Control {
           && other.applied == expected
           && other.kind == kind
           && other.told == Told.NOTHING
-          && (value instanceof ControlUsers.Range || Objects.equals(value, other.value))) {
+          && (value instanceof ControlUsers.Range
+              || cut
+              || other.cut
+              || Objects.equals(value, other.value))) {
         other.applied = applied;
+        other.cut |= cut;
+        cut |= other.cut;
         applied = expected;
       }
     }

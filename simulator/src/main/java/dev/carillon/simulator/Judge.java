@@ -305,10 +305,12 @@ final class Judge {
           job, UserOperations.Kind.NEW_SCHEDULE, c -> Objects.equals(change.schedule(), c.value));
       RecurrenceJudge.changes(job, change);
     } else if (change.due() != null) {
-      takeControl(
-          job,
-          UserOperations.Kind.RESCHEDULE,
-          c -> c.value instanceof Long due && movedTo(job, due, change.due()));
+      Control taken =
+          takeControl(
+              job,
+              UserOperations.Kind.RESCHEDULE,
+              c -> c.value instanceof Long due && movedTo(job, due, change.due()));
+      taken.cut = !Objects.equals(taken.value, change.due());
     } else {
       takeControl(
           job, UserOperations.Kind.PRIORITISE, c -> Objects.equals(change.priority(), c.value));

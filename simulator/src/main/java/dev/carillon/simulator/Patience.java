@@ -33,7 +33,10 @@ final class Patience {
           long possible = Math.max(job.sinceNanos, healedNanos);
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
-              !job.live() || waited <= boundNanos() || job.waitsInLine(),
+              !job.live()
+                  || waited <= boundNanos()
+                  || job.waitsInLine()
+                  || job.pauseReason != null, // perhaps by a write that was late
               Guarantee.NOT_STUCK,
               () -> job + " is due for " + waited / VirtualClock.SECOND + " s and has not ended");
         }
