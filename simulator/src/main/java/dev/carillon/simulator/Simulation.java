@@ -24,6 +24,7 @@ final class Simulation {
   private static final long MOST_STEPS = 1_000_000;
   private static final int MORE_JOBS = 50;
   private static final long REGISTER_AGAIN_NANOS = 10 * VirtualClock.SECOND;
+  private static final long TIDY_AGAIN_NANOS = 6 * 3600 * VirtualClock.SECOND;
   private static final long RETRY_NANOS = 200 * VirtualClock.MILLI;
   private static final int EXPECTED_EVENTS = 3_000;
   private static final long ANSWER_LIMIT_NANOS = 600 * VirtualClock.SECOND;
@@ -329,6 +330,8 @@ final class Simulation {
     }
     if (any[0] || operations.anyAsked()) {
       world.in(REGISTER_AGAIN_NANOS, this::tidy);
+    } else if (world.model.live() > 0) {
+      world.in(TIDY_AGAIN_NANOS, this::tidy); // a late write may pause a job
     }
   }
 
