@@ -25,6 +25,7 @@ import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.engine.Flow;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
@@ -115,8 +116,7 @@ public final class Carillon implements AutoCloseable {
     loop.start();
     onNode(
         node -> {
-          options.queueLimits.forEach(node::limitQueue);
-          options.namespaceLimits.forEach(node::limitNamespace);
+          options.flowSettings.forEach(setting -> setting.accept(node));
           options.namespacePolicies.forEach(node::failurePolicy);
         });
   }
@@ -686,6 +686,30 @@ public final class Carillon implements AutoCloseable {
       throw new JobNotFoundException(id);
     }
     return ref;
+  }
+
+  /**
+   * Pauses, limits and rates of a queue, over all namespaces.
+   *
+   * @param queue the queue, which need not have any job
+   * @return what is set about it, to look at and to change
+   * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
+   */
+  public FlowControl queue(String queue) {
+    return new FlowControl(
+        this, loop, new Flow.Subject(Flow.Scope.QUEUE, Limits.checkQueue(queue)));
+  }
+
+  /**
+   * Pauses, limits and rates of a namespace.
+   *
+   * @param namespace the namespace, which need not have any job
+   * @return what is set about it, to look at and to change
+   * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
+   */
+  public FlowControl namespace(String namespace) {
+    return new FlowControl(
+        this, loop, new Flow.Subject(Flow.Scope.NAMESPACE, Limits.checkNamespace(namespace)));
   }
 
   /**

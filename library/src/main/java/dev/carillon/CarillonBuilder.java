@@ -5,6 +5,10 @@ import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.Rate;
+import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
@@ -15,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -53,8 +59,7 @@ public final class CarillonBuilder {
   final List<PayloadCodec> otherCodecs = new ArrayList<>();
   final List<JobInterceptor> interceptors = new ArrayList<>();
   final List<JobListener> listeners = new ArrayList<>();
-  final Map<String, Integer> queueLimits = new HashMap<>();
-  final Map<String, Integer> namespaceLimits = new HashMap<>();
+  final List<Consumer<Node>> flowSettings = new ArrayList<>();
   final Map<String, FailurePolicy> namespacePolicies = new HashMap<>();
 
   CarillonBuilder() {}
@@ -337,26 +342,64 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How many attempts of a queue, over all namespaces, run at once on this node.
+   * How many attempts of a queue, over all namespaces, run at once on this node, unless {@link
+   * Carillon#queue} says otherwise.
    *
    * @param queue the queue
    * @param limit at least 1
    * @return this
    */
   public CarillonBuilder limitQueue(String queue, int limit) {
-    queueLimits.put(text("queue", queue), positive("limit", limit));
-    return this;
+    return flow(Flow.Scope.QUEUE, text("queue", queue), limit(limit));
   }
 
   /**
-   * How many attempts of a namespace run at once on this node.
+   * How many attempts of a namespace run at once on this node, unless {@link Carillon#namespace}
+   * says otherwise.
    *
    * @param namespace the namespace
    * @param limit at least 1
    * @return this
    */
   public CarillonBuilder limitNamespace(String namespace, int limit) {
-    namespaceLimits.put(text("namespace", namespace), positive("limit", limit));
+    return flow(Flow.Scope.NAMESPACE, text("namespace", namespace), limit(limit));
+  }
+
+  private static UnaryOperator<FlowSetting> limit(int limit) {
+    int checked = positive("limit", limit);
+    return setting -> setting.limit(checked);
+  }
+
+  /**
+   * How often attempts of a queue, over all namespaces, start, unless {@link Carillon#queue} says
+   * otherwise.
+   *
+   * @param queue the queue
+   * @param rate so many in a period
+   * @return this
+   */
+  public CarillonBuilder rateQueue(String queue, Rate rate) {
+    return flow(Flow.Scope.QUEUE, text("queue", queue), rate(rate));
+  }
+
+  /**
+   * How often attempts of a namespace start, unless {@link Carillon#namespace} says otherwise.
+   *
+   * @param namespace the namespace
+   * @param rate so many in a period
+   * @return this
+   */
+  public CarillonBuilder rateNamespace(String namespace, Rate rate) {
+    return flow(Flow.Scope.NAMESPACE, text("namespace", namespace), rate(rate));
+  }
+
+  private static UnaryOperator<FlowSetting> rate(Rate rate) {
+    Objects.requireNonNull(rate, "rate");
+    return setting -> setting.rate(rate);
+  }
+
+  private CarillonBuilder flow(Flow.Scope scope, String name, UnaryOperator<FlowSetting> change) {
+    flowSettings.add(node -> node.standardFlow(new Flow.Subject(scope, name), change));
     return this;
   }
 
@@ -408,7 +451,7 @@ public final class CarillonBuilder {
     return value;
   }
 
-  private static int positive(String what, int value) {
+  static int positive(String what, int value) {
     if (value < 1) {
       throw bad(what, value, "at least 1");
     }

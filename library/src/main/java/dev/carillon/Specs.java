@@ -66,13 +66,14 @@ final class Specs {
   private static More more(Job<?> job, long first) {
     Schedule schedule = job.schedule();
     FailurePolicy policy = job.failurePolicy();
-    if (schedule == null && policy == null) {
+    if (schedule == null && policy == null && job.concurrency() == null) {
       return More.NONE;
     }
     return new More(
         schedule != null ? new More.Recurring(first, ScheduleFormat.encode(schedule)) : null,
         policy != null ? PolicyFormat.encode(policy) : null,
-        null);
+        null,
+        job.concurrency());
   }
 
   /** The first occurrence: at the job's due time if it has one, else the schedule's first. */

@@ -11,7 +11,7 @@ public enum BlockReason {
   UNDECODABLE(2),
   /** A workflow's code no longer fits its history. */
   DIVERGED(3),
-  /** As many attempts of its handler run as may. */
+  /** As many attempts of its handler, or under its concurrency key, run or start as may. */
   LIMIT(4),
   /** A job that it depends on has not ended. */
   DEPENDENCY(5);

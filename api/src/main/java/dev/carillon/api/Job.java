@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * methods here, each of which returns a copy.
  *
  * <p>By default it is due now, without name and key, in namespace and queue {@code default}, with
- * priority 0, no metadata, no timeout, no deadline, no schedule and no failure policy of its own.
- * Every method refuses a bad value at once with {@link InvalidJobException}. Immutable and
- * thread-safe (the input is held, not copied, and encoded when the job is scheduled).
+ * priority 0, no metadata, no timeout, no deadline, no schedule, no failure policy of its own and
+ * no concurrency key. Every method refuses a bad value at once with {@link InvalidJobException}.
+ * Immutable and thread-safe (the input is held, not copied, and encoded when the job is scheduled).
  *
  * <p>Scheduling the same request twice makes two jobs, unless it has a {@linkplain #named name} or
  * an idempotency {@linkplain #key(String) key}: give it one wherever a caller may repeat itself.
@@ -50,6 +50,7 @@ public final class Job<O> {
   private final @Nullable Instant deadline;
   private final @Nullable Schedule schedule;
   private final @Nullable FailurePolicy failurePolicy;
+  private final @Nullable Concurrency concurrency;
 
   Job(
       String typeName,
@@ -77,6 +78,7 @@ public final class Job<O> {
     this.deadline = null;
     this.schedule = null;
     this.failurePolicy = null;
+    this.concurrency = null;
   }
 
   private Job(Job<O> original, Draft changed) {
@@ -97,6 +99,7 @@ public final class Job<O> {
     this.deadline = changed.deadline;
     this.schedule = changed.schedule;
     this.failurePolicy = changed.failurePolicy;
+    this.concurrency = changed.concurrency;
     if (schedule != null && deadline != null) {
       throw Check.invalid("deadline", deadline, "none for a recurring job; its schedule has until");
     }
@@ -253,6 +256,15 @@ public final class Job<O> {
    */
   public @Nullable FailurePolicy failurePolicy() {
     return failurePolicy;
+  }
+
+  /**
+   * How many jobs like it run at once.
+   *
+   * @return the key it shares with them and its limit, or null
+   */
+  public @Nullable Concurrency concurrency() {
+    return concurrency;
   }
 
   /**
@@ -436,6 +448,28 @@ public final class Job<O> {
     return with(draft -> draft.failurePolicy = checked);
   }
 
+  /**
+   * One at a time of the jobs that share a key; others wait their turn.
+   *
+   * @param key what the jobs share; at most {@link Limits#KEY_MAX_BYTES}
+   * @return a copy
+   * @throws InvalidJobException if the key is null, blank, too long or not well-formed
+   */
+  public Job<O> concurrency(String key) {
+    return concurrency(Concurrency.of(key));
+  }
+
+  /**
+   * With a limit on how many of the jobs that share a key run at once, and how often they start.
+   *
+   * @param concurrency the key, the limit, and what becomes of a job that finds the key full
+   * @return a copy
+   */
+  public Job<O> concurrency(Concurrency concurrency) {
+    Concurrency checked = Check.present("concurrency", concurrency);
+    return with(draft -> draft.concurrency = checked);
+  }
+
   /** Names the request without its input, which may be secret. */
   @Override
   public String toString() {
@@ -463,6 +497,7 @@ public final class Job<O> {
     @Nullable Instant deadline;
     @Nullable Schedule schedule;
     @Nullable FailurePolicy failurePolicy;
+    @Nullable Concurrency concurrency;
 
     Draft(Job<?> job) {
       due = job.due;
@@ -477,6 +512,7 @@ public final class Job<O> {
       deadline = job.deadline;
       schedule = job.schedule;
       failurePolicy = job.failurePolicy;
+      concurrency = job.concurrency;
     }
   }
 }

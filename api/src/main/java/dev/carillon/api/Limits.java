@@ -85,6 +85,15 @@ public final class Limits {
   /** The most classes of errors that a {@link FailurePolicy} does not retry. */
   public static final int POLICY_MAX_ERRORS = 32;
 
+  /** The most attempts in the period of a {@link Rate}, and in its burst. */
+  public static final int RATE_MAX_PERMITS = 1_000_000;
+
+  /** The shortest period of a {@link Rate}. */
+  public static final Duration RATE_MIN_PERIOD = Duration.ofMillis(1);
+
+  /** The longest period of a {@link Rate}. */
+  public static final Duration RATE_MAX_PERIOD = Duration.ofDays(366);
+
   /** The most times in a {@linkplain Schedule#preview(int, Instant) preview}. */
   public static final int PREVIEW_MAX_TIMES = 1_000;
 

@@ -62,6 +62,9 @@ public final class Attempt {
   /** Why the loop asked the handler to stop, if it did. */
   @Nullable StopCause stopCause;
 
+  /** The concurrency key that it holds, if any. */
+  @Nullable KeySlot key;
+
   private @Nullable Object attachment;
   private volatile boolean cancellationRequested;
   private volatile boolean pauseRequested;

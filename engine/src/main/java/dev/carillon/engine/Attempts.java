@@ -42,6 +42,9 @@ final class Attempts implements Dispatcher.Starter {
     /** The attempt's handler has returned, or it never ran: its slot is free. */
     void left(Attempt attempt);
 
+    /** The attempt's handler has returned and its outcome, if there is one, is durable. */
+    void over(Attempt attempt);
+
     /** The job that ran alone has ended or outlived its time. */
     void endExclusive();
 
@@ -114,7 +117,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   @Override
-  public void start(ShardJob job, Lane lane, boolean alone) {
+  public Attempt start(ShardJob job, Lane lane, boolean alone) {
     Shard shard = shardOf(job);
     Attempt attempt =
         new Attempt(
@@ -126,6 +129,14 @@ final class Attempts implements Dispatcher.Starter {
     running.add(attempt);
     shard.running++;
     job.attempt = attempt;
+    return attempt;
+  }
+
+  @Override
+  public void begin(Attempt attempt) {
+    ShardJob job = attempt.job();
+    Shard shard = shardOf(job);
+    boolean alone = attempt.alone;
     if (!job.isMarked() && !alone) {
       run(attempt);
       return;
@@ -660,6 +671,7 @@ final class Attempts implements Dispatcher.Starter {
   private void leaveIfDone(Attempt attempt) {
     if (attempt.returned && attempt.settled && running.remove(attempt)) {
       shardOf(attempt.job()).running--;
+      host.over(attempt);
       if (!attempt.timers.isEmpty()) {
         attempt.timers.forEach(timers::cancel);
       }

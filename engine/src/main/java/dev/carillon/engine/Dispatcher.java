@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Concurrency;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,11 +27,13 @@ final class Dispatcher {
   private final List<Lane> aside = new ArrayList<>();
   private final Gate node;
   private final Starter starter;
+  private final Keys keys;
   private final Consumer<ShardJob> blocked;
   private @Nullable ShardJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
   private boolean exclusive;
+  private boolean open;
   private boolean stopped;
   private long ready;
 
@@ -45,18 +48,27 @@ final class Dispatcher {
     boolean mayStartAlone();
 
     /** The dispatcher has entered the gates. */
-    void start(ShardJob job, Lane lane, boolean alone);
+    Attempt start(ShardJob job, Lane lane, boolean alone);
+
+    /** The attempt is under way: whatever it holds, it has. */
+    void begin(Attempt attempt);
   }
 
   /**
-   * Nothing to start yet.
+   * Nothing starts before {@link #open}.
    *
    * @param blocked told of due jobs that may not start
    */
-  Dispatcher(int slots, Starter starter, Consumer<ShardJob> blocked) {
+  Dispatcher(int slots, Starter starter, Keys keys, Consumer<ShardJob> blocked) {
     this.node = new Gate(slots);
     this.starter = starter;
+    this.keys = keys;
     this.blocked = blocked;
+  }
+
+  /** What operators have set is known: attempts may start. */
+  void open() {
+    open = true;
   }
 
   Gate node() {
@@ -107,8 +119,12 @@ final class Dispatcher {
 
   /** The job's time has come. */
   void ready(ShardJob job, boolean overdue) {
-    job.phase = ShardJob.Phase.READY;
     Lane lane = laneOf(job);
+    Concurrency concurrency = job.concurrency();
+    if (concurrency != null && lane.paused() == null && !keys.admit(job, concurrency)) {
+      return;
+    }
+    job.phase = ShardJob.Phase.READY;
     lane.add(job, overdue);
     ready++;
     activate(lane);
@@ -119,6 +135,10 @@ final class Dispatcher {
    * wait again.
    */
   void withdraw(ShardJob job) {
+    Concurrency concurrency = job.concurrency();
+    if (concurrency != null) {
+      keys.withdraw(job, concurrency);
+    }
     if (job.phase == ShardJob.Phase.LIMITED) {
       handlerOf(job).withdraw(job);
     } else if (job.phase == ShardJob.Phase.READY && laneOf(job).remove(job)) {
@@ -150,7 +170,7 @@ final class Dispatcher {
   /** Starts what may start; true where there is more to start at once. */
   boolean turn() {
     for (int started = 0; started < STARTS_A_TURN; started++) {
-      if (stopped || exclusive || !node.hasRoom() || !starter.mayStart()) {
+      if (!open || stopped || exclusive || !node.hasRoom() || !starter.mayStart()) {
         return false;
       }
       ShardJob alone = waitsAlone;
@@ -210,14 +230,22 @@ final class Dispatcher {
 
   private boolean mayRun(ShardJob job, Lane lane) {
     HandlerSlot handler = handlerOf(job);
+    Concurrency concurrency = job.concurrency();
     if (!handler.registered) {
       handler.block(job, ShardJob.Phase.NO_HANDLER);
+      if (concurrency != null) {
+        keys.leave(job, concurrency);
+      }
       blocked.accept(job);
       return false;
     }
     if (!handler.gate.hasRoom()) {
       handler.limit(job, lane);
       blocked.accept(job);
+      return false;
+    }
+    if (concurrency != null && !keys.mayStart(job, concurrency)) {
+      offerLimited(handler); // it may have been offered in the place of another
       return false;
     }
     return true;
@@ -230,19 +258,47 @@ final class Dispatcher {
     lane.queueGate.enter();
     handlerOf(job).gate.enter();
     job.phase = ShardJob.Phase.RUNNING;
-    starter.start(job, lane, alone);
+    Attempt attempt = starter.start(job, lane, alone);
+    Concurrency concurrency = job.concurrency();
+    if (concurrency != null) {
+      keys.start(attempt, concurrency);
+    }
+    starter.begin(attempt);
   }
 
   /** The handler of an attempt has returned. */
   void left(Lane lane, HandlerSlot handler) {
     node.leave();
-    lane.namespaceGate.leave();
-    lane.queueGate.leave();
+    boolean roomInNamespace = lane.namespaceGate.leave();
+    boolean roomInQueue = lane.queueGate.leave();
     handler.gate.leave();
     offerLimited(handler);
+    if (roomInNamespace || roomInQueue) {
+      lookAgain();
+    }
+  }
+
+  /** Lanes that stood aside may have room. */
+  void lookAgain() {
     if (!aside.isEmpty()) {
       ring.addAll(aside);
       aside.clear();
+    }
+  }
+
+  /** Lanes were paused: what stands in them gives its concurrency keys back to others. */
+  void paused() {
+    List<ShardJob> stand = new ArrayList<>();
+    for (Lane lane : lanes.values()) {
+      if (lane.paused() != null) {
+        lane.forEach(stand::add);
+      }
+    }
+    for (ShardJob job : stand) {
+      Concurrency concurrency = job.concurrency();
+      if (concurrency != null && job.phase == ShardJob.Phase.READY) {
+        keys.leave(job, concurrency);
+      }
     }
   }
 

@@ -1,28 +1,47 @@
 package dev.carillon.engine;
 
-/** How many attempts of something (a node, a queue, a namespace, a handler) may run at once. */
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many attempts of something (a node, a queue, a namespace, a handler) may run at once, how
+ * often they start, and whether at all.
+ */
 final class Gate {
   static final int OPEN = Integer.MAX_VALUE;
 
   private int limit;
   private int running;
+  private @Nullable TokenBucket bucket;
+  private @Nullable Rates rates;
+
+  /** Why nothing goes through; null where something may. */
+  @Nullable String paused;
 
   Gate(int limit) {
     this.limit = limit;
   }
 
   boolean hasRoom() {
-    return running < limit;
+    return running < limit && paused == null && isInTime();
+  }
+
+  private boolean isInTime() {
+    return bucket == null || rates == null || rates.mayTake(bucket);
   }
 
   void enter() {
     running++;
+    if (bucket != null && rates != null) {
+      rates.take(bucket);
+    }
   }
 
-  void leave() {
+  /** One is out again; true where that makes the difference between no room and some. */
+  boolean leave() {
     if (--running < 0) {
       throw new IllegalStateException("running: " + running + " (expected: not negative)");
     }
+    return running == limit - 1;
   }
 
   int running() {
@@ -35,5 +54,15 @@ final class Gate {
 
   void limit(int newLimit) {
     limit = newLimit;
+  }
+
+  @Nullable TokenBucket bucket() {
+    return bucket;
+  }
+
+  /** As often as the bucket allows, or with null as often as they come. */
+  void rate(@Nullable TokenBucket newBucket, Rates kept) {
+    bucket = newBucket;
+    rates = kept;
   }
 }

@@ -187,7 +187,7 @@ public record JobSpec(
             metadata,
             timeoutMicros,
             0,
-            new More(null, more.policy(), occurrence),
+            more.as(occurrence),
             payload)
         .encode();
   }
@@ -208,7 +208,7 @@ public record JobSpec(
         metadata,
         timeoutMicros,
         0,
-        new More(null, more.policy(), more.occurrence()),
+        more.as(more.occurrence()),
         newPayload != null ? newPayload : payload);
   }
 
@@ -230,7 +230,7 @@ public record JobSpec(
         metadata,
         timeoutMicros,
         deadlineMicros,
-        new More(new More.Recurring(first, schedule), more.policy(), more.occurrence()),
+        more.with(new More.Recurring(first, schedule)),
         payload);
   }
 

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,16 @@ final class Lane {
 
   int size() {
     return fresh.size() + late.size();
+  }
+
+  /** Why nothing of it starts; null where something may. */
+  @Nullable String paused() {
+    return namespaceGate.paused != null ? namespaceGate.paused : queueGate.paused;
+  }
+
+  void forEach(Consumer<ShardJob> action) {
+    fresh.forEach(action);
+    late.forEach(action);
   }
 
   boolean hasRoom() {

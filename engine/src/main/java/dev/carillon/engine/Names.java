@@ -92,9 +92,16 @@ final class Names {
     return queue(key, expected, value, done, null);
   }
 
-  /** Puts; {@code ifFull} hears why, in the place of {@code done}, where there is no room. */
+  /**
+   * Puts or, with a null value, deletes; {@code ifFull} hears why, in the place of {@code done},
+   * where there is no room.
+   */
   Stamp put(
-      String key, Stamp expected, byte[] value, Consumer<Boolean> done, Consumer<String> ifFull) {
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      Consumer<Boolean> done,
+      Consumer<String> ifFull) {
     return queue(key, expected, value, done, ifFull);
   }
 

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +45,8 @@ public final class Node {
   private final Names names;
   private final Adds adds;
   private final Dispatcher dispatcher;
+  private final Keys keys;
+  private final Flow flow;
   private final Attempts attempts;
   private final Cancels cancels;
   private final Bodies bodies;
@@ -71,7 +75,10 @@ public final class Node {
             timers,
             new Attempts.Rules(retries, recurrences),
             new AttemptHost());
-    this.dispatcher = new Dispatcher(options.slots(), attempts, this::tellBlocked);
+    Rates rates = new Rates(env, names, timers);
+    this.keys = new Keys(rates, new KeyHost());
+    this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked);
+    this.flow = new Flow(env, names, timers, rates, dispatcher);
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
     this.bodies = new Bodies(env, options, timers, this::schedule);
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
@@ -91,6 +98,7 @@ public final class Node {
       doubleSlots();
     }
     clockOffsetMicros = clockOffsetMicros();
+    flow.load(dispatcher::open);
     lookAgain();
   }
 
@@ -123,6 +131,9 @@ public final class Node {
   public long turn() {
     timers.run(env.monotonicNanos());
     noticeJump();
+    if (!keys.isOpen() && shards.caughtUp()) {
+      keys.open();
+    }
     boolean moreDue = takeDue();
     boolean moreToStart = dispatcher.turn();
     names.turn();
@@ -248,14 +259,22 @@ public final class Node {
     dispatcher.register(type).forEach(this::schedule);
   }
 
-  /** At most {@code limit} attempts of the queue run at once on this node. */
-  public void limitQueue(String queue, int limit) {
-    dispatcher.queue(queue).limit(limit);
+  /** What counts for a queue or namespace where no operator has set otherwise. */
+  public void standardFlow(Flow.Subject subject, UnaryOperator<FlowSetting> change) {
+    flow.standard(subject, change);
   }
 
-  /** At most {@code limit} attempts of the namespace run at once on this node. */
-  public void limitNamespace(String namespace, int limit) {
-    dispatcher.namespace(namespace).limit(limit);
+  /** Sets what counts for a queue or namespace, across restarts. */
+  public void changeFlow(
+      Flow.Subject subject,
+      UnaryOperator<FlowSetting> change,
+      Consumer<Outcome<FlowSetting>> answer) {
+    flow.change(subject, change, answer);
+  }
+
+  /** What counts for a queue or namespace. */
+  public void flow(Flow.Subject subject, Consumer<FlowSetting> answer) {
+    flow.get(subject, answer);
   }
 
   /** What follows a failure in the namespace where neither job nor handler says. */
@@ -571,6 +590,7 @@ public final class Node {
     }
     timers.cancel(job.expiry);
     job.phase = ShardJob.Phase.GONE;
+    leaveKey(job, job.concurrency());
     if (job.isOccurrence()) {
       occurrences.ended(shard, job);
     }
@@ -579,6 +599,12 @@ public final class Node {
       releaseName(shard, job, end);
     }
     tellEnded(shard.ref(job.number), job, end);
+  }
+
+  private void leaveKey(ShardJob job, @Nullable Concurrency concurrency) {
+    if (concurrency != null) {
+      keys.leave(job, concurrency);
+    }
   }
 
   private void tellEnded(JobRef ref, ShardJob job, Body.End end) {
@@ -662,6 +688,7 @@ public final class Node {
     JobSpec.setStamp(request.body, old.stamp());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     int oldBytes = job.bodyBytes;
+    Concurrency oldConcurrency = job.concurrency();
     job.busy++;
     Operation operation =
         new Operation(
@@ -676,6 +703,7 @@ public final class Node {
                   return;
                 }
                 bodies.resized(job.bodyBytes - oldBytes);
+                leaveKey(job, oldConcurrency);
                 replaced(job);
                 request.added(shard.ref(job.number), false);
               }
@@ -726,10 +754,12 @@ public final class Node {
   }
 
   private JobInfo info(ShardJob job) {
-    JobState state = Standing.state(job.phase);
-    BlockReason reason = Standing.reason(job.phase);
+    ShardJob.Phase phase = Standing.shown(job);
+    JobState state = Standing.state(phase);
+    BlockReason blocked = Standing.reason(phase);
     JobRef ref = Attempts.shardOf(job).ref(job.number);
-    return JobReader.info(ref, job, new JobReader.Now(state, reason, 0, null, null));
+    String reason = Standing.pauseReason(job);
+    return JobReader.info(ref, job, new JobReader.Now(state, blocked, 0, null, reason));
   }
 
   /** The id of the node, for those who ask. */
@@ -790,6 +820,7 @@ public final class Node {
                 }
                 attempts.disown(job);
                 job.phase = ShardJob.Phase.GONE;
+                leaveKey(job, job.concurrency());
               });
     }
   }
@@ -816,6 +847,33 @@ public final class Node {
               timers.at(env.monotonicNanos() + RETRY_NANOS, () -> find(job, done));
             }
           });
+    }
+  }
+
+  private final class KeyHost implements Keys.Host {
+    @Override
+    public void ready(ShardJob job) {
+      dispatcher.ready(job, job.dueMicros < overdueBefore(env.wallMicros()));
+    }
+
+    @Override
+    public void blocked(ShardJob job) {
+      tellBlocked(job);
+    }
+
+    @Override
+    public void refuse(ShardJob job, JobState state, String reason) {
+      if (job.isRecurring()) {
+        occurrences.skip(job, reason);
+      } else {
+        job.phase = ShardJob.Phase.READY;
+        cancels.end(Attempts.shardOf(job), job, state, reason);
+      }
+    }
+
+    @Override
+    public void cancel(ShardJob job, String reason) {
+      cancels.cancel(Attempts.shardOf(job).ref(job.number), reason, outcome -> {});
     }
   }
 
@@ -895,6 +953,11 @@ public final class Node {
     public void left(Attempt attempt) {
       ShardJob job = attempt.job();
       dispatcher.left(attempt.lane(), dispatcher.handler(job.type));
+    }
+
+    @Override
+    public void over(Attempt attempt) {
+      keys.left(attempt);
     }
 
     @Override

@@ -75,8 +75,29 @@ final class Occurrences {
       step =
           recurrences.afterSpawn(schedule, move, new Recurrences.Run(job.timeMicros(), now, now));
     }
-    env.metrics().count(late || crowded ? "occurrences.skipped" : "occurrences", 1);
     String reason = late ? "too late" : crowded ? MOST_LIVE + " have not ended" : null;
+    moveOn(job, schedule, move, step, reason);
+    return true;
+  }
+
+  /** Passes over the occurrence of a recurring job whose time has come. */
+  void skip(ShardJob job, String reason) {
+    Move move = job.move();
+    if (move != null) {
+      Schedule schedule = recurrences.of(job);
+      Recurrences.Step step = recurrences.skipOne(schedule, move, env.wallMicros());
+      moveOn(job, schedule, move, step, reason);
+    }
+  }
+
+  /**
+   * Moves the schedule on, with an occurrence as a job of its own or a reason why there is none.
+   */
+  private void moveOn(
+      ShardJob job, Schedule schedule, Move move, Recurrences.Step step, @Nullable String reason) {
+    env.metrics().count(reason != null ? "occurrences.skipped" : "occurrences", 1);
+    Shard shard = Attempts.shardOf(job);
+    long now = env.wallMicros();
     int revision = job.revision;
     long due = job.dueMicros;
     job.phase = ShardJob.Phase.READY;
@@ -102,7 +123,6 @@ final class Occurrences {
               new Body.Next(
                   0, revision, now, 0, null, null, reason, children, step.move(), step.over()));
         });
-    return true;
   }
 
   private static Body.Next.Child child(Shard shard, ShardJob job, Schedule schedule, Move move) {

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import java.util.ArrayDeque;
 import java.util.PriorityQueue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +16,7 @@ final class ReadyLine {
   private final PriorityQueue<ShardJob> overtaking = new PriorityQueue<>(ReadyLine::compare);
 
   /** By priority, then due time; written out because every start pays for it. */
-  private static int compare(ShardJob a, ShardJob b) {
+  static int compare(ShardJob a, ShardJob b) {
     if (a.priority != b.priority) {
       return a.priority > b.priority ? -1 : 1;
     }
@@ -49,6 +50,19 @@ final class ReadyLine {
 
   int size() {
     return inOrder.size() + overtaking.size();
+  }
+
+  /** The first, which stays. */
+  @Nullable ShardJob peek() {
+    ShardJob first = inOrder.peekFirst();
+    ShardJob other = overtaking.peek();
+    return other == null || (first != null && compare(first, other) <= 0) ? first : other;
+  }
+
+  /** In no order that means anything. */
+  void forEach(Consumer<ShardJob> action) {
+    inOrder.forEach(action);
+    overtaking.forEach(action);
   }
 
   @Nullable ShardJob poll() {

@@ -553,6 +553,7 @@ final class ShardFold {
     rare.pauseReason = (flags & 32) != 0 ? in.string() : null;
     byte[] body = in.rest();
     ShardJob job = new ShardJob(frame.job(), JobSpec.decodeHead(body), body, this::intern);
+    rare.concurrency = job.concurrency();
     job.attempts = attempts;
     job.revision = revision;
     job.priority = (byte) priority;

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Concurrency;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -60,13 +61,16 @@ final class ShardJob {
     this.more = (byte) spec.more().mask();
     this.dueMicros = spec.dueMicros();
     this.priority = (byte) spec.priority();
-    beginRecurring(spec);
+    begin(spec);
   }
 
-  private void beginRecurring(JobSpec spec) {
+  private void begin(JobSpec spec) {
     More.Recurring recurring = spec.more().recurring();
     if (recurring != null) {
       rare().moved(Move.first(spec, recurring));
+    }
+    if (spec.more().concurrency() != null) {
+      rare().concurrency = spec.more().concurrency();
     }
   }
 
@@ -112,6 +116,9 @@ final class ShardJob {
     /** Where a recurring job stands. */
     @Nullable Move move;
 
+    /** How many jobs like it run at once; from its spec, at hand without its body. */
+    @Nullable Concurrency concurrency;
+
     /** The recurring job has another occurrence from now on. */
     void moved(Move next) {
       move = next;
@@ -125,7 +132,8 @@ final class ShardJob {
           && markers == 0
           && pauseReason == null
           && jitterMicros == 0
-          && move == null;
+          && move == null
+          && concurrency == null;
     }
   }
 
@@ -161,7 +169,7 @@ final class ShardJob {
     revision++;
     attempts = 0;
     rare = null;
-    beginRecurring(spec);
+    begin(spec);
   }
 
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
@@ -223,6 +231,11 @@ final class ShardJob {
   /** Whether it is one time of a recurring job. */
   boolean isOccurrence() {
     return (more & More.OCCURRENCE) != 0;
+  }
+
+  /** How many jobs like it run at once; null where nobody counts them. */
+  @Nullable Concurrency concurrency() {
+    return rare != null ? rare.concurrency : null;
   }
 
   boolean hasPolicy() {

@@ -49,6 +49,7 @@ final class Shards {
   private @Nullable Shard lastForDue;
   private boolean listing;
   private boolean listAgain;
+  private boolean looked;
   private boolean stopping;
   private @Nullable String full;
 
@@ -562,8 +563,22 @@ final class Shards {
     host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
   }
 
+  /** Whether everything that was due at the start is loaded. */
+  boolean caughtUp() {
+    if (!looked) {
+      return false;
+    }
+    for (Shard shard : known.values()) {
+      if (shard.ownership == Shard.Ownership.ACQUIRING || shard.loading()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private void listed() {
     listing = false;
+    looked = true;
     if (listAgain) {
       listAgain = false;
       look();

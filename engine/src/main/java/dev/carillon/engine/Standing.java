@@ -21,6 +21,17 @@ public final class Standing {
   private final Map<Long, JobError> undecodable = new HashMap<>();
   private @Nullable LongMap<ShardJob.Phase> index;
 
+  /** How a job is shown: one that is ready in a paused queue or namespace is paused. */
+  static ShardJob.Phase shown(ShardJob job) {
+    return pauseReason(job) != null ? ShardJob.Phase.PAUSED : job.phase;
+  }
+
+  /** Why the job's queue or namespace is paused, if that is what it waits for. */
+  static @Nullable String pauseReason(ShardJob job) {
+    Lane lane = job.lane;
+    return job.phase == ShardJob.Phase.READY && lane != null ? lane.paused() : null;
+  }
+
   /** On the loop. */
   void note(ShardJob job) {
     if (size == numbers.length) {
@@ -28,7 +39,7 @@ public final class Standing {
       phases = Arrays.copyOf(phases, 2 * size);
     }
     numbers[size] = job.number;
-    phases[size++] = job.phase;
+    phases[size++] = shown(job);
     ShardJob.Rare rare = job.rare;
     if (job.phase == ShardJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
       String message = rare.lastErrorMessage;

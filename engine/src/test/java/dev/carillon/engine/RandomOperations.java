@@ -1,9 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
+import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
@@ -134,7 +136,14 @@ final class RandomOperations {
     return new More(
         random.nextBoolean() ? new More.Recurring(clock + 5, schedule()) : null,
         random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
-        null);
+        null,
+        random.nextBoolean() ? concurrency() : null);
+  }
+
+  private Concurrency concurrency() {
+    Concurrency concurrency =
+        Concurrency.of("key " + random.nextInt(3)).limit(1 + random.nextInt(3));
+    return random.nextBoolean() ? concurrency : concurrency.rate(Rate.perSecond(5));
   }
 
   private static Frame frame(Kind kind, long job, Body body) {

@@ -52,8 +52,12 @@ final class Lives {
     judge.incarnation = life.incarnation;
     world.trace.note("node starts", started);
     register(life);
-    life.node.limitNamespace(Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
-    life.node.limitQueue(Wishes.LIMITED_QUEUE, world.climate.queueLimit);
+    life.node.standardFlow(
+        new Flow.Subject(Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE),
+        setting -> setting.limit(world.climate.namespaceLimit));
+    life.node.standardFlow(
+        new Flow.Subject(Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE),
+        setting -> setting.limit(world.climate.queueLimit));
     life.node.start();
     life.turnIn(0);
   }

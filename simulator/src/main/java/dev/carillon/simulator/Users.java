@@ -148,6 +148,7 @@ final class Users {
             ? null
             : new More.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
         policy == null ? null : PolicyFormat.encode(policy),
+        null,
         null);
   }
 

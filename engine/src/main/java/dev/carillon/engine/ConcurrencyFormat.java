@@ -1,0 +1,50 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Rate;
+import dev.carillon.api.WhenFull;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How limits are stored.
+ *
+ * <pre>
+ * key       string
+ * limit     varint
+ * whenFull  byte
+ * rate      varint permits, or 0 for none; varint period in nanoseconds, varint burst
+ * </pre>
+ */
+final class ConcurrencyFormat {
+  private ConcurrencyFormat() {}
+
+  static void write(Concurrency concurrency, ByteWriter out) {
+    out.string(concurrency.key()).varint(concurrency.limit()).u8(concurrency.whenFull().code());
+    writeRate(concurrency.rate(), out);
+  }
+
+  static Concurrency read(ByteReader in) {
+    try {
+      return new Concurrency(
+          in.string(), (int) in.varint(), WhenFull.ofCode(in.u8()), readRate(in));
+    } catch (InvalidJobException | IllegalArgumentException e) {
+      throw new DamagedException("concurrency: " + e.getMessage());
+    }
+  }
+
+  static void writeRate(@Nullable Rate rate, ByteWriter out) {
+    out.varint(rate != null ? rate.permits() : 0);
+    if (rate != null) {
+      out.varint(rate.period().toNanos()).varint(rate.burst());
+    }
+  }
+
+  static @Nullable Rate readRate(ByteReader in) {
+    int permits = (int) in.varint();
+    return permits == 0
+        ? null
+        : new Rate(permits, Duration.ofNanos(in.varint()), (int) in.varint());
+  }
+}

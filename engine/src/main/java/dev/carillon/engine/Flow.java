@@ -1,0 +1,207 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators have set about queues and namespaces: pauses, limits and rates, each in a record.
+ * Nothing starts before they are read. Where there is no record, what the program says counts.
+ *
+ * <p>Crash table: a change takes effect here when its record is durable; after a crash the record
+ * is read before anything starts.
+ */
+public final class Flow {
+  private static final String PREFIX = "f\0";
+  private static final int PAGE = 1000;
+  private static final long RETRY_NANOS = 50_000_000;
+
+  private final NodeEnvironment env;
+  private final Names records;
+  private final Timers timers;
+  private final Rates rates;
+  private final Dispatcher dispatcher;
+  private final Map<Subject, FlowSetting> standards = new HashMap<>();
+  private final Map<Subject, Kept> kept = new HashMap<>();
+  private final List<Runnable> whenLoaded = new ArrayList<>();
+  private boolean loaded;
+
+  /** What a setting is about. */
+  public enum Scope {
+    /** All jobs of a queue, in whatever namespace. */
+    QUEUE("q"),
+    /** All jobs of a namespace. */
+    NAMESPACE("n");
+
+    private final String code;
+
+    Scope(String code) {
+      this.code = code;
+    }
+  }
+
+  /** A queue or a namespace. */
+  public record Subject(Scope scope, String name) {
+    String recordKey(String prefix) {
+      return prefix + scope.code + "\0" + name;
+    }
+
+    static @Nullable Subject of(String recordKey) {
+      String rest = recordKey.substring(PREFIX.length());
+      for (Scope scope : Scope.values()) {
+        if (rest.startsWith(scope.code + "\0")) {
+          return new Subject(scope, rest.substring(scope.code.length() + 1));
+        }
+      }
+      return null;
+    }
+  }
+
+  private record Kept(FlowSetting setting, Stamp version) {}
+
+  Flow(NodeEnvironment env, Names records, Timers timers, Rates rates, Dispatcher dispatcher) {
+    this.env = env;
+    this.records = records;
+    this.timers = timers;
+    this.rates = rates;
+    this.dispatcher = dispatcher;
+  }
+
+  /** Reads what is set; {@code then} runs when it is in effect. */
+  void load(Runnable then) {
+    load(null, then);
+  }
+
+  private void load(@Nullable String after, Runnable then) {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(PREFIX, after, PAGE),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page))) {
+            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> load(after, then));
+            return;
+          }
+          page.forEach(this::take);
+          if (page.size() == PAGE) {
+            load(page.getLast().key(), then);
+          } else {
+            loaded = true;
+            then.run();
+            whenLoaded.forEach(Runnable::run);
+            whenLoaded.clear();
+          }
+        });
+  }
+
+  private void whenLoaded(Runnable action) {
+    if (loaded) {
+      action.run();
+    } else {
+      whenLoaded.add(action);
+    }
+  }
+
+  private void take(Stored record) {
+    Subject subject = Subject.of(record.key());
+    if (subject != null) {
+      kept.put(subject, new Kept(FlowSetting.decode(record.value()), record.version()));
+      apply(subject);
+    }
+  }
+
+  /** What counts where no record says otherwise. */
+  void standard(Subject subject, UnaryOperator<FlowSetting> change) {
+    standards.merge(subject, change.apply(FlowSetting.NONE), (old, ignored) -> change.apply(old));
+    apply(subject);
+  }
+
+  /** Tells {@code answer} what is in effect. */
+  void get(Subject subject, Consumer<FlowSetting> answer) {
+    whenLoaded(() -> answer.accept(get(subject)));
+  }
+
+  private FlowSetting get(Subject subject) {
+    Kept record = kept.get(subject);
+    FlowSetting standard = standards.getOrDefault(subject, FlowSetting.NONE);
+    return record != null ? record.setting().or(standard) : standard;
+  }
+
+  /** Changes what is set; {@code answer} hears what is in effect once it is durable. */
+  void change(
+      Subject subject, UnaryOperator<FlowSetting> change, Consumer<Outcome<FlowSetting>> answer) {
+    whenLoaded(() -> changeLoaded(subject, change, answer));
+  }
+
+  private void changeLoaded(
+      Subject subject, UnaryOperator<FlowSetting> change, Consumer<Outcome<FlowSetting>> answer) {
+    Kept old = kept.getOrDefault(subject, new Kept(FlowSetting.NONE, Stamp.ABSENT));
+    FlowSetting next = change.apply(old.setting());
+    if (next.equals(old.setting())) {
+      answer.accept(Outcome.ok(get(subject)));
+      return;
+    }
+    boolean none = next.equals(FlowSetting.NONE);
+    Stamp[] version = new Stamp[1];
+    version[0] =
+        records.put(
+            subject.recordKey(PREFIX),
+            old.version(),
+            none ? null : next.encode(),
+            inEffect -> {
+              if (inEffect) {
+                kept.put(subject, new Kept(next, none ? Stamp.ABSENT : version[0]));
+                apply(subject);
+                answer.accept(Outcome.ok(get(subject)));
+              } else {
+                readAgain(subject, () -> changeLoaded(subject, change, answer));
+              }
+            },
+            detail -> answer.accept(new Outcome.Full<>(detail)));
+  }
+
+  private void readAgain(Subject subject, Runnable then) {
+    records.get(
+        subject.recordKey(PREFIX),
+        (Optional<Stored> found) -> {
+          if (found.isPresent()) {
+            take(found.get());
+          } else {
+            kept.remove(subject);
+            apply(subject);
+          }
+          then.run();
+        });
+  }
+
+  private void apply(Subject subject) {
+    FlowSetting setting = get(subject);
+    Gate gate =
+        switch (subject.scope()) {
+          case QUEUE -> dispatcher.queue(subject.name());
+          case NAMESPACE -> dispatcher.namespace(subject.name());
+        };
+    boolean paused = gate.paused == null && setting.paused() != null;
+    gate.paused = setting.paused();
+    gate.limit(setting.limit() != 0 ? setting.limit() : Gate.OPEN);
+    if (setting.rate() == null) {
+      gate.rate(null, rates);
+    } else if (gate.bucket() != null) {
+      gate.bucket().rate(setting.rate());
+    } else {
+      String record = subject.recordKey(Rates.RECORDS);
+      gate.rate(new TokenBucket(record, setting.rate(), dispatcher::lookAgain), rates);
+    }
+    if (paused) {
+      dispatcher.paused();
+    }
+    dispatcher.lookAgain();
+  }
+}

@@ -1,0 +1,110 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.Concurrency;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A concurrency key: who holds it and who waits for it. A job holds it from the time it stands in
+ * its lane, its attempt from the start until its handler has returned and its outcome is durable.
+ */
+final class KeySlot {
+  final String namespace;
+  final String key;
+
+  /** Jobs in their lanes and attempts, oldest first. */
+  private final Set<Object> holders = new LinkedHashSet<>();
+
+  private final ReadyLine line = new ReadyLine();
+
+  /** How often attempts may start; null for as often as they come. */
+  @Nullable TokenBucket bucket;
+
+  KeySlot(String namespace, String key) {
+    this.namespace = namespace;
+    this.key = key;
+  }
+
+  boolean isHeldBy(Object holder) {
+    return holders.contains(holder);
+  }
+
+  void hold(Object holder) {
+    holders.add(holder);
+  }
+
+  boolean release(Object holder) {
+    return holders.remove(holder);
+  }
+
+  int held() {
+    return holders.size();
+  }
+
+  /** The job waits for the key. */
+  void await(ShardJob job) {
+    job.phase = ShardJob.Phase.LIMITED;
+    line.add(job);
+  }
+
+  void forget(ShardJob job) {
+    line.remove(job);
+  }
+
+  /** The first that waits; null where none does. Those that no longer do are let go. */
+  @Nullable ShardJob first() {
+    while (true) {
+      ShardJob first = line.peek();
+      if (first == null || isWaiting(first)) {
+        return first;
+      }
+      line.poll();
+    }
+  }
+
+  private boolean isWaiting(ShardJob job) {
+    Concurrency concurrency = job.concurrency();
+    return job.isIdle(ShardJob.Phase.LIMITED)
+        && concurrency != null
+        && concurrency.key().equals(key);
+  }
+
+  @Nullable ShardJob poll() {
+    ShardJob first = first();
+    return first != null ? line.poll() : null;
+  }
+
+  /** Takes out all that wait, first come first. */
+  List<ShardJob> pollAll() {
+    List<ShardJob> all = new ArrayList<>();
+    for (ShardJob job = poll(); job != null; job = poll()) {
+      all.add(job);
+    }
+    return all;
+  }
+
+  /** Those that run or may, without those asked to stop, then those that wait; oldest first. */
+  List<ShardJob> contenders() {
+    List<ShardJob> all = new ArrayList<>();
+    for (Object holder : holders) {
+      ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
+      if (!job.cancelRequested()) {
+        all.add(job);
+      }
+    }
+    line.forEach(
+        job -> {
+          if (isWaiting(job)) {
+            all.add(job);
+          }
+        });
+    return all;
+  }
+
+  boolean isIdle() {
+    return holders.isEmpty() && line.isEmpty();
+  }
+}

@@ -1,0 +1,218 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Rate;
+import dev.carillon.api.WhenFull;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The concurrency keys of this node's due jobs. A job gets its key before it stands in its lane, so
+ * that jobs of one key go in the order of their due times whatever lanes they stand in.
+ *
+ * <p>Until all shards with due jobs are loaded after a start nobody gets a key: what is loaded
+ * first need not be due first.
+ */
+final class Keys {
+  private static final int SWEEP_FROM = 1024;
+
+  private final Rates rates;
+  private final Host host;
+  private final Map<Name, KeySlot> slots = new HashMap<>();
+  private int sweepAt = SWEEP_FROM;
+  private boolean open;
+
+  private record Name(String namespace, String key) {}
+
+  /** The node, as far as keys need it. */
+  interface Host {
+    /** The job may get its key: it is due. */
+    void ready(ShardJob job);
+
+    /** The job waits for its key. */
+    void blocked(ShardJob job);
+
+    /** The job ends without an attempt, or passes over this time if it is recurring. */
+    void refuse(ShardJob job, JobState state, String reason);
+
+    void cancel(ShardJob job, String reason);
+  }
+
+  Keys(Rates rates, Host host) {
+    this.rates = rates;
+    this.host = host;
+  }
+
+  /** Everything that is due is here. */
+  void open() {
+    open = true;
+    List<ShardJob> waiting = new ArrayList<>();
+    slots.values().forEach(slot -> waiting.addAll(slot.pollAll()));
+    waiting.forEach(host::ready);
+  }
+
+  boolean isOpen() {
+    return open;
+  }
+
+  private KeySlot slot(ShardJob job, Concurrency concurrency) {
+    KeySlot slot =
+        slots.computeIfAbsent(
+            new Name(job.namespace, concurrency.key()), n -> new KeySlot(n.namespace(), n.key()));
+    Rate rate = concurrency.rate();
+    if (rate != null && slot.bucket != null) {
+      slot.bucket.rate(rate);
+    } else if (rate != null) {
+      slot.bucket = new TokenBucket(recordKey(slot), rate, () -> offer(slot));
+    }
+    return slot;
+  }
+
+  private static String recordKey(KeySlot slot) {
+    return Rates.KEY_RECORDS + slot.namespace + "\0" + slot.key;
+  }
+
+  /** Whether the due job has its key; if not, it waits or is over. */
+  boolean admit(ShardJob job, Concurrency concurrency) {
+    sweepIfMany();
+    KeySlot slot = slot(job, concurrency);
+    if (slot.isHeldBy(job)) {
+      return true;
+    }
+    if (open && slot.held() < concurrency.limit() && isNext(slot, job)) {
+      slot.hold(job);
+      return true;
+    }
+    if (open && job.busy == 0) {
+      String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
+      if (isRefused(job, concurrency.whenFull(), full)) {
+        return false;
+      }
+      if (concurrency.whenFull() == WhenFull.CANCEL_RUNNING) {
+        makeRoom(slot, concurrency.limit(), full);
+      }
+    }
+    slot.await(job);
+    host.blocked(job);
+    return false;
+  }
+
+  private static boolean isNext(KeySlot slot, ShardJob job) {
+    ShardJob first = slot.first();
+    return first == null || ReadyLine.compare(job, first) <= 0;
+  }
+
+  private boolean isRefused(ShardJob job, WhenFull rule, String reason) {
+    JobState state =
+        switch (rule) {
+          case REJECT -> JobState.FAILED;
+          case CANCEL_NEWEST -> JobState.CANCELLED;
+          case WAIT, CANCEL_RUNNING -> null;
+        };
+    if (state != null) {
+      host.refuse(job, state, reason);
+    }
+    return state != null;
+  }
+
+  /** The newest wins: the oldest of those that run or wait is cancelled. */
+  private void makeRoom(KeySlot slot, int limit, String full) {
+    List<ShardJob> others = slot.contenders();
+    if (others.size() >= limit) {
+      host.cancel(others.getFirst(), "a newer job is due; " + full);
+    }
+  }
+
+  /** Whether the job, whose turn has come in its lane, may start; if not, it waits again. */
+  boolean mayStart(ShardJob job, Concurrency concurrency) {
+    KeySlot slot = slot(job, concurrency);
+    if (!slot.isHeldBy(job)) {
+      host.ready(job); // it gave the key back while its lane was paused
+      return false;
+    }
+    TokenBucket bucket = slot.bucket;
+    if (bucket == null || rates.mayTake(bucket)) {
+      return true;
+    }
+    slot.release(job);
+    slot.await(job);
+    host.blocked(job);
+    return false;
+  }
+
+  /** The attempt holds the key in the place of its job. */
+  void start(Attempt attempt, Concurrency concurrency) {
+    KeySlot slot = slot(attempt.job(), concurrency);
+    slot.release(attempt.job());
+    slot.hold(attempt);
+    attempt.key = slot;
+    if (slot.bucket != null) {
+      rates.take(slot.bucket);
+    }
+  }
+
+  /** The attempt is over, its handler has returned and its outcome is durable. */
+  void left(Attempt attempt) {
+    KeySlot slot = attempt.key;
+    if (slot != null) {
+      attempt.key = null;
+      slot.release(attempt);
+      offer(slot);
+    }
+  }
+
+  /** The job gives its key back, if it has it. */
+  void leave(ShardJob job, Concurrency concurrency) {
+    KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
+    if (slot != null && slot.release(job)) {
+      offer(slot);
+    }
+  }
+
+  /** The job no longer stands where it waits for its key; looks at all who do. */
+  void withdraw(ShardJob job, Concurrency concurrency) {
+    KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
+    if (slot != null) {
+      slot.forget(job);
+      leave(job, concurrency);
+    }
+  }
+
+  /** Those that have room go on to their lanes. */
+  private void offer(KeySlot slot) {
+    if (!open) {
+      return;
+    }
+    for (ShardJob first = slot.first(); first != null; first = slot.first()) {
+      Concurrency concurrency = first.concurrency();
+      TokenBucket bucket = slot.bucket;
+      if (concurrency == null
+          || slot.held() >= concurrency.limit()
+          || (bucket != null && !rates.mayTake(bucket))) {
+        return;
+      }
+      slot.poll();
+      host.ready(first);
+    }
+    if (slot.isIdle() && slot.bucket == null) {
+      slots.remove(new Name(slot.namespace, slot.key), slot);
+    }
+  }
+
+  /** Keys with a rate are kept until all of it is there again. */
+  private void sweepIfMany() {
+    if (slots.size() < sweepAt) {
+      return;
+    }
+    slots.values().removeIf(slot -> slot.isIdle() && isFull(slot.bucket));
+    sweepAt = Math.max(SWEEP_FROM, 2 * slots.size());
+  }
+
+  private boolean isFull(@Nullable TokenBucket bucket) {
+    return bucket == null || rates.forget(bucket);
+  }
+}

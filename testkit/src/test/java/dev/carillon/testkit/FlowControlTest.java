@@ -1,0 +1,454 @@
+package dev.carillon.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.carillon.CarillonBuilder;
+import dev.carillon.FlowControl;
+import dev.carillon.api.BlockReason;
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Rate;
+import dev.carillon.api.Schedule;
+import dev.carillon.api.TaskType;
+import dev.carillon.api.WhenFull;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Concurrency keys, rates and pauses, in virtual time, in memory and on a file. */
+@Timeout(60)
+@ParameterizedClass
+@EnumSource(FlowControlTest.Where.class)
+class FlowControlTest {
+  private static final TaskType<String> NOTE = TaskType.of("note", String.class);
+  private static final TaskType<String> HOLD = TaskType.of("hold", String.class);
+  private static final TaskType<String> ORPHAN = TaskType.of("orphan", String.class);
+  private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
+
+  @Parameter Where where = Where.MEMORY;
+  @TempDir Path folder = Path.of("");
+
+  private @Nullable CarillonTest opened;
+  private final List<String> starts = new CopyOnWriteArrayList<>();
+  private final Map<String, CountDownLatch> running = new ConcurrentHashMap<>();
+  private final AtomicInteger atOnce = new AtomicInteger();
+  private final AtomicInteger most = new AtomicInteger();
+
+  enum Where {
+    MEMORY,
+    FILE
+  }
+
+  @AfterEach
+  void close() {
+    running.values().forEach(CountDownLatch::countDown);
+    if (opened != null) {
+      opened.close();
+    }
+  }
+
+  private CarillonTest world() {
+    return opened != null ? opened : open(options -> {});
+  }
+
+  private CarillonTest open(Consumer<CarillonBuilder> options) {
+    MemoryStore memory = new MemoryStore();
+    Path file = folder.resolve("jobs.db");
+    Supplier<Store> store = where == Where.MEMORY ? () -> memory : () -> SqliteStore.open(file);
+    CarillonTest made = CarillonTest.at(START, store, options);
+    opened = made;
+    handle();
+    return made;
+  }
+
+  /** NOTE notes its start; HOLD runs until {@link #finish}. */
+  private void handle() {
+    world().carillon().handle(NOTE, (text, job) -> noted(text));
+    world()
+        .carillon()
+        .handle(
+            HOLD,
+            (text, job) -> {
+              most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+              CountDownLatch latch = new CountDownLatch(1);
+              noted(text);
+              running.put(text, latch);
+              try {
+                latch.await();
+              } finally {
+                atOnce.decrementAndGet();
+              }
+            });
+  }
+
+  private void noted(String text) {
+    starts.add(text + " " + Duration.between(START, world().now()).toSeconds());
+  }
+
+  private void restart() {
+    world().restart();
+    handle();
+  }
+
+  private JobId schedule(Job<Void> job) {
+    return world().carillon().schedule(job).id();
+  }
+
+  private JobInfo info(JobId id) {
+    return world().carillon().get(id).orElseThrow();
+  }
+
+  private void awaitState(JobId id, JobState state) throws InterruptedException {
+    CountDownLatch reached = new CountDownLatch(1);
+    try (var unused =
+        world()
+            .carillon()
+            .watch(
+                id,
+                info -> {
+                  if (info.state() == state) {
+                    reached.countDown();
+                  }
+                })) {
+      reached.await();
+    }
+  }
+
+  private void awaitRunning(String text) throws InterruptedException {
+    while (!running.containsKey(text)) {
+      Thread.onSpinWait();
+      if (Thread.interrupted()) {
+        throw new InterruptedException(text);
+      }
+    }
+  }
+
+  private void finish(String text) {
+    running.get(text).countDown();
+  }
+
+  private static Concurrency one(WhenFull rule) {
+    return Concurrency.of("k").whenFull(rule);
+  }
+
+  // ---- keys
+
+  @Test
+  void oneAtATimeInTheOrderOfTheirTimesWhateverTheirQueues() throws InterruptedException {
+    JobId first = schedule(HOLD.job("a").concurrency("k"));
+    awaitRunning("a");
+    JobId third = schedule(HOLD.job("c").concurrency("k").queue("other").in(seconds(20)));
+    JobId second = schedule(HOLD.job("b").concurrency("k").in(seconds(10)));
+    JobId elsewhere = schedule(NOTE.job("free").concurrency("k").namespace("tenant"));
+    awaitState(elsewhere, JobState.SUCCEEDED);
+    world().moveClock(seconds(30));
+    awaitState(third, JobState.BLOCKED);
+    assertThat(info(second).blockReason()).isEqualTo(BlockReason.LIMIT);
+    assertThat(listed(third).blockReason()).isEqualTo(BlockReason.LIMIT);
+    finish("a");
+    awaitState(first, JobState.SUCCEEDED);
+    awaitRunning("b");
+    assertThat(info(third).state()).isEqualTo(JobState.BLOCKED);
+    finish("b");
+    awaitRunning("c");
+    finish("c");
+    awaitState(third, JobState.SUCCEEDED);
+    assertThat(starts).containsExactly("a 0", "free 0", "b 30", "c 30");
+    assertThat(most).hasValue(1);
+  }
+
+  private JobInfo listed(JobId id) {
+    return world().carillon().list(JobQuery.all()).items().stream()
+        .filter(info -> info.id().equals(id))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static Duration seconds(long seconds) {
+    return Duration.ofSeconds(seconds);
+  }
+
+  @Test
+  void asManyAsTheLimitSays() throws InterruptedException {
+    Concurrency two = Concurrency.of("k").limit(2);
+    List<JobId> ids =
+        List.of("a", "b", "c", "d").stream()
+            .map(text -> schedule(HOLD.job(text).concurrency(two)))
+            .toList();
+    awaitRunning("a");
+    awaitRunning("b");
+    awaitState(ids.get(3), JobState.BLOCKED);
+    finish("b");
+    awaitRunning("c");
+    finish("a");
+    finish("c");
+    awaitRunning("d");
+    finish("d");
+    awaitState(ids.get(3), JobState.SUCCEEDED);
+    assertThat(most).hasValue(2);
+  }
+
+  @Test
+  void afterARestartTheOneDueFirstGoesFirst() {
+    world().carillon().queue("late").pause("");
+    // In shards of their own: months, days and hours ahead.
+    schedule(NOTE.job("month").concurrency("k").at(START.plus(Duration.ofDays(70))));
+    schedule(NOTE.job("day").concurrency("k").at(START.plus(Duration.ofDays(20))));
+    schedule(NOTE.job("hour").concurrency("k").at(START.plus(Duration.ofHours(5))));
+    world().carillon().queue("default").pause("until all are overdue");
+    world().advance(Duration.ofDays(80));
+    assertThat(starts).isEmpty();
+    world().carillon().queue("default").resume();
+    // The restart comes before any of them may start.
+    restart();
+    world().settle();
+    assertThat(starts)
+        .extracting(start -> start.split(" ")[0])
+        .containsExactly("hour", "day", "month");
+  }
+
+  @Test
+  void aFullKeyRejects() throws InterruptedException {
+    schedule(HOLD.job("a").concurrency("k"));
+    awaitRunning("a");
+    JobId rejected = schedule(NOTE.job("b").concurrency(one(WhenFull.REJECT)));
+    awaitState(rejected, JobState.FAILED);
+    assertThat(info(rejected).reason()).isEqualTo("concurrency key k: 1 at once");
+    assertThat(info(rejected).attempt()).isZero();
+    finish("a");
+    world().settle();
+    JobId later = schedule(NOTE.job("c").concurrency(one(WhenFull.REJECT)));
+    awaitState(later, JobState.SUCCEEDED);
+  }
+
+  @Test
+  void theNewestIsCancelledOrCancelsTheOthers() throws InterruptedException {
+    JobId a = schedule(HOLD.job("a").concurrency("k"));
+    awaitRunning("a");
+    JobId newest = schedule(NOTE.job("n").concurrency(one(WhenFull.CANCEL_NEWEST)));
+    awaitState(newest, JobState.CANCELLED);
+    JobId waits = schedule(NOTE.job("w").concurrency("k"));
+    awaitState(waits, JobState.BLOCKED);
+    JobId b = schedule(HOLD.job("b").concurrency(one(WhenFull.CANCEL_RUNNING)));
+    awaitState(a, JobState.CANCELLED);
+    JobId c = schedule(HOLD.job("c").concurrency(one(WhenFull.CANCEL_RUNNING)));
+    awaitState(waits, JobState.SUCCEEDED);
+    awaitState(b, JobState.CANCELLED);
+    awaitRunning("c");
+    finish("c");
+    awaitState(c, JobState.SUCCEEDED);
+    assertThat(info(a).reason()).contains("a newer job is due", "key k");
+    assertThat(most).hasValue(1);
+  }
+
+  @Test
+  void aRecurringJobThatIsRejectedSkipsThatTime() throws InterruptedException {
+    JobId every =
+        schedule(
+            NOTE.job("tick").on(Schedule.every(seconds(10))).concurrency(one(WhenFull.REJECT)));
+    world().advance(seconds(15));
+    schedule(HOLD.job("a").concurrency("k"));
+    awaitRunning("a");
+    world().moveClock(seconds(10));
+    while (info(every).recurring().nextTime().equals(START.plusSeconds(20))) {
+      Thread.onSpinWait();
+    }
+    finish("a");
+    world().settle();
+    world().advance(seconds(10));
+    assertThat(starts).containsExactly("tick 10", "a 15", "tick 30");
+    assertThat(info(every).recurring().count()).isEqualTo(2);
+  }
+
+  @Test
+  void aJobWithoutAHandlerLeavesItsKeyToOthers() {
+    JobId orphan = schedule(ORPHAN.job("o").concurrency("k"));
+    world().settle();
+    schedule(NOTE.job("a").concurrency("k"));
+    world().settle();
+    assertThat(info(orphan).blockReason()).isEqualTo(BlockReason.NO_HANDLER);
+    assertThat(starts).containsExactly("a 0");
+    world().carillon().handle(ORPHAN, (text, job) -> noted(text));
+    world().settle();
+    assertThat(starts).containsExactly("a 0", "o 0");
+  }
+
+  @Test
+  void aPausedQueueLeavesItsKeysToOthers() throws InterruptedException {
+    schedule(HOLD.job("a").concurrency("k"));
+    awaitRunning("a");
+    JobId paused = schedule(NOTE.job("p").concurrency("k").queue("q"));
+    awaitState(paused, JobState.BLOCKED);
+    world().carillon().queue("q").pause("");
+    JobId other = schedule(NOTE.job("b").concurrency("k"));
+    finish("a");
+    awaitState(other, JobState.SUCCEEDED);
+    assertThat(info(paused).state()).isEqualTo(JobState.PAUSED);
+    world().carillon().queue("q").resume();
+    awaitState(paused, JobState.SUCCEEDED);
+    assertThat(starts).containsExactly("a 0", "b 0", "p 0");
+  }
+
+  // ---- rates
+
+  @Test
+  void attemptsStartAsOftenAsTheRateOfTheirQueueSays() {
+    open(options -> options.rateQueue("slow", Rate.of(1, seconds(10))));
+    for (int i = 0; i < 4; i++) {
+      schedule(NOTE.job("n").queue("slow"));
+    }
+    schedule(NOTE.job("other"));
+    world().advance(seconds(60));
+    assertThat(starts).containsExactlyInAnyOrder("n 0", "other 0", "n 10", "n 20", "n 30");
+  }
+
+  @Test
+  void aBurstMayStartAtOnceAfterAQuietTime() {
+    world().carillon().namespace("t").rate(Rate.of(1, seconds(10)).burst(3));
+    for (int i = 0; i < 5; i++) {
+      schedule(NOTE.job("n").namespace("t"));
+    }
+    world().advance(seconds(100));
+    schedule(NOTE.job("m").namespace("t"));
+    schedule(NOTE.job("m").namespace("t"));
+    world().settle();
+    assertThat(starts).containsExactly("n 0", "n 0", "n 0", "n 10", "n 20", "m 100", "m 100");
+  }
+
+  @Test
+  void whatARateHasUsedUpIsKnownAfterARestart() {
+    world().carillon().queue("slow").rate(Rate.of(1, Duration.ofHours(1)));
+    schedule(NOTE.job("a").queue("slow"));
+    world().settle();
+    world().advance(seconds(60));
+    restart();
+    schedule(NOTE.job("b").queue("slow"));
+    world().advance(Duration.ofMinutes(58));
+    assertThat(starts).containsExactly("a 0");
+    world().advance(Duration.ofMinutes(2));
+    assertThat(starts).hasSize(2);
+    int second = Integer.parseInt(starts.get(1).split(" ")[1]);
+    assertThat(second).isBetween(3600, 3602);
+  }
+
+  @Test
+  void aRatePerKey() {
+    Concurrency slow = Concurrency.of("k").limit(9).rate(Rate.of(1, seconds(10)));
+    Concurrency other = Concurrency.of("l").limit(9).rate(Rate.of(1, seconds(10)));
+    for (int i = 0; i < 3; i++) {
+      schedule(NOTE.job("k").concurrency(slow));
+    }
+    schedule(NOTE.job("l").concurrency(other));
+    world().advance(seconds(10));
+    restart();
+    world().advance(seconds(15));
+    assertThat(starts).contains("k 0", "l 0", "k 10").hasSize(4);
+    assertThat(starts.getLast()).isIn("k 20", "k 21", "k 22");
+  }
+
+  // ---- pauses and limits of queues and namespaces
+
+  @Test
+  void aPausedQueueStaysPausedAcrossARestart() {
+    FlowControl queue = world().carillon().queue("q");
+    queue.pause("the mail server is down");
+    JobId id = schedule(NOTE.job("a").queue("q").namespace("t"));
+    schedule(NOTE.job("b"));
+    JobId expired = schedule(NOTE.job("c").queue("q").deadline(START.plusSeconds(60)));
+    world().advance(seconds(30));
+    assertThat(starts).containsExactly("b 0");
+    assertThat(info(id).state()).isEqualTo(JobState.PAUSED);
+    assertThat(info(id).reason()).isEqualTo("the mail server is down");
+    assertThat(listed(id).state()).isEqualTo(JobState.PAUSED);
+    restart();
+    world().advance(seconds(60));
+    assertThat(starts).containsExactly("b 0");
+    assertThat(world().carillon().queue("q").get().pauseReason())
+        .isEqualTo("the mail server is down");
+    assertThat(info(expired).state()).isEqualTo(JobState.EXPIRED);
+    world().carillon().queue("q").resume();
+    world().settle();
+    assertThat(starts).containsExactly("b 0", "a 90");
+    restart();
+    assertThat(world().carillon().queue("q").get().paused()).isFalse();
+  }
+
+  @Test
+  void aPausedNamespaceIsIndependentOfItsQueue() {
+    world().carillon().namespace("t").pause("");
+    world().carillon().queue("q").pause("");
+    schedule(NOTE.job("a").queue("q").namespace("t"));
+    world().carillon().queue("q").resume();
+    world().settle();
+    assertThat(starts).isEmpty();
+    world().carillon().namespace("t").resume();
+    world().settle();
+    assertThat(starts).containsExactly("a 0");
+  }
+
+  @Test
+  void aLimitThatWasSetCountsAfterARestartAndTheProgramsWhenItIsTakenBack()
+      throws InterruptedException {
+    open(options -> options.limitQueue("q", 3));
+    world().carillon().queue("q").limit(1);
+    restart();
+    assertThat(world().carillon().queue("q").get().limit()).isEqualTo(1);
+    schedule(HOLD.job("a").queue("q"));
+    JobId second = schedule(HOLD.job("b").queue("q"));
+    awaitRunning("a");
+    assertThat(info(second).state()).isEqualTo(JobState.READY);
+    world().carillon().queue("q").clearLimit();
+    assertThat(world().carillon().queue("q").get().limit()).isEqualTo(3);
+    awaitRunning("b");
+    assertThat(most).hasValue(2);
+  }
+
+  // ---- bad input
+
+  @Test
+  void badInputIsRefusedWithItsValue() {
+    assertThatThrownBy(() -> NOTE.job("x").concurrency(" "))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("concurrency key");
+    assertThatThrownBy(() -> Concurrency.of("k").limit(0))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("concurrency limit: 0 (expected: 1 to");
+    assertThatThrownBy(() -> Rate.of(0, seconds(1)))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("permits: 0");
+    assertThatThrownBy(() -> Rate.of(1, Duration.ZERO))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("period: PT0S");
+    assertThatThrownBy(() -> Rate.perSecond(1).burst(0))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("burst: 0");
+    assertThatThrownBy(() -> world().carillon().queue("q").limit(0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("limit: 0");
+  }
+}
