@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.api.AttemptToken;
+import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
@@ -15,6 +16,7 @@ import dev.carillon.engine.Occurrence;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -83,6 +85,11 @@ final class AttemptContext implements JobContext {
     }
     Instant time = attempt.occurrenceTime();
     return time == null ? null : new OccurrenceInfo(id(), attempt.occurrence(), time);
+  }
+
+  @Override
+  public List<DependencyInfo> dependencies() {
+    return attempt.dependencies();
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ClosedException;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.Health;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
@@ -36,6 +37,7 @@ import dev.carillon.store.Store;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -329,6 +331,62 @@ public final class Carillon implements AutoCloseable {
    *     written
    */
   public List<JobHandle<?>> scheduleAll(List<? extends Job<?>> jobs) {
+    return scheduleAll(jobs, batch -> {});
+  }
+
+  /**
+   * Schedules jobs together with one that starts when all of them have ended, in whatever way: all
+   * or none, durable when this returns. That job sees how they ended by {@link
+   * dev.carillon.api.JobContext#dependencies()}.
+   *
+   * @param members the jobs of the group; with the last one at most {@link Limits#BATCH_MAX_JOBS}
+   * @param whenDone the job that starts when they have ended
+   * @param <O> the result of that job
+   * @return the group
+   * @throws dev.carillon.api.InvalidJobException if there is no member, or a job is not acceptable;
+   *     nothing was written
+   */
+  public <O> JobGroup<O> scheduleGroup(List<? extends Job<?>> members, Job<O> whenDone) {
+    Objects.requireNonNull(members, "members");
+    Objects.requireNonNull(whenDone, "whenDone");
+    if (members.isEmpty()) {
+      throw new dev.carillon.api.InvalidJobException("members: none (expected: at least one)");
+    }
+    if (whenDone.name() != null && whenDone.ifExists() != dev.carillon.api.IfExists.FAIL) {
+      throw new dev.carillon.api.InvalidJobException(
+          "ifExists: " + whenDone.ifExists() + " (expected: FAIL for the last job of a group)");
+    }
+    List<Job<?>> jobs = new ArrayList<>(members);
+    jobs.add(whenDone);
+    List<JobHandle<?>> handles = scheduleAll(jobs, PendingBatch::tieLastToAll);
+    JobRef last = ref(handles.getLast().id());
+    return new JobGroup<>(
+        new ScheduledJob<>(this, last, true, whenDone.outputType()),
+        handles.subList(0, members.size()));
+  }
+
+  /**
+   * Asks that a group does not run, or stops: its last job first, so that it does not start, then
+   * all members that have not ended. Asking again is safe, and does the rest if this did not come
+   * to its end.
+   *
+   * @param whenDone the last job of the group
+   * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return what came of it for the last job
+   */
+  public CancelResult cancelGroup(JobId whenDone, String reason) {
+    List<DependencyInfo> members = get(whenDone).map(JobInfo::dependencies).orElse(List.of());
+    CancelResult result = cancel(whenDone, reason);
+    for (DependencyInfo member : members) {
+      if (!member.met()) {
+        cancel(member.job(), reason);
+      }
+    }
+    return result;
+  }
+
+  private List<JobHandle<?>> scheduleAll(
+      List<? extends Job<?>> jobs, Consumer<PendingBatch> prepare) {
     shutdown.requireOpen();
     Objects.requireNonNull(jobs, "jobs");
     Limits.checkBatch(jobs.size());
@@ -338,6 +396,7 @@ public final class Carillon implements AutoCloseable {
     Specs.checkBatch(jobs);
     List<JobSpec> all = jobs.stream().<JobSpec>map(specs::of).toList();
     PendingBatch pending = new PendingBatch(this, jobs, all);
+    prepare.accept(pending);
     int most = Math.min(store.info().maxEntryBytes(), store.info().maxGroupBytes());
     if (pending.bytes() > most) {
       throw new BatchTooLargeException("bytes", pending.bytes(), most);

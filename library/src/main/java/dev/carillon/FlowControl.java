@@ -94,8 +94,7 @@ public final class FlowControl {
                 loop,
                 "looking at " + what(),
                 Ask.Effect.READS,
-                (node, asked) ->
-                    node.flow(subject, found -> asked.answer(setting(found)))))
+                (node, asked) -> node.flow(subject, found -> asked.answer(setting(found)))))
         .await();
   }
 

@@ -8,6 +8,7 @@ import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.Node;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,9 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
     this.carillon = carillon;
     this.job = job;
     this.request = new AddRequest(spec, job.ifExists(), this);
+    if (!job.dependencies().isEmpty()) {
+      Specs.tie(List.of(job), List.of(request));
+    }
   }
 
   @Override

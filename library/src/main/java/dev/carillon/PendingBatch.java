@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.OutcomeUnknownException;
@@ -32,6 +33,15 @@ final class PendingBatch extends Pending<List<JobHandle<?>>> {
     for (int i = 0; i < jobs.size(); i++) {
       Job<?> job = jobs.get(i);
       requests.add(new AddRequest(specs.get(i), job.ifExists(), new One<>(i, job)));
+    }
+    Specs.tie(jobs, requests);
+  }
+
+  /** The last starts when all the others have ended. */
+  void tieLastToAll() {
+    AddRequest last = requests.getLast();
+    for (AddRequest request : requests.subList(0, requests.size() - 1)) {
+      last.after(request, Dependency.Condition.ENDED);
     }
   }
 

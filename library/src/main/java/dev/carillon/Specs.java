@@ -1,13 +1,18 @@
 package dev.carillon;
 
+import dev.carillon.api.Dependency;
 import dev.carillon.api.Due;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.InvalidScheduleException;
 import dev.carillon.api.Job;
+import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.AddRequest;
+import dev.carillon.engine.After;
+import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.More;
@@ -16,8 +21,11 @@ import dev.carillon.engine.ScheduleFormat;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -66,14 +74,36 @@ final class Specs {
   private static More more(Job<?> job, long first) {
     Schedule schedule = job.schedule();
     FailurePolicy policy = job.failurePolicy();
-    if (schedule == null && policy == null && job.concurrency() == null) {
+    if (schedule == null
+        && policy == null
+        && job.concurrency() == null
+        && job.dependencies().isEmpty()) {
       return More.NONE;
     }
     return new More(
         schedule != null ? new More.Recurring(first, ScheduleFormat.encode(schedule)) : null,
         policy != null ? PolicyFormat.encode(policy) : null,
         null,
-        job.concurrency());
+        job.concurrency(),
+        after(job),
+        List.of());
+  }
+
+  /** The jobs that it waits for by id; those by name are found by the node. */
+  private static List<After> after(Job<?> job) {
+    List<After> after = new ArrayList<>();
+    for (Dependency dependency : job.dependencies()) {
+      JobId id = dependency.job();
+      if (id != null) {
+        JobRef ref = JobRef.parse(id);
+        if (ref == null) {
+          throw new InvalidJobException(
+              "dependency: job " + id.value() + " (expected: an id that Carillon gave)");
+        }
+        after.add(new After(ref, dependency.condition()));
+      }
+    }
+    return after;
   }
 
   /** The first occurrence: at the job's due time if it has one, else the schedule's first. */
@@ -127,6 +157,38 @@ final class Specs {
         throw twice("key", key);
       }
     }
+  }
+
+  /**
+   * The requests of a batch, each with the others that it waits for.
+   *
+   * @throws InvalidJobException if they wait for each other in a circle
+   */
+  static void tie(List<? extends Job<?>> jobs, List<AddRequest> requests) {
+    if (jobs.stream().allMatch(job -> job.dependencies().isEmpty())) {
+      return;
+    }
+    Map<List<String>, Integer> byName = new HashMap<>();
+    for (int i = 0; i < jobs.size(); i++) {
+      String name = jobs.get(i).name();
+      if (name != null) {
+        byName.put(List.of(jobs.get(i).namespace(), name), i);
+      }
+    }
+    Circles circles = new Circles(jobs);
+    for (int i = 0; i < jobs.size(); i++) {
+      for (Dependency dependency : jobs.get(i).dependencies()) {
+        String name = dependency.name();
+        Integer other = name != null ? byName.get(List.of(jobs.get(i).namespace(), name)) : null;
+        if (other != null) {
+          circles.add(i, other);
+          requests.get(i).after(requests.get(other), dependency.condition());
+        } else if (name != null) {
+          requests.get(i).afterNamed(name, dependency.condition());
+        }
+      }
+    }
+    circles.refuse();
   }
 
   private static InvalidJobException twice(String what, String value) {

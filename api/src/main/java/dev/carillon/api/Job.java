@@ -2,7 +2,12 @@ package dev.carillon.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +56,7 @@ public final class Job<O> {
   private final @Nullable Schedule schedule;
   private final @Nullable FailurePolicy failurePolicy;
   private final @Nullable Concurrency concurrency;
+  private final List<Dependency> dependencies;
 
   Job(
       String typeName,
@@ -79,6 +85,7 @@ public final class Job<O> {
     this.schedule = null;
     this.failurePolicy = null;
     this.concurrency = null;
+    this.dependencies = List.of();
   }
 
   private Job(Job<O> original, Draft changed) {
@@ -100,6 +107,7 @@ public final class Job<O> {
     this.schedule = changed.schedule;
     this.failurePolicy = changed.failurePolicy;
     this.concurrency = changed.concurrency;
+    this.dependencies = changed.dependencies;
     if (schedule != null && deadline != null) {
       throw Check.invalid("deadline", deadline, "none for a recurring job; its schedule has until");
     }
@@ -265,6 +273,15 @@ public final class Job<O> {
    */
   public @Nullable Concurrency concurrency() {
     return concurrency;
+  }
+
+  /**
+   * The jobs that must have ended before it starts.
+   *
+   * @return an unmodifiable list; none by default
+   */
+  public List<Dependency> dependencies() {
+    return dependencies;
   }
 
   /**
@@ -470,6 +487,54 @@ public final class Job<O> {
     return with(draft -> draft.concurrency = checked);
   }
 
+  /**
+   * Starting only after another job has succeeded, and not before its own due time.
+   *
+   * @param job the job to wait for
+   * @return a copy
+   * @throws InvalidJobException if it waits for that job already, or for too many
+   */
+  public Job<O> after(JobId job) {
+    return after(Dependency.on(job));
+  }
+
+  /**
+   * Starting only after other jobs have ended, as each dependency says, and not before its own due
+   * time; in addition to those that it waits for already.
+   *
+   * @param more the jobs to wait for
+   * @return a copy
+   * @throws InvalidJobException if it waits for one of them already, or for more than {@link
+   *     Limits#DEPENDENCIES_MAX}
+   */
+  public Job<O> after(Dependency... more) {
+    return after(List.of(more));
+  }
+
+  /**
+   * Starting only after other jobs have ended, as each dependency says, and not before its own due
+   * time; in addition to those that it waits for already.
+   *
+   * @param more the jobs to wait for
+   * @return a copy
+   * @throws InvalidJobException if it waits for one of them already, or for more than {@link
+   *     Limits#DEPENDENCIES_MAX}
+   */
+  public Job<O> after(Collection<Dependency> more) {
+    List<Dependency> all = new ArrayList<>(dependencies);
+    all.addAll(more);
+    Check.range("dependencies", all.size(), 0, Limits.DEPENDENCIES_MAX);
+    Set<Object> seen = new HashSet<>();
+    for (Dependency dependency : all) {
+      Object on = dependency.job() != null ? dependency.job() : dependency.name();
+      if (!seen.add(on)) {
+        throw Check.invalid("dependency", on, "each job once");
+      }
+    }
+    List<Dependency> checked = List.copyOf(all);
+    return with(draft -> draft.dependencies = checked);
+  }
+
   /** Names the request without its input, which may be secret. */
   @Override
   public String toString() {
@@ -498,6 +563,7 @@ public final class Job<O> {
     @Nullable Schedule schedule;
     @Nullable FailurePolicy failurePolicy;
     @Nullable Concurrency concurrency;
+    List<Dependency> dependencies;
 
     Draft(Job<?> job) {
       due = job.due;
@@ -513,6 +579,7 @@ public final class Job<O> {
       schedule = job.schedule;
       failurePolicy = job.failurePolicy;
       concurrency = job.concurrency;
+      dependencies = job.dependencies;
     }
   }
 }

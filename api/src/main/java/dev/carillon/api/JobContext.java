@@ -1,6 +1,7 @@
 package dev.carillon.api;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,13 @@ public interface JobContext {
    *     occurrence; null if the job is not recurring
    */
   @Nullable OccurrenceInfo occurrence();
+
+  /**
+   * The jobs that this one waited for, and how they ended: of a group's last job its members.
+   *
+   * @return an unmodifiable list; empty where it waited for none
+   */
+  List<DependencyInfo> dependencies();
 
   /**
    * The job's metadata.

@@ -52,6 +52,8 @@ public record JobEvent(
     OCCURRENCE_ADDED,
     /** An occurrence was passed over. */
     OCCURRENCE_SKIPPED,
+    /** A job that it waits for has ended. */
+    DEPENDENCY_ENDED,
     /** The dead letter is to be tried again. */
     REPLAYED,
     /** The job does not start until it is resumed. */

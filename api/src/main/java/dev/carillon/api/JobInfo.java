@@ -2,6 +2,7 @@ package dev.carillon.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param cancelRequested whether a cancel was asked for, also if the attempt still runs
  * @param recurring its schedule and how far it is; null unless it is recurring
  * @param occurrence of which recurring job it is one time; null unless it is
+ * @param dependencies the jobs that must have ended before it starts
  */
 public record JobInfo(
     JobId id,
@@ -55,7 +57,8 @@ public record JobInfo(
     @Nullable Instant deadline,
     boolean cancelRequested,
     @Nullable RecurringInfo recurring,
-    @Nullable OccurrenceInfo occurrence) {
+    @Nullable OccurrenceInfo occurrence,
+    List<DependencyInfo> dependencies) {
 
   /**
    * Checks that the parts fit each other and copies the metadata.
@@ -70,6 +73,7 @@ public record JobInfo(
     Objects.requireNonNull(queue, "queue");
     metadata = Check.sorted(Objects.requireNonNull(metadata, "metadata"));
     Objects.requireNonNull(state, "state");
+    dependencies = List.copyOf(dependencies);
     Objects.requireNonNull(scheduledAt, "scheduledAt");
     Objects.requireNonNull(dueAt, "dueAt");
     if ((state == JobState.BLOCKED) != (blockReason != null)) {

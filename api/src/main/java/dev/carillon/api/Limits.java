@@ -85,6 +85,9 @@ public final class Limits {
   /** The most classes of errors that a {@link FailurePolicy} does not retry. */
   public static final int POLICY_MAX_ERRORS = 32;
 
+  /** The most jobs that a job waits for. */
+  public static final int DEPENDENCIES_MAX = 10_000;
+
   /** The most attempts in the period of a {@link Rate}, and in its burst. */
   public static final int RATE_MAX_PERMITS = 1_000_000;
 

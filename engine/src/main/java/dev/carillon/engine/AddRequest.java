@@ -1,7 +1,11 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
+import dev.carillon.store.Records.Stamp;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,10 +13,23 @@ import org.jspecify.annotations.Nullable;
  * the body is encoded.
  */
 public final class AddRequest {
-  final JobSpec spec;
-  final byte[] body;
+  JobSpec spec;
+  byte[] body;
   final IfExists ifExists;
   final Answer answer;
+
+  /** Named jobs that it waits for, which are not of its batch. */
+  private final List<Named> named = new ArrayList<>(0);
+
+  /** Jobs of its batch that it waits for. */
+  final List<InBatch> inBatch = new ArrayList<>(0);
+
+  /** The job that it became, or that had its name or key. */
+  @Nullable JobRef job;
+
+  record Named(String name, Dependency.Condition condition) {}
+
+  record InBatch(AddRequest other, Dependency.Condition condition) {}
 
   boolean answered;
   boolean abandoned;
@@ -46,9 +63,40 @@ public final class AddRequest {
     this.answer = answer;
   }
 
-  /** Its size in a journal. */
+  /** It waits for the job of a name, which exists. */
+  public void afterNamed(String name, Dependency.Condition condition) {
+    named.add(new Named(name, condition));
+  }
+
+  /** It waits for another job of its batch. */
+  public void after(AddRequest other, Dependency.Condition condition) {
+    inBatch.add(new InBatch(other, condition));
+  }
+
+  /** The named jobs that it waits for, once. */
+  List<Named> takeNamed() {
+    List<Named> taken = List.copyOf(named);
+    named.clear();
+    return taken;
+  }
+
+  boolean hasDependencies() {
+    return !named.isEmpty() || !inBatch.isEmpty() || !spec.more().after().isEmpty();
+  }
+
+  /** It waits for these jobs, and these wait for it. */
+  void dependencies(List<After> after, List<JobRef> waiters) {
+    Stamp stamp = JobSpec.decodeHead(body).stamp();
+    spec = spec.withMore(spec.more().with(after, waiters));
+    body = spec.encode();
+    if (named()) {
+      JobSpec.setStamp(body, stamp);
+    }
+  }
+
+  /** Its size in a journal, about. */
   public int bytes() {
-    return body.length + Frame.HEADER_BYTES;
+    return body.length + Frame.HEADER_BYTES + inBatch.size() * 2 * JobRef.MAX_BYTES;
   }
 
   /** It goes on as a replace of a job in {@code existing}, or no longer does. */
@@ -62,10 +110,11 @@ public final class AddRequest {
     return spec.name() != null || spec.key() != null;
   }
 
-  void added(JobRef job, boolean created) {
+  void added(JobRef added, boolean created) {
+    job = added;
     if (!answered) {
       answered = true;
-      answer.added(job, created);
+      answer.added(added, created);
     }
   }
 

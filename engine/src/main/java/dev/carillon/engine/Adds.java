@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
@@ -12,9 +13,11 @@ import dev.carillon.store.Records.Stored;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +54,9 @@ final class Adds {
     /** Exchanges a live job's input and times. */
     void replace(AddRequest request, Shard shard, ShardJob job);
 
+    /** Says whether there is such a job, live or ended. */
+    void exists(JobRef job, Consumer<Boolean> done);
+
     /** Looks up a job in its journal; empty where it is not there. */
     void find(JobRef job, Consumer<Optional<JobInfo>> done);
   }
@@ -72,6 +78,17 @@ final class Adds {
 
   void add(AddRequest request) {
     if (overloaded(request)) {
+      return;
+    }
+    if (request.hasDependencies()) {
+      resolve(request);
+    } else {
+      enter(request);
+    }
+  }
+
+  private void enter(AddRequest request) {
+    if (request.abandoned) {
       return;
     }
     if (request.named()) {
@@ -160,6 +177,87 @@ final class Adds {
     }
   }
 
+  // ---- what it waits for
+
+  /** Finds the jobs that it waits for, each of which must be there. */
+  private void resolve(AddRequest request) {
+    List<AddRequest.Named> named = request.takeNamed();
+    List<After> after = new ArrayList<>(request.spec.more().after());
+    int[] open = {1 + named.size() + after.size()};
+    Runnable one =
+        () -> {
+          if (--open[0] == 0) {
+            if (!named.isEmpty()) {
+              request.dependencies(after, List.of());
+            }
+            enter(request);
+          }
+        };
+    for (After each : List.copyOf(after)) {
+      host.exists(each.job(), there -> found(request, there, "" + each.job().id(), one));
+    }
+    for (AddRequest.Named each : named) {
+      names.get(
+          Names.recordKey(request.spec.namespace(), each.name(), null),
+          record -> {
+            record.ifPresent(
+                stored ->
+                    after.add(
+                        new After(Names.Value.decode(stored.value()).job(), each.condition())));
+            found(request, record.isPresent(), "named \"" + each.name() + '"', one);
+          });
+    }
+    one.run();
+  }
+
+  private void found(AddRequest request, boolean there, String which, Runnable one) {
+    if (there) {
+      one.run();
+    } else if (!request.answered) {
+      refuse(
+          request,
+          new InvalidJobException("dependency: job " + which + " (expected: one that exists)"));
+    }
+  }
+
+  /** Everything of the batch has its number: who waits for whom can be written. */
+  private static void tieTogether(AddBatch batch) {
+    Map<AddRequest, List<JobRef>> waiters = new HashMap<>();
+    Set<AddRequest> tied = new LinkedHashSet<>();
+    for (AddRequest request : batch.requests) {
+      if (request.operation == null) {
+        continue; // it had its job already, which waits for what it waits for
+      }
+      for (AddRequest.InBatch each : request.inBatch) {
+        tied.add(request);
+        if (each.other().operation != null) {
+          tied.add(each.other());
+          waiters
+              .computeIfAbsent(each.other(), other -> new ArrayList<>())
+              .add(place(request.shard).ref(request.number));
+        }
+      }
+    }
+    for (AddRequest request : tied) {
+      Operation operation = request.operation;
+      if (operation != null) {
+        List<After> after = new ArrayList<>(request.spec.more().after());
+        for (AddRequest.InBatch each : request.inBatch) {
+          after.add(new After(jobOf(each.other()), each.condition()));
+        }
+        request.dependencies(after, waiters.getOrDefault(request, List.of()));
+        request.operation =
+            new Operation(
+                Frame.of(Kind.ADD, request.number, request.body), request.spec, operation.listener);
+      }
+    }
+  }
+
+  private static JobRef jobOf(AddRequest request) {
+    JobRef had = request.job;
+    return had != null ? had : place(request.shard).ref(request.number);
+  }
+
   // ---- without a name
 
   private void place(AddRequest request) {
@@ -237,6 +335,7 @@ final class Adds {
   }
 
   private void addTogether(AddBatch batch) {
+    tieTogether(batch);
     AtomicAdds together = new AtomicAdds();
     int[] waits = {1};
     Runnable go =
@@ -277,6 +376,10 @@ final class Adds {
     @Override
     public void applied(ShardFold.Answer answer, @Nullable ShardJob job) {
       if (job != null) {
+        Awaited awaited = job.awaited();
+        if (awaited != null) {
+          request.inBatch.forEach(each -> arranged(awaited, each.other()));
+        }
         host.arrived(shard, job);
       }
       env.metrics().count("jobs.added", 1);
@@ -297,6 +400,13 @@ final class Adds {
             case FULL -> full(why);
             case UNKNOWN -> new OutcomeUnknownException("the job may be scheduled: " + why);
           });
+    }
+  }
+
+  /** What was added together with it knows who waits. */
+  private static void arranged(Awaited awaited, AddRequest other) {
+    if (other.operation != null) {
+      awaited.arranged(jobOf(other));
     }
   }
 
@@ -463,6 +573,13 @@ final class Adds {
     boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
     if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());
+    } else if (request.ifExists == IfExists.REPLACE && request.hasDependencies()) {
+      refuse(
+          request,
+          new InvalidJobException(
+              "dependencies: of \""
+                  + request.spec.name()
+                  + "\", which exists (expected: none for a job that replaces another)"));
     } else if (request.ifExists == IfExists.REPLACE && request.batch == null) {
       host.replace(request, shard, live);
     } else {

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.AttemptToken;
+import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import java.time.Instant;
@@ -25,6 +26,7 @@ public final class Attempt {
   private final long timeMicros;
   private final @Nullable Move move;
   private final long startedMicros;
+  private final List<DependencyInfo> dependencies;
   private final ShardJob job;
   private final Lane lane;
   private final FailurePolicy policy;
@@ -94,6 +96,8 @@ public final class Attempt {
     this.timeMicros = job.timeMicros();
     this.move = job.move();
     this.startedMicros = at.startedMicros();
+    Awaited awaited = job.awaited();
+    this.dependencies = awaited != null ? awaited.infos() : List.of();
   }
 
   record Place(JobRef ref, long epoch, long nonce, long startedMicros) {}
@@ -185,6 +189,11 @@ public final class Attempt {
   /** When that occurrence was to be; null where the job is not recurring. */
   public @Nullable Instant occurrenceTime() {
     return move != null ? Micros.toInstant(move.timeMicros()) : null;
+  }
+
+  /** The jobs that it waited for. */
+  public List<DependencyInfo> dependencies() {
+    return dependencies;
   }
 
   /** Whether its handler may be called at this time of the wall clock. */

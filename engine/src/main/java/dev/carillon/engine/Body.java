@@ -397,6 +397,42 @@ sealed interface Body {
     }
   }
 
+  /** long at, {@link JobRef} waiter: of {@link Kind#WAITER} and {@link Kind#TOLD}. */
+  record Waiter(long at, JobRef waiter) implements Body {
+    @Override
+    public byte[] encode() {
+      ByteWriter out = new ByteWriter(40).i64(at);
+      waiter.write(out);
+      return out.toBytes();
+    }
+
+    static Waiter decode(ByteReader in) {
+      return new Waiter(in.i64(), JobRef.read(in));
+    }
+  }
+
+  /**
+   * long at, {@link JobRef} job, byte state or 0.
+   *
+   * @param job the one that has ended
+   * @param state how; null where nobody knows any more
+   */
+  record Met(long at, JobRef job, @Nullable JobState state) implements Body {
+    @Override
+    public byte[] encode() {
+      ByteWriter out = new ByteWriter(40).i64(at);
+      job.write(out);
+      return out.u8(state != null ? state.code() : 0).toBytes();
+    }
+
+    static Met decode(ByteReader in) {
+      long at = in.i64();
+      JobRef job = JobRef.read(in);
+      int code = in.u8();
+      return new Met(at, job, code == 0 ? null : JobState.ofCode(code));
+    }
+  }
+
   /**
    * long at, varint markers.
    *

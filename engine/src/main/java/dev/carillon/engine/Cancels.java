@@ -96,6 +96,7 @@ final class Cancels {
     Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
     append(
         shard,
+        job,
         Frame.of(Kind.END, job.number, end.encode()),
         (applied, met) -> {
           job.busy--;
@@ -140,6 +141,20 @@ final class Cancels {
 
   private interface Applied {
     void applied(ShardFold.Answer answer, @Nullable ShardJob met);
+  }
+
+  /** Whoever finds the shard must know of the end if others wait for it: the shard is awake. */
+  private void append(
+      Shard shard,
+      ShardJob job,
+      Frame frame,
+      Applied then,
+      Consumer<Outcome<CancelResult>> answer) {
+    if (job.waiters().isEmpty()) {
+      append(shard, frame, then, answer);
+    } else {
+      shards.ensureAwakeBy(shard, 0, () -> append(shard, frame, then, answer));
+    }
   }
 
   private void append(
@@ -192,6 +207,9 @@ final class Cancels {
     } else if (found.isEmpty()) {
       leave(shard);
       answerEnded(ref, answer);
+    } else if (!found.get().waiters().isEmpty()) {
+      leave(shard); // others are to be told: the shard is loaded for that
+      shards.withLoaded(ref.shard(), loaded -> cancel(ref, reason, answer));
     } else {
       endVisited(shard, found.get(), reason, answer);
     }
@@ -248,6 +266,7 @@ final class Cancels {
     Body.End end = Body.End.without(state, env.wallMicros(), reason);
     append(
         shard,
+        job,
         Frame.of(Kind.END, job.number, end.encode()),
         (applied, met) -> job.busy--,
         lost -> job.busy--);

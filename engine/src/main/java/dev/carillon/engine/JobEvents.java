@@ -63,7 +63,12 @@ final class JobEvents {
       case END -> told.add(end(Body.End.decode(in)));
       case REPLAY ->
           told.add(event(Body.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
-      case CLEAR, STATE, DISCARD -> {}
+      case MET -> {
+        Body.Met met = Body.Met.decode(in);
+        String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");
+        told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
+      }
+      case CLEAR, STATE, DISCARD, WAITER, TOLD -> {}
     }
   }
 

@@ -269,7 +269,8 @@ public final class JobReader {
         spec.deadlineMicros() == 0 ? null : Micros.toInstant(spec.deadlineMicros()),
         job.cancelRequested(),
         recurring(job, spec),
-        occurrence(ref, spec));
+        occurrence(ref, spec),
+        job.awaited() != null ? job.awaited().infos() : List.of());
   }
 
   private static @Nullable String reason(Now now, ShardJob.@Nullable Rare rare) {

@@ -2,6 +2,9 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobId;
 import dev.carillon.store.ShardId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 public record JobRef(ShardId shard, long number) {
   static final int COUNTER_BITS = 40;
 
+  /** The most that one takes where it is written. */
+  static final int MAX_BYTES = 28;
+
   /** The most claims a shard can have over its life. */
   static final long MAX_EPOCH = (1L << (63 - COUNTER_BITS)) - 1;
 
@@ -22,6 +28,33 @@ public record JobRef(ShardId shard, long number) {
 
   static long number(long epoch, long counter) {
     return epoch << COUNTER_BITS | counter;
+  }
+
+  /** varint start, long incarnation, varint sequence, long number. */
+  void write(ByteWriter out) {
+    out.varint(shard.startSeconds()).i64(shard.incarnation()).varint(shard.sequence()).i64(number);
+  }
+
+  static JobRef read(ByteReader in) {
+    try {
+      return new JobRef(new ShardId(in.varint(), in.i64(), (int) in.varint()), in.i64());
+    } catch (IllegalArgumentException e) {
+      throw new DamagedException("job: " + e.getMessage());
+    }
+  }
+
+  static void writeAll(Collection<JobRef> jobs, ByteWriter out) {
+    out.varint(jobs.size());
+    jobs.forEach(job -> job.write(out));
+  }
+
+  static List<JobRef> readAll(ByteReader in) {
+    int size = in.length();
+    List<JobRef> jobs = new ArrayList<>(size);
+    for (int i = 0; i < size; i++) {
+      jobs.add(read(in));
+    }
+    return jobs;
   }
 
   /** The id that users see. */

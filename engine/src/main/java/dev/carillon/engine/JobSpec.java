@@ -216,6 +216,10 @@ public record JobSpec(
   JobSpec withSchedule(byte[] schedule) {
     More.Recurring recurring = more.recurring();
     long first = recurring != null ? recurring.firstMicros() : dueMicros;
+    return withMore(more.with(new More.Recurring(first, schedule)));
+  }
+
+  JobSpec withMore(More newMore) {
     return new JobSpec(
         dueMicros,
         acceptedMicros,
@@ -230,7 +234,7 @@ public record JobSpec(
         metadata,
         timeoutMicros,
         deadlineMicros,
-        more.with(new More.Recurring(first, schedule)),
+        newMore,
         payload);
   }
 

@@ -33,9 +33,15 @@ enum Kind {
   /** A dead letter is to be tried again. */
   REPLAY(15),
   /** A dead letter is no longer kept. */
-  DISCARD(16);
+  DISCARD(16),
+  /** Another job waits for the end of this one. */
+  WAITER(17),
+  /** A job that this one waits for has ended. */
+  MET(18),
+  /** A job that waited for the end of this one knows of it. */
+  TOLD(19);
 
-  private static final Kind[] BY_CODE = new Kind[17];
+  private static final Kind[] BY_CODE = new Kind[20];
 
   static {
     for (Kind kind : values()) {

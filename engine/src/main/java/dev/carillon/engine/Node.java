@@ -53,6 +53,7 @@ public final class Node {
   private final Retries retries;
   private final Occurrences occurrences;
   private final Controls controls;
+  private final Dependencies dependencies;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private long clockOffsetMicros;
   private boolean stopping;
@@ -82,6 +83,7 @@ public final class Node {
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
     this.bodies = new Bodies(env, options, timers, this::schedule);
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
+    this.dependencies = new Dependencies(env, shards, committer, timers, this::met);
     this.controls =
         new Controls(
             env,
@@ -179,6 +181,12 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
+    if (job.isDependent()) {
+      job.phase = ShardJob.Phase.DEPENDENCY;
+      expireIfItHasADeadline(job);
+      tellBlocked(job);
+      return;
+    }
     if (job.isRecurring() && occurrences.due(job)) {
       return;
     }
@@ -188,9 +196,35 @@ public final class Node {
       return;
     }
     dispatcher.ready(job, overdue);
+    expireIfItHasADeadline(job);
+  }
+
+  private void expireIfItHasADeadline(ShardJob job) {
     if (job.has(JobSpec.DEADLINE)) {
       expireAt(job, job.revision, job.spec().deadlineMicros());
     }
+  }
+
+  /** One that the job waited for has ended: it may start, or never can. */
+  private void met(ShardJob job) {
+    if (endIfBroken(job)) {
+      return;
+    }
+    if (job.phase == ShardJob.Phase.DEPENDENCY && !job.isDependent()) {
+      schedule(job);
+    } else {
+      changed(job);
+    }
+  }
+
+  private boolean endIfBroken(ShardJob job) {
+    Awaited awaited = job.awaited();
+    String why = awaited != null ? awaited.broken() : null;
+    if (why == null || job.phase == ShardJob.Phase.GONE) {
+      return false;
+    }
+    cancels.end(Attempts.shardOf(job), job, JobState.CANCELLED, why);
+    return true;
   }
 
   /** Ends the job at its deadline if it still waits then. */
@@ -205,7 +239,7 @@ public final class Node {
               Shard shard = job.shard;
               boolean waits =
                   switch (job.phase) {
-                    case READY, NO_HANDLER, UNDECODABLE, LIMITED, PAUSED -> true;
+                    case READY, NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY, PAUSED -> true;
                     case SCHEDULED, RUNNING, GONE -> false;
                   };
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
@@ -548,6 +582,9 @@ public final class Node {
     } else {
       enqueue(job);
     }
+    if (job.isDependent()) {
+      dependencies.arrived(shard, job);
+    }
   }
 
   private void loaded(Shard shard, ShardLoad.Folded load) {
@@ -568,7 +605,7 @@ public final class Node {
                 cancels.end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
               } else if (job.cancelRequested()) {
                 cancels.endRequested(shard, job);
-              } else {
+              } else if (!endIfBroken(job)) {
                 boolean markedBefore = rare != null && rare.markers > 0;
                 job.mark(markedBefore || (shard.suspect && job.dueMicros <= now));
                 if (rare != null && rare.alone && !ownMarker) {
@@ -579,6 +616,7 @@ public final class Node {
                 }
               }
             });
+    dependencies.owes(shard, List.copyOf(load.fold().debts()));
   }
 
   private void ended(Shard shard, ShardJob job, Body.End end) {
@@ -595,6 +633,9 @@ public final class Node {
       occurrences.ended(shard, job);
     }
     env.metrics().count("jobs.ended", 1);
+    for (JobRef waiter : job.waiters()) {
+      dependencies.owes(shard, List.of(new Debt(job.number, waiter, end.state())));
+    }
     if (job.hasName()) {
       releaseName(shard, job, end);
     }
@@ -834,6 +875,15 @@ public final class Node {
     @Override
     public void replace(AddRequest request, Shard shard, ShardJob job) {
       Node.this.replace(request, shard, job);
+    }
+
+    @Override
+    public void exists(JobRef job, Consumer<Boolean> done) {
+      if (liveJob(job) != null) {
+        done.accept(true);
+      } else {
+        find(job, found -> done.accept(found.isPresent()));
+      }
     }
 
     @Override

@@ -131,6 +131,7 @@ final class Retention {
         || shard.journalBytes < options.maxShardBytes() / COMPACT_FROM_PART
         || shard.journalBytes < COMPACT_RATIO * fold.liveBytes()
         || fold.live().size() == 0
+        || !fold.debts().isEmpty()
         || shard.stripped > 0
         || shard.fetching
         || !shard.quiet()) {

@@ -3,7 +3,10 @@ package dev.carillon.engine;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +37,11 @@ final class ShardFold {
   private long lastEndMicros;
   private long liveBytes;
   private final LongMap<Boolean> dead = new LongMap<>();
+  private final Map<Owed, Debt> debts = new LinkedHashMap<>();
   private int failed;
   private int keyed;
+
+  private record Owed(long number, JobRef waiter) {}
 
   /** Told of jobs as they leave the fold. */
   interface Listener {
@@ -101,6 +107,11 @@ final class ShardFold {
     return dead.size();
   }
 
+  /** The news that others have not got yet. */
+  Collection<Debt> debts() {
+    return debts.values();
+  }
+
   /** Whether the job is a dead letter. */
   boolean isDead(long number) {
     return dead.get(number) != null;
@@ -140,6 +151,12 @@ final class ShardFold {
       case DISCARD -> {
         met = null;
         yield dead.remove(frame.job()) != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
+      }
+      case TOLD -> {
+        met = null;
+        JobRef waiter = Body.Waiter.decode(frame.reader()).waiter();
+        Debt paid = debts.remove(new Owed(frame.job(), waiter));
+        yield paid != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
       }
       default -> {
         ShardJob job = live.get(frame.job());
@@ -204,6 +221,7 @@ final class ShardFold {
         yield job != null ? job.body() : NOTHING;
       }
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
+      case WAITER, MET, TOLD -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -247,7 +265,10 @@ final class ShardFold {
       case PAUSE -> pause(job, Body.Pause.decode(in));
       case RESUME -> resume(job);
       case CHANGE -> changed(job, Body.Change.decode(in));
-      case ADD, STATE, REPLAY, DISCARD -> throw new IllegalStateException("kind: " + frame.kind());
+      case WAITER -> waiter(job, Body.Waiter.decode(in));
+      case MET -> met(job, Body.Met.decode(in));
+      case ADD, STATE, REPLAY, DISCARD, TOLD ->
+          throw new IllegalStateException("kind: " + frame.kind());
     };
   }
 
@@ -353,6 +374,16 @@ final class ShardFold {
       job.rare = rare.isEmpty() ? null : rare;
     }
     return Answer.APPLIED;
+  }
+
+  private static Answer waiter(ShardJob job, Body.Waiter body) {
+    job.waiter(body.waiter());
+    return Answer.APPLIED;
+  }
+
+  private static Answer met(ShardJob job, Body.Met body) {
+    Awaited awaited = job.awaited();
+    return awaited != null && awaited.met(body.job(), body.state()) ? Answer.APPLIED : Answer.STALE;
   }
 
   private Answer changed(ShardJob job, Body.Change change) {
@@ -473,6 +504,9 @@ final class ShardFold {
     }
     failed += end.state() == JobState.FAILED ? 1 : 0;
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
+    for (JobRef waiter : job.waiters()) {
+      debts.put(new Owed(job.number, waiter), new Debt(job.number, waiter, end.state()));
+    }
     listener.ended(job, end);
     return Answer.APPLIED;
   }
@@ -499,7 +533,9 @@ final class ShardFold {
                     | (rare.lastErrorType != null ? 4 : 0)
                     | (rare.alone ? 8 : 0)
                     | (rare.move != null ? 16 : 0)
-                    | (rare.pauseReason != null ? 32 : 0))
+                    | (rare.pauseReason != null ? 32 : 0)
+                    | (rare.awaited != null ? 64 : 0)
+                    | (rare.waiters != null ? 128 : 0))
             .u8(job.priority)
             .varint(rare.markers)
             .i64(rare.markerIncarnation)
@@ -519,6 +555,14 @@ final class ShardFold {
     }
     if (rare.pauseReason != null) {
       out.string(rare.pauseReason);
+    }
+    if (rare.waiters != null) {
+      JobRef.writeAll(rare.waiters, out);
+    }
+    ByteWriter states = new ByteWriter(8);
+    if (rare.awaited != null) {
+      rare.awaited.write(states);
+      out.bytes(states.toBytes());
     }
     return Frame.of(Kind.STATE, job.number, out.raw(job.body()).toBytes());
   }
@@ -551,9 +595,18 @@ final class ShardFold {
     }
     rare.move = (flags & 16) != 0 ? Move.read(in) : null;
     rare.pauseReason = (flags & 32) != 0 ? in.string() : null;
+    List<JobRef> waiters = (flags & 128) != 0 ? JobRef.readAll(in) : List.of();
+    byte[] ends = (flags & 64) != 0 ? in.bytes() : NOTHING;
     byte[] body = in.rest();
     ShardJob job = new ShardJob(frame.job(), JobSpec.decodeHead(body), body, this::intern);
     rare.concurrency = job.concurrency();
+    rare.awaited = job.awaited();
+    if (rare.awaited != null && ends.length > 0) {
+      rare.awaited.read(new ByteReader(ends, 0, ends.length));
+    }
+    if (!waiters.isEmpty()) {
+      rare.waiters = new LinkedHashSet<>(waiters);
+    }
     job.attempts = attempts;
     job.revision = revision;
     job.priority = (byte) priority;

@@ -1,6 +1,8 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.Concurrency;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,34 @@ final class ShardJob {
     if (spec.more().concurrency() != null) {
       rare().concurrency = spec.more().concurrency();
     }
+    if (!spec.more().after().isEmpty()) {
+      rare().awaited = new Awaited(spec.more().after());
+    }
+    spec.more().waiters().forEach(this::waiter);
+  }
+
+  /** Another job waits for the end of this one. */
+  void waiter(JobRef waiter) {
+    Rare kept = rare();
+    if (kept.waiters == null) {
+      kept.waiters = new LinkedHashSet<>(2);
+    }
+    kept.waiters.add(waiter);
+  }
+
+  /** The jobs that wait for its end. */
+  Set<JobRef> waiters() {
+    return rare != null && rare.waiters != null ? rare.waiters : Set.of();
+  }
+
+  /** The jobs that it waits for, or waited for; null where there are none. */
+  @Nullable Awaited awaited() {
+    return rare != null ? rare.awaited : null;
+  }
+
+  /** Whether a job that it waits for has not ended. */
+  boolean isDependent() {
+    return rare != null && rare.awaited != null && !rare.awaited.allMet();
   }
 
   /** What the node is doing with a job. */
@@ -88,6 +118,8 @@ final class ShardJob {
     UNDECODABLE,
     /** Due, but its handler runs as often as it may, or the occurrence before it has not ended. */
     LIMITED,
+    /** Due, but a job that it waits for has not ended. */
+    DEPENDENCY,
     /** Does not start until it is resumed. */
     PAUSED,
     /** No longer in the fold. */
@@ -116,6 +148,12 @@ final class ShardJob {
     /** Where a recurring job stands. */
     @Nullable Move move;
 
+    /** The jobs that it waits for. */
+    @Nullable Awaited awaited;
+
+    /** The jobs that wait for its end. */
+    @Nullable Set<JobRef> waiters;
+
     /** How many jobs like it run at once; from its spec, at hand without its body. */
     @Nullable Concurrency concurrency;
 
@@ -133,6 +171,8 @@ final class ShardJob {
           && pauseReason == null
           && jitterMicros == 0
           && move == null
+          && awaited == null
+          && waiters == null
           && concurrency == null;
     }
   }
@@ -168,8 +208,10 @@ final class ShardJob {
     priority = (byte) spec.priority();
     revision++;
     attempts = 0;
+    Set<JobRef> stillWait = waiters();
     rare = null;
     begin(spec);
+    stillWait.forEach(this::waiter);
   }
 
   /** Whether it starts with a durable marker, until an attempt of it has ended. */

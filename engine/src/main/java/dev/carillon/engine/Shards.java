@@ -604,7 +604,7 @@ final class Shards {
 
   /** Moves a shard on where it has nothing left to do. */
   void settle(Shard shard) {
-    if (!shard.quiet() || shard.fold == null || stopping) {
+    if (!shard.quiet() || shard.fold == null || !shard.fold.debts().isEmpty() || stopping) {
       return;
     }
     if (shard.fold.live().size() == 0 && shard.sealed) {
@@ -621,7 +621,11 @@ final class Shards {
   /** Lets a sealed shard sleep until its next job, if that is far. */
   private void sleepUntilNext(Shard shard, long now) {
     ShardFold fold = shard.fold;
-    if (fold == null || !shard.sealed || fold.live().size() == 0 || !shard.quiet()) {
+    if (fold == null
+        || !shard.sealed
+        || fold.live().size() == 0
+        || !fold.debts().isEmpty()
+        || !shard.quiet()) {
       return;
     }
     long[] next = {Long.MAX_VALUE};
@@ -637,6 +641,13 @@ final class Shards {
       return job.dueMicros;
     }
     if (job.isIdle(ShardJob.Phase.PAUSED) && !job.isStripped()) {
+      return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
+    }
+    Awaited awaited = job.awaited();
+    if (job.isIdle(ShardJob.Phase.DEPENDENCY)
+        && !job.isStripped()
+        && awaited != null
+        && awaited.isArranged()) {
       return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
     }
     return Long.MIN_VALUE;
@@ -656,7 +667,7 @@ final class Shards {
           0,
           shard.lastEndMicros);
     }
-    boolean drained = fold.live().size() == 0 && shard.sealed;
+    boolean drained = fold.live().size() == 0 && shard.sealed && fold.debts().isEmpty();
     return new Summary(
         shard.bucket.widthSeconds(),
         shard.added,

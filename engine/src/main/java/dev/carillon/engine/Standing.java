@@ -80,7 +80,8 @@ public final class Standing {
         read.deadline(),
         read.cancelRequested(),
         read.recurring(),
-        read.occurrence());
+        read.occurrence(),
+        read.dependencies());
   }
 
   private LongMap<ShardJob.Phase> index() {
@@ -101,7 +102,7 @@ public final class Standing {
       case READY -> JobState.READY;
       case RUNNING -> JobState.RUNNING;
       case PAUSED -> JobState.PAUSED;
-      case NO_HANDLER, UNDECODABLE, LIMITED -> JobState.BLOCKED;
+      case NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY -> JobState.BLOCKED;
       case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
     };
   }
@@ -111,6 +112,7 @@ public final class Standing {
       case NO_HANDLER -> BlockReason.NO_HANDLER;
       case UNDECODABLE -> BlockReason.UNDECODABLE;
       case LIMITED -> BlockReason.LIMIT;
+      case DEPENDENCY -> BlockReason.DEPENDENCY;
       case SCHEDULED, READY, RUNNING, PAUSED, GONE -> null;
     };
   }

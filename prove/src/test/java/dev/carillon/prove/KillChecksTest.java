@@ -266,7 +266,8 @@ class KillChecksTest {
             null,
             false,
             null,
-            null);
+            null,
+            List.of());
     return new Found(info, List.<JobEvent>of());
   }
 }

@@ -1,0 +1,234 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobState;
+import dev.carillon.store.Outcome;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the end of a job to those that wait for it, in whatever shards they are.
+ *
+ * <p>The waiting job's add says what it waits for. It is made known to the other job's shard; the
+ * end of that job turns into a debt there, in the same operation. The debt is paid when the waiting
+ * job has the news in its own journal.
+ *
+ * <p>Crash table: before the other shard knows, whoever loads the waiting job makes it known again;
+ * a job that has ended meanwhile is answered from its journal. A debt is in the fold of its shard
+ * until it is paid, and that shard stays awake; news that come twice change nothing the second
+ * time.
+ */
+final class Dependencies {
+  private static final int MOST_UNDER_WAY = 256;
+  private static final long RETRY_NANOS = 50_000_000;
+  private static final long REFUSED_NANOS = 60_000_000_000L;
+
+  private final NodeEnvironment env;
+  private final Shards shards;
+  private final Committer committer;
+  private final Timers timers;
+  private final Host host;
+  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  private int underWay;
+
+  /** The node, as far as dependencies need it. */
+  interface Host {
+    /** One that the job waited for has ended. */
+    void met(ShardJob job);
+  }
+
+  Dependencies(NodeEnvironment env, Shards shards, Committer committer, Timers timers, Host host) {
+    this.env = env;
+    this.shards = shards;
+    this.committer = committer;
+    this.timers = timers;
+    this.host = host;
+  }
+
+  // ---- making known who waits
+
+  /** A job is here that may wait for others. */
+  void arrived(Shard shard, ShardJob job) {
+    Awaited awaited = job.awaited();
+    if (awaited != null) {
+      JobRef waiter = shard.ref(job.number);
+      awaited.notArranged().forEach(other -> begin(() -> arrange(waiter, awaited, other)));
+    }
+  }
+
+  /** Starts something now or when there is room; it ends by {@link #over}. */
+  private void begin(Runnable action) {
+    if (underWay < MOST_UNDER_WAY) {
+      underWay++;
+      action.run();
+    } else {
+      waiting.add(action);
+    }
+  }
+
+  private void over() {
+    Runnable next = waiting.poll();
+    if (next == null) {
+      underWay--;
+    } else {
+      next.run();
+    }
+  }
+
+  private void again(long nanos, Runnable action) {
+    timers.at(env.monotonicNanos() + nanos, action);
+  }
+
+  private void arrange(JobRef waiter, Awaited awaited, JobRef other) {
+    shards.withLoaded(
+        other.shard(),
+        shard -> {
+          if (shard == null && shards.refused().containsKey(other.shard())) {
+            again(REFUSED_NANOS, () -> arrange(waiter, awaited, other));
+            return;
+          }
+          ShardJob job =
+              shard != null && shard.fold != null ? shard.fold.job(other.number()) : null;
+          if (shard == null || job == null) {
+            lookUp(waiter, awaited, other);
+          } else if (job.waiters().contains(waiter)) {
+            awaited.arranged(other);
+            over();
+          } else {
+            register(shard, job, waiter, awaited);
+          }
+        });
+  }
+
+  private void register(Shard shard, ShardJob job, JobRef waiter, Awaited awaited) {
+    JobRef other = shard.ref(job.number);
+    Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.WAITER, job.number, body.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                if (answer == ShardFold.Answer.APPLIED) {
+                  awaited.arranged(other);
+                  over();
+                } else {
+                  lookUp(waiter, awaited, other);
+                }
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+              }
+            }));
+  }
+
+  /** The job is not live: how did it end? */
+  private void lookUp(JobRef waiter, Awaited awaited, JobRef other) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(other),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
+            again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+            return;
+          }
+          JobState state = found.map(story -> story.view().info().state()).orElse(null);
+          if (state != null && !state.ended()) {
+            again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+          } else {
+            tell(waiter, other, state, told -> over());
+          }
+        });
+  }
+
+  // ---- telling
+
+  /** The shard owes these. */
+  void owes(Shard shard, List<Debt> debts) {
+    debts.forEach(debt -> begin(() -> pay(shard, debt)));
+  }
+
+  private void pay(Shard shard, Debt debt) {
+    if (!shard.owned()) {
+      over(); // whoever has it now pays
+      return;
+    }
+    tell(
+        debt.waiter(),
+        shard.ref(debt.number()),
+        debt.state(),
+        told -> {
+          if (told) {
+            settle(shard, debt);
+          }
+          over();
+        });
+  }
+
+  /** The debt is paid: it need not be paid again. */
+  private void settle(Shard shard, Debt debt) {
+    if (!shard.owned()) {
+      return;
+    }
+    Body.Waiter body = new Body.Waiter(env.wallMicros(), debt.waiter());
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.TOLD, debt.number(), body.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {}
+            }));
+  }
+
+  /** Puts the news into the journal of the one that waits; true once it is there for good. */
+  private void tell(JobRef waiter, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
+    shards.withLoaded(
+        waiter.shard(),
+        shard -> {
+          if (shard == null && shards.refused().containsKey(waiter.shard())) {
+            again(REFUSED_NANOS, () -> tell(waiter, ended, state, done));
+            return;
+          }
+          ShardJob job =
+              shard != null && shard.fold != null ? shard.fold.job(waiter.number()) : null;
+          if (shard == null || job == null) {
+            done.accept(true); // it no longer waits
+            return;
+          }
+          shards.ensureAwakeBy(shard, job.dueMicros, () -> append(shard, job, ended, state, done));
+        });
+  }
+
+  private void append(
+      Shard shard, ShardJob job, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
+    Body.Met body = new Body.Met(env.wallMicros(), ended, state);
+    committer.add(
+        shard,
+        new Operation(
+            Frame.of(Kind.MET, job.number, body.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                if (answer == ShardFold.Answer.APPLIED && met != null) {
+                  host.met(met);
+                }
+                done.accept(true);
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                JobRef waiter = shard.ref(job.number);
+                again(RETRY_NANOS, () -> tell(waiter, ended, state, done));
+              }
+            }));
+  }
+}
