@@ -317,7 +317,8 @@ public final class Carillon implements AutoCloseable {
   private <O> PendingAdd<O> pending(Job<O> job, @Nullable CompletableFuture<JobHandle<O>> future) {
     Objects.requireNonNull(job, "job");
     shutdown.requireOpen();
-    return new PendingAdd<>(this, job, specs.of(job), future);
+    Job<O> asked = runner.scheduling(job);
+    return new PendingAdd<>(this, asked, specs.of(asked), future);
   }
 
   /**
@@ -394,8 +395,9 @@ public final class Carillon implements AutoCloseable {
       return List.of();
     }
     Specs.checkBatch(jobs);
-    List<JobSpec> all = jobs.stream().<JobSpec>map(specs::of).toList();
-    PendingBatch pending = new PendingBatch(this, jobs, all);
+    List<Job<?>> asked = jobs.stream().<Job<?>>map(runner::scheduling).toList();
+    List<JobSpec> all = asked.stream().<JobSpec>map(specs::of).toList();
+    PendingBatch pending = new PendingBatch(this, asked, all);
     prepare.accept(pending);
     int most = Math.min(store.info().maxEntryBytes(), store.info().maxGroupBytes());
     if (pending.bytes() > most) {
@@ -467,6 +469,39 @@ public final class Carillon implements AutoCloseable {
                           }
                         })))
         .await();
+  }
+
+  /**
+   * Cancels every job that fits a query and has not ended, one after the other. Jobs that come
+   * while this runs may be missed; asking again is safe.
+   *
+   * @param query which jobs; its page size and cursor do not matter
+   * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return how many will not run, or were asked to stop
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached; some may
+   *     have been cancelled
+   */
+  public long cancelAll(JobQuery query, String reason) {
+    Limits.checkReason(reason);
+    long cancelled = 0;
+    JobQuery next = query.limit(Limits.PAGE_MAX_ITEMS).cursor(null);
+    while (true) {
+      Page<JobInfo> page = list(next);
+      for (JobInfo job : page.items()) {
+        if (!job.state().ended()) {
+          CancelResult result = cancel(job.id(), reason);
+          cancelled +=
+              result instanceof CancelResult.Cancelled || result instanceof CancelResult.Stopping
+                  ? 1
+                  : 0;
+        }
+      }
+      String cursor = page.next();
+      if (cursor == null) {
+        return cancelled;
+      }
+      next = next.cursor(cursor);
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.Job;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptRunner;
@@ -58,6 +59,15 @@ final class HandlerRunner implements AttemptRunner {
 
   Payloads payloads() {
     return payloads;
+  }
+
+  /** What is scheduled where the caller asked for {@code job}. */
+  <O> Job<O> scheduling(Job<O> job) {
+    Job<O> asked = job;
+    for (JobInterceptor interceptor : interceptors) {
+      asked = Objects.requireNonNull(interceptor.scheduling(asked), "job of an interceptor");
+    }
+    return asked;
   }
 
   List<JobInterceptor> interceptors() {

@@ -122,4 +122,27 @@ class CancelTest {
       assertThat(carillon.history(neverWas)).isEmpty();
     }
   }
+
+  @ParameterizedTest
+  @EnumSource
+  void jobsAreCancelledByQuery(Place.Kind kind) {
+    try (Carillon carillon = new Place(kind, folder).open()) {
+      Duration later = Duration.ofDays(2);
+      for (int i = 0; i < 1200; i++) {
+        carillon.scheduleAsync(NOTE.job("x").named("import-" + i).in(later)).join();
+      }
+      JobHandle<Void> other = carillon.schedule(NOTE.job("x").named("export-1").in(later));
+      JobHandle<Void> unnamed = carillon.schedule(NOTE.job("x").in(later));
+      carillon.schedule(NOTE.job("x").named("import-one-more").in(later)).cancel("before");
+
+      JobQuery imports = JobQuery.all().namePrefix("import-");
+      assertThat(carillon.cancelAll(imports, "no longer")).isEqualTo(1200);
+
+      assertThat(carillon.cancelAll(imports, "again")).isZero();
+      assertThat(other.info().state()).isEqualTo(JobState.SCHEDULED);
+      assertThat(unnamed.info().state()).isEqualTo(JobState.SCHEDULED);
+      assertThat(carillon.list(imports.states(JobState.CANCELLED).limit(1000)).items())
+          .hasSize(1000);
+    }
+  }
 }

@@ -3,17 +3,31 @@ package dev.carillon.api;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code around every attempt, such as logging context, tenant, tracing or a transaction. Called on
- * the attempt's own thread, the first registered outermost; must be thread-safe.
+ * Code around every attempt, such as logging context, tenant, tracing or a transaction, and before
+ * every job is scheduled. Must be thread-safe.
  *
- * <p>It belongs to the attempt: what it throws fails the attempt like an exception of the handler,
- * and it runs again with every retry and repeat.
+ * <p>What belongs to the caller, such as a trace, is put into the job's metadata by {@link
+ * #scheduling} and found there by {@link #around}, whichever node runs the attempt and however
+ * often.
  */
 @FunctionalInterface
 public interface JobInterceptor {
 
   /**
-   * Runs one attempt, usually by calling {@code next.proceed()} exactly once.
+   * Sees a job before it is scheduled, on the caller's thread, the first registered first.
+   *
+   * @param job what the caller asked for
+   * @return what is scheduled: usually the same, or with more metadata
+   * @param <O> the result of the job
+   */
+  default <O> Job<O> scheduling(Job<O> job) {
+    return job;
+  }
+
+  /**
+   * Runs one attempt, usually by calling {@code next.proceed()} exactly once, on the attempt's own
+   * thread, the first registered outermost. It belongs to the attempt: what it throws fails the
+   * attempt like an exception of the handler, and it runs again with every retry and repeat.
    *
    * @param job the attempt and its job
    * @param next the next interceptor, or the handler

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.Concurrency;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
@@ -8,6 +9,7 @@ import dev.carillon.api.Overlap;
 import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
 import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.ShardId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,7 +43,7 @@ final class RandomOperations {
     long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
     int attempt = 1 + random.nextInt(3);
     int revision = random.nextInt(2);
-    return switch (random.nextInt(18)) {
+    return switch (random.nextInt(21)) {
       case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
       case 4 ->
           frame(
@@ -67,6 +69,9 @@ final class RandomOperations {
       case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock));
       case 14 -> frame(Kind.CHANGE, job, change(revision));
       case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
+      case 17 -> frame(Kind.WAITER, job, new Body.Waiter(clock, other()));
+      case 18 -> frame(Kind.MET, job, new Body.Met(clock, other(), JobState.SUCCEEDED));
+      case 19 -> frame(Kind.TOLD, job, new Body.Waiter(clock, other()));
       default ->
           frame(
               Kind.END,
@@ -137,7 +142,20 @@ final class RandomOperations {
         random.nextBoolean() ? new More.Recurring(clock + 5, schedule()) : null,
         random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
         null,
-        random.nextBoolean() ? concurrency() : null);
+        random.nextBoolean() ? concurrency() : null,
+        after(),
+        random.nextBoolean() ? List.of() : List.of(other()));
+  }
+
+  /** One of few jobs of another shard. */
+  private JobRef other() {
+    return new JobRef(new ShardId(7, 9, 1), JobRef.number(1, 1 + random.nextInt(3)));
+  }
+
+  private List<After> after() {
+    return random.nextBoolean()
+        ? List.of()
+        : List.of(new After(other(), Dependency.Condition.ENDED));
   }
 
   private Concurrency concurrency() {

@@ -2,9 +2,12 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.Dependency;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import dev.carillon.store.ShardId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -133,5 +136,57 @@ class ShardFoldTest {
     assertThat(fold.added()).isEqualTo(1);
     assertThat(fold.addedBytes()).isPositive();
     assertThat(fold.lastEndMicros()).isEqualTo(10);
+  }
+
+  // ---- dependencies
+
+  private static final JobRef OTHER = new JobRef(new ShardId(7, 9, 1), JobRef.number(1, 5));
+  private static final JobRef THIRD = new JobRef(new ShardId(7, 9, 1), JobRef.number(1, 6));
+
+  private void addAfter(Dependency.Condition condition, JobRef... jobs) {
+    List<After> after = Arrays.stream(jobs).map(job -> new After(job, condition)).toList();
+    JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE.with(after, List.of()));
+    fold.apply(Frame.of(Kind.ADD, JOB, spec.encode()));
+  }
+
+  @Test
+  void theEndOfAJobIsOwedToThoseThatWaitUntilTheyAreTold() {
+    JobSpec spec =
+        new RandomOperations(1).spec().withMore(More.NONE.with(List.of(), List.of(OTHER)));
+    fold.apply(Frame.of(Kind.ADD, JOB, spec.encode()));
+    apply(Kind.WAITER, new Body.Waiter(1, THIRD));
+    apply(Kind.WAITER, new Body.Waiter(2, THIRD));
+    apply(Kind.REPLACE, new Body.Replace(5, new RandomOperations(3).spec().encode()));
+    assertThat(fold.debts()).isEmpty();
+    apply(Kind.END, Body.End.without(JobState.DEAD, 9, ""));
+    assertThat(fold.debts())
+        .extracting(Debt::waiter)
+        .contains(OTHER, THIRD)
+        .doesNotHaveDuplicates();
+    assertThat(fold.debts()).extracting(Debt::state).containsOnly(JobState.DEAD);
+    int owed = fold.debts().size();
+    assertThat(apply(Kind.TOLD, new Body.Waiter(10, OTHER))).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.TOLD, new Body.Waiter(11, OTHER)))
+        .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+    assertThat(fold.debts()).hasSize(owed - 1);
+  }
+
+  @Test
+  void newsOfAnEndCountOnceAndOnlyFromThoseThatAreWaitedFor() {
+    addAfter(Dependency.Condition.SUCCEEDED, OTHER, THIRD);
+    ShardJob job = fold.job(JOB);
+    assertThat(job.isDependent()).isTrue();
+    JobRef stranger = new JobRef(OTHER.shard(), 99);
+    assertThat(apply(Kind.MET, new Body.Met(1, stranger, JobState.SUCCEEDED)))
+        .isEqualTo(ShardFold.Answer.STALE);
+    assertThat(apply(Kind.MET, new Body.Met(1, OTHER, JobState.SUCCEEDED)))
+        .isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.MET, new Body.Met(2, OTHER, JobState.FAILED)))
+        .isEqualTo(ShardFold.Answer.STALE);
+    assertThat(job.isDependent()).isTrue();
+    assertThat(job.awaited().broken()).isNull();
+    assertThat(apply(Kind.MET, new Body.Met(3, THIRD, null))).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(job.isDependent()).isFalse();
+    assertThat(job.awaited().broken()).contains("no longer in the store (expected: SUCCEEDED)");
   }
 }
