@@ -61,7 +61,11 @@ final class Circles {
     List<Integer> path = new ArrayList<>();
     while (!path.contains(at)) {
       path.add(at);
-      at = after.get(at).stream().filter(other -> waitsFor[other] > 0).findFirst().orElseThrow();
+      at =
+          after.getOrDefault(at, List.of()).stream()
+              .filter(other -> waitsFor[other] > 0)
+              .findFirst()
+              .orElseThrow();
     }
     List<Integer> round = path.subList(path.indexOf(at), path.size());
     StringBuilder text = new StringBuilder();

@@ -112,8 +112,18 @@ public final class Flow {
   private void take(Stored record) {
     Subject subject = Subject.of(record.key());
     if (subject != null) {
-      kept.put(subject, new Kept(FlowSetting.decode(record.value()), record.version()));
+      kept.put(subject, new Kept(read(subject, record), record.version()));
       apply(subject);
+    }
+  }
+
+  /** What cannot be read may be a pause: nothing starts until it is set anew. */
+  private FlowSetting read(Subject subject, Stored record) {
+    try {
+      return FlowSetting.decode(record.value());
+    } catch (DamagedException | UnknownFormatException e) {
+      env.report("the setting of " + subject + " cannot be read, it is paused", e);
+      return FlowSetting.NONE.paused("what is set cannot be read: " + e.getMessage());
     }
   }
 

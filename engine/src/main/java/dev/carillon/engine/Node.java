@@ -46,6 +46,7 @@ public final class Node {
   private final Adds adds;
   private final Dispatcher dispatcher;
   private final Keys keys;
+  private final Rates rates;
   private final Flow flow;
   private final Attempts attempts;
   private final Cancels cancels;
@@ -76,7 +77,7 @@ public final class Node {
             timers,
             new Attempts.Rules(retries, recurrences),
             new AttemptHost());
-    Rates rates = new Rates(env, names, timers);
+    this.rates = new Rates(env, names, timers);
     this.keys = new Keys(rates, new KeyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked);
     this.flow = new Flow(env, names, timers, rates, dispatcher);
@@ -101,6 +102,7 @@ public final class Node {
     }
     clockOffsetMicros = clockOffsetMicros();
     flow.load(dispatcher::open);
+    rates.sweep();
     lookAgain();
   }
 

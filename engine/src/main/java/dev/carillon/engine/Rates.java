@@ -1,8 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
+import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps rates, across restarts too. What a bucket has used up goes into its record ahead of time, a
@@ -22,6 +25,7 @@ final class Rates {
 
   private static final long AHEAD_NANOS = 1_000_000_000;
   private static final int VERSION = 1;
+  private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
   private final Names records;
@@ -89,20 +93,51 @@ final class Rates {
   }
 
   private void remember(TokenBucket bucket, Optional<Stored> found) {
+    long now = env.monotonicNanos();
     long most = bucket.capacityNanos() + AHEAD_NANOS;
-    long used = found.map(stored -> usedNanos(stored.value())).orElse(0L);
+    long micros = found.map(stored -> untilMicros(stored) - env.wallMicros()).orElse(0L);
+    long used = Math.clamp(micros, 0, most / 1000) * 1000;
     bucket.version = found.map(Stored::version).orElse(Stamp.ABSENT);
-    bucket.remember(env.monotonicNanos(), Math.clamp(used, 0, most));
+    bucket.remember(now, Math.max(used, bucket.usedNanos(now)));
   }
 
-  private long usedNanos(byte[] value) {
-    ByteReader in = new ByteReader(value, 0, value.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("rate record: version " + version + " (expected: 1)");
+  /** Until when the rate is used up; for ever where the record cannot be read. */
+  private long untilMicros(Stored record) {
+    try {
+      ByteReader in = new ByteReader(record.value(), 0, record.value().length);
+      int version = in.u8();
+      if (version != VERSION) {
+        throw new UnknownFormatException("rate record: version " + version + " (expected: 1)");
+      }
+      return Math.min(in.i64(), Long.MAX_VALUE / 2);
+    } catch (DamagedException | UnknownFormatException e) {
+      env.report("a rate's record cannot be read, all of it counts as used up", e);
+      return Long.MAX_VALUE / 2;
     }
-    long micros = in.i64() - env.wallMicros();
-    return micros > Long.MAX_VALUE / 1000 ? Long.MAX_VALUE : micros * 1000;
+  }
+
+  /** Deletes what was left behind by keys that nobody uses any more. */
+  void sweep() {
+    sweep(null);
+  }
+
+  private void sweep(@Nullable String after) {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(KEY_RECORDS, after, PAGE),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page))) {
+            return; // the next start does it
+          }
+          for (Stored record : page) {
+            if (untilMicros(record) < env.wallMicros()) {
+              records.change(record.key(), record.version(), null, inEffect -> {});
+            }
+          }
+          if (page.size() == PAGE) {
+            sweep(page.getLast().key());
+          }
+        });
   }
 
   private void write(TokenBucket bucket, long now) {

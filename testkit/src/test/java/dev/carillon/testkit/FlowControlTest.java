@@ -18,6 +18,8 @@ import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.WhenFull;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
 import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.nio.file.Path;
@@ -30,7 +32,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,7 @@ class FlowControlTest {
   @TempDir Path folder = Path.of("");
 
   private @Nullable CarillonTest opened;
+  private final MemoryStore memory = new MemoryStore();
   private final List<String> starts = new CopyOnWriteArrayList<>();
   private final Map<String, CountDownLatch> running = new ConcurrentHashMap<>();
   private final AtomicInteger atOnce = new AtomicInteger();
@@ -76,11 +78,12 @@ class FlowControlTest {
     return opened != null ? opened : open(options -> {});
   }
 
+  private Store store() {
+    return where == Where.MEMORY ? memory : SqliteStore.open(folder.resolve("jobs.db"));
+  }
+
   private CarillonTest open(Consumer<CarillonBuilder> options) {
-    MemoryStore memory = new MemoryStore();
-    Path file = folder.resolve("jobs.db");
-    Supplier<Store> store = where == Where.MEMORY ? () -> memory : () -> SqliteStore.open(file);
-    CarillonTest made = CarillonTest.at(START, store, options);
+    CarillonTest made = CarillonTest.at(START, this::store, options);
     opened = made;
     handle();
     return made;
@@ -256,8 +259,9 @@ class FlowControlTest {
     awaitState(waits, JobState.BLOCKED);
     JobId b = schedule(HOLD.job("b").concurrency(one(WhenFull.CANCEL_RUNNING)));
     awaitState(a, JobState.CANCELLED);
-    JobId c = schedule(HOLD.job("c").concurrency(one(WhenFull.CANCEL_RUNNING)));
     awaitState(waits, JobState.SUCCEEDED);
+    awaitRunning("b");
+    JobId c = schedule(HOLD.job("c").concurrency(one(WhenFull.CANCEL_RUNNING)));
     awaitState(b, JobState.CANCELLED);
     awaitRunning("c");
     finish("c");
@@ -426,6 +430,60 @@ class FlowControlTest {
     assertThat(world().carillon().queue("q").get().limit()).isEqualTo(3);
     awaitRunning("b");
     assertThat(most).hasValue(2);
+  }
+
+  @Test
+  void aSettingThatCannotBeReadHoldsItsQueueBackAndNoOther() {
+    try (Store store = store()) {
+      Records.Stamp stamp = new Records.Stamp(99, 1);
+      byte[] ofTheFuture = {9, 1, 2};
+      store
+          .records()
+          .apply(
+              List.of(new Records.Change("f\0q\0odd", Records.Stamp.ABSENT, ofTheFuture, stamp)));
+    }
+    JobId odd = schedule(NOTE.job("odd").queue("odd"));
+    schedule(NOTE.job("other"));
+    world().settle();
+    assertThat(starts).containsExactly("other 0");
+    assertThat(info(odd).state()).isEqualTo(JobState.PAUSED);
+    assertThat(info(odd).reason()).contains("cannot be read", "version 9");
+    world().carillon().queue("odd").resume();
+    world().settle();
+    assertThat(starts).containsExactly("other 0", "odd 0");
+  }
+
+  @Test
+  void whatTheRatesOfKeysLeftBehindGoesWithTheNextStart() {
+    schedule(NOTE.job("a").concurrency(Concurrency.of("k").rate(Rate.of(1, seconds(10)))));
+    world().settle();
+    assertThat(rateRecords()).isEqualTo(1);
+    restart();
+    world().settle();
+    assertThat(rateRecords()).as("not all of it is there again").isEqualTo(1);
+    world().advance(seconds(60));
+    restart();
+    world().settle();
+    assertThat(rateRecords()).isZero();
+  }
+
+  private int rateRecords() {
+    if (where == Where.MEMORY) {
+      return records(memory);
+    }
+    world().carillon().close();
+    try (Store store = store()) {
+      return records(store);
+    } finally {
+      restart();
+    }
+  }
+
+  private static int records(Store store) {
+    return store.records().list("r\0c\0", null, 10)
+            instanceof Outcome.Ok<List<Records.Stored>>(var page)
+        ? page.size()
+        : -1;
   }
 
   // ---- bad input
