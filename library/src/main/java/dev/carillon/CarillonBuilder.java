@@ -53,6 +53,8 @@ public final class CarillonBuilder {
   FailurePolicy failurePolicy = FailurePolicy.standard();
   int maxWaitingJobs = 200_000;
   long maxWaitingBytes = 128 << 20;
+  long historyBytes = 10L << 30;
+  int packFromJobs = 256;
   boolean daemon;
   PayloadCodec codec = new JacksonCodec();
   Metrics metrics = Metrics.none();
@@ -172,6 +174,28 @@ public final class CarillonBuilder {
   public CarillonBuilder retention(Duration successes, Duration failures) {
     this.successRetention = range("successes", successes, Duration.ZERO, LONGEST);
     this.failureRetention = range("failures", failures, Duration.ZERO, LONGEST);
+    return this;
+  }
+
+  /**
+   * How much room ended jobs may take. Beyond it the oldest of those that ended well go before
+   * their {@link #retention}; failures, dead letters and jobs whose idempotency key still counts
+   * stay.
+   *
+   * @param bytes 10 GiB by default; 0 for any amount
+   * @return this
+   */
+  public CarillonBuilder historyBytes(long bytes) {
+    if (bytes < 0) {
+      throw bad("historyBytes", bytes, "0 or more");
+    }
+    this.historyBytes = bytes;
+    return this;
+  }
+
+  /** From how many jobs on an idle shard is packed, for tests. */
+  CarillonBuilder packFromJobs(int jobs) {
+    this.packFromJobs = positive("packFromJobs", jobs);
     return this;
   }
 
@@ -441,7 +465,9 @@ public final class CarillonBuilder {
         defaults.maxShardJobs(),
         defaults.maxShardBytes(),
         Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),
-        failurePolicy);
+        failurePolicy,
+        packFromJobs,
+        historyBytes);
   }
 
   private static String text(String what, String value) {

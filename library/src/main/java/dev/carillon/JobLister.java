@@ -45,7 +45,19 @@ final class JobLister {
   }
 
   Page<JobInfo> list(JobQuery query) {
-    return new Listing(query).read();
+    return query.newest()
+        ? new NewestLister(store, this::lastEnds).list(query)
+        : new Listing(query).read();
+  }
+
+  private Map<ShardId, Long> lastEnds() {
+    return loop.post(
+            new Ask<Map<ShardId, Long>>(
+                loop,
+                "looking at the shards",
+                Ask.Effect.READS,
+                (node, asked) -> asked.answer(node.lastEnds())))
+        .await();
   }
 
   /** How a job stands on this node, if it is there and the journal did not tell its end. */
@@ -94,6 +106,7 @@ final class JobLister {
   /** One page being read. */
   private final class Listing {
     private final JobQuery query;
+    private final Conditions conditions;
     private final boolean ranged;
     private final long fromMicros;
     private final long toMicros;
@@ -104,6 +117,7 @@ final class JobLister {
 
     Listing(JobQuery query) {
       this.query = query;
+      this.conditions = new Conditions(query);
       Instant from = query.dueFrom();
       Instant to = query.dueTo();
       this.ranged = from != null || to != null;
@@ -124,7 +138,7 @@ final class JobLister {
           if (at.pass() == 0 && startMicros(head) >= toMicros) {
             break;
           }
-          if (isOfPass(head)) {
+          if (isOfPass(head) && mayContribute(head)) {
             readShard(head.shard(), 0);
           }
           if (isFull()) {
@@ -177,6 +191,14 @@ final class JobLister {
       return inRange == (at.pass() == 0);
     }
 
+    /**
+     * A shard whose head or footer rules it out is passed over; a damaged one is read and named.
+     */
+    private boolean mayContribute(Head head) {
+      return !(conditions.sieve().mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may))
+          || may;
+    }
+
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
       Standing standing = standing(shard);
@@ -203,18 +225,7 @@ final class JobLister {
 
     /** Everything but the state, which the journal alone does not know. */
     private boolean fits(JobInfo info) {
-      return (query.type() == null || query.type().equals(info.type()))
-          && (query.namespace() == null || query.namespace().equals(info.namespace()))
-          && (query.queue() == null || query.queue().equals(info.queue()))
-          && (query.dueFrom() == null || !info.dueAt().isBefore(query.dueFrom()))
-          && (query.dueTo() == null || info.dueAt().isBefore(query.dueTo()))
-          && fitsName(info.name())
-          && mayHaveState(info.state());
-    }
-
-    private boolean fitsName(@Nullable String name) {
-      String prefix = query.namePrefix();
-      return prefix == null || (name != null && name.startsWith(prefix));
+      return conditions.fit(info) && mayHaveState(info.state());
     }
 
     /** An ended job is as the journal says; any other may stand otherwise on this node. */

@@ -23,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  * @param dueFrom the earliest due time, inclusive, or null
  * @param dueTo the end of due times, exclusive, or null
  * @param namePrefix how the name begins, or null; given, jobs without a name are left out
+ * @param endedFrom the earliest end, inclusive, or null; given, jobs that have not ended are left
+ *     out
+ * @param endedTo the end of ends, exclusive, or null; given, jobs that have not ended are left out
+ * @param newest whether the job that ended last comes first; jobs that have not ended are left out
+ *     then. Otherwise the order is stable and of no meaning
  * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
  * @param cursor where the page begins: {@link Page#next()} of the one before, or null for the first
  */
@@ -34,16 +39,31 @@ public record JobQuery(
     @Nullable Instant dueFrom,
     @Nullable Instant dueTo,
     @Nullable String namePrefix,
+    @Nullable Instant endedFrom,
+    @Nullable Instant endedTo,
+    boolean newest,
     int limit,
     @Nullable String cursor) {
 
   private static final JobQuery ALL =
-      new JobQuery(Set.of(), null, null, null, null, null, null, Limits.PAGE_DEFAULT_ITEMS, null);
+      new JobQuery(
+          Set.of(),
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          false,
+          Limits.PAGE_DEFAULT_ITEMS,
+          null);
 
   /**
    * Checks the ranges and copies the states.
    *
-   * @throws IllegalArgumentException if the limit is out of range or the due range is reversed
+   * @throws IllegalArgumentException if the limit is out of range or a range of times is reversed
    */
   public JobQuery {
     states = copy(states);
@@ -54,6 +74,10 @@ public record JobQuery(
     if (dueFrom != null && dueTo != null && dueFrom.isAfter(dueTo)) {
       throw new IllegalArgumentException(
           Check.problem("dueFrom", dueFrom, "not after dueTo, " + dueTo));
+    }
+    if (endedFrom != null && endedTo != null && endedFrom.isAfter(endedTo)) {
+      throw new IllegalArgumentException(
+          Check.problem("endedFrom", endedFrom, "not after endedTo, " + endedTo));
     }
   }
 
@@ -84,7 +108,18 @@ public record JobQuery(
    */
   public JobQuery states(Collection<JobState> states) {
     return new JobQuery(
-        copy(states), type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+        copy(states),
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -95,7 +130,19 @@ public record JobQuery(
    */
   public JobQuery type(String type) {
     Objects.requireNonNull(type, "type");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -106,7 +153,19 @@ public record JobQuery(
    */
   public JobQuery namespace(String namespace) {
     Objects.requireNonNull(namespace, "namespace");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -117,7 +176,19 @@ public record JobQuery(
    */
   public JobQuery queue(String queue) {
     Objects.requireNonNull(queue, "queue");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -129,7 +200,19 @@ public record JobQuery(
    */
   public JobQuery dueFrom(Instant dueFrom) {
     Objects.requireNonNull(dueFrom, "dueFrom");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -141,7 +224,19 @@ public record JobQuery(
    */
   public JobQuery dueTo(Instant dueTo) {
     Objects.requireNonNull(dueTo, "dueTo");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -152,7 +247,88 @@ public record JobQuery(
    */
   public JobQuery namePrefix(String namePrefix) {
     Objects.requireNonNull(namePrefix, "namePrefix");
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
+  }
+
+  /**
+   * Only jobs that ended at a time or later.
+   *
+   * @param endedFrom the earliest end, inclusive
+   * @return a copy
+   * @throws IllegalArgumentException if it is after the end of ends
+   */
+  public JobQuery endedFrom(Instant endedFrom) {
+    Objects.requireNonNull(endedFrom, "endedFrom");
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
+  }
+
+  /**
+   * Only jobs that ended before a time.
+   *
+   * @param endedTo the end of ends, exclusive
+   * @return a copy
+   * @throws IllegalArgumentException if it is before the earliest end
+   */
+  public JobQuery endedTo(Instant endedTo) {
+    Objects.requireNonNull(endedTo, "endedTo");
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
+  }
+
+  /**
+   * Only jobs that have ended, the one that ended last first.
+   *
+   * @return a copy
+   */
+  public JobQuery newestFirst() {
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        true,
+        limit,
+        cursor);
   }
 
   /**
@@ -163,7 +339,19 @@ public record JobQuery(
    * @throws IllegalArgumentException if it is out of range
    */
   public JobQuery limit(int limit) {
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   /**
@@ -173,7 +361,19 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery cursor(@Nullable String cursor) {
-    return new JobQuery(states, type, namespace, queue, dueFrom, dueTo, namePrefix, limit, cursor);
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        endedFrom,
+        endedTo,
+        newest,
+        limit,
+        cursor);
   }
 
   private static Set<JobState> copy(Collection<JobState> states) {

@@ -22,7 +22,18 @@ class JobQueryTest {
     assertThat(JobQuery.all())
         .isEqualTo(
             new JobQuery(
-                EnumSet.noneOf(JobState.class), null, null, null, null, null, null, 50, null));
+                EnumSet.noneOf(JobState.class),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                false,
+                50,
+                null));
   }
 
   @Test
@@ -36,6 +47,9 @@ class JobQueryTest {
             .dueFrom(NOON)
             .dueTo(NOON.plusSeconds(1))
             .namePrefix("order-")
+            .endedFrom(NOON)
+            .endedTo(NOON.plusSeconds(2))
+            .newestFirst()
             .limit(1_000)
             .cursor("c");
 
@@ -49,6 +63,9 @@ class JobQueryTest {
                 NOON,
                 NOON.plusSeconds(1),
                 "order-",
+                NOON,
+                NOON.plusSeconds(2),
+                true,
                 1_000,
                 "c"));
     assertThat(query.cursor(null).cursor()).isNull();
@@ -72,6 +89,15 @@ class JobQueryTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobQuery.all().limit(limit))
         .withMessage("limit: " + limit + " (expected: 1 to 1000)");
+  }
+
+  @Test
+  void reversedRangeOfEndsIsRefused() {
+    JobQuery query = JobQuery.all().endedTo(NOON);
+
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> query.endedFrom(NOON.plusSeconds(1)))
+        .withMessage("endedFrom: 2026-03-29T12:00:01Z (expected: not after endedTo, " + NOON + ")");
   }
 
   @Test

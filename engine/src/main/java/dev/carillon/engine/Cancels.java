@@ -3,7 +3,6 @@ package dev.carillon.engine;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Outcome;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -227,6 +226,7 @@ final class Cancels {
             answerEnded(shard.ref(job.number), answer);
             return;
           }
+          shard.lastEndMicros = Math.max(shard.lastEndMicros, end.at());
           if (met == null) {
             host.endedUnloaded(shard, job, end);
           }
@@ -239,16 +239,8 @@ final class Cancels {
   }
 
   private void leave(Shard shard) {
-    shard.visited = false;
     shard.holds--;
-    if (shard.loadWanted) {
-      shard.loadWanted = false;
-      shards.load(shard);
-    }
-    List<Runnable> next = List.copyOf(shard.visitors);
-    shard.visitors.clear();
-    next.forEach(Runnable::run); // one of them visits, the others wait again or need not
-    shards.settle(shard);
+    shards.leave(shard);
   }
 
   // ---- without anybody waiting

@@ -75,6 +75,7 @@ final class Committer {
       return;
     }
     shard.raiseWakeTo = Long.MIN_VALUE;
+    shard.drainedAs = null;
     operation.stage = Operation.Stage.QUEUED;
     shard.pending.add(operation);
     queued++;

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobReader {
   private static final int PAGE_BYTES = 4 << 20;
+
+  /** How often a read is begun anew because a publish came in between. */
+  private static final int MOST_READS = 4;
 
   private final Store store;
 
@@ -49,25 +53,80 @@ public final class JobReader {
 
   /** One job, if its shard is there and has it. */
   public Outcome<Optional<Story>> find(JobRef ref) {
-    return stories(ref.shard(), number -> number == ref.number())
-        .map(stories -> stories.stream().findFirst());
+    return tell(ref).map(telling -> telling.stories().stream().findFirst());
   }
 
   /** The job, if it has not ended. */
   Outcome<Optional<ShardJob>> live(JobRef ref) {
-    return tell(ref.shard(), number -> number == ref.number())
-        .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
+    return tell(ref).map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
 
   /** The spec of a job that has ended, encoded. */
   Outcome<Optional<byte[]>> endedBody(JobRef ref) {
-    return tell(ref.shard(), number -> number == ref.number())
-        .map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
+    return tell(ref).map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
   }
 
   /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
-    return tell(shard, wanted).map(Telling::stories);
+    return unlessReplaced(() -> tell(shard, wanted)).map(Telling::stories);
+  }
+
+  /** Reads again where what was to be read has been replaced by another generation meanwhile. */
+  static <T> Outcome<T> unlessReplaced(Supplier<Outcome<T>> read) {
+    Outcome<T> outcome = read.get();
+    for (int i = 1; i < MOST_READS && outcome instanceof Outcome.Conflict<T>; i++) {
+      outcome = read.get();
+    }
+    return outcome;
+  }
+
+  /** One job: by the footer where its shard is packed, else by reading the shard. */
+  private Outcome<Telling> tell(JobRef ref) {
+    return unlessReplaced(
+        () -> {
+          PackedReader packed =
+              store.journals().head(ref.shard()) instanceof Outcome.Ok<Head>(Head head)
+                  ? PackedReader.of(store, head)
+                  : null;
+          if (packed != null) {
+            Outcome<Optional<Telling>> told = packed.reading(() -> tell(packed, ref));
+            if (!(told instanceof Outcome.Ok<Optional<Telling>>(Optional<Telling> telling))
+                || telling.isPresent()) {
+              return told.map(Optional::orElseThrow);
+            }
+          }
+          return tell(ref.shard(), number -> number == ref.number());
+        });
+  }
+
+  /** Empty where the footer is not enough. */
+  private static Optional<Telling> tell(PackedReader packed, JobRef ref) {
+    int[] blocks = packed.blocksOf(ref.number());
+    if (blocks == null && packed.tailAddsJobs()) {
+      return Optional.empty();
+    }
+    int[] known = blocks != null ? blocks : new int[0];
+    Telling telling = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+    packed.each(known, telling::apply);
+    packed.tail().forEach(telling::apply);
+    return telling.selection.cameTooLate() ? Optional.empty() : Optional.of(telling);
+  }
+
+  /**
+   * A job of a packed shard that has ended, from the blocks that tell of it; empty where they do
+   * not tell of its end.
+   */
+  static Optional<JobInfo> ended(PackedReader packed, JobRef ref, int[] blocks) {
+    Telling own = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+    packed.eachOf(ref.number(), blocks, own::apply);
+    JobView view = own.ended.get(ref.number());
+    if (view == null) {
+      // An occurrence, which began with an operation of its recurring job.
+      Telling all = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+      packed.each(blocks, all::apply);
+      view = all.ended.get(ref.number());
+    }
+    return Optional.ofNullable(view).map(JobView::info);
   }
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {
@@ -107,7 +166,11 @@ public final class JobReader {
       }
       for (Entry entry : page.entries()) {
         try {
-          Frame.decode(entry.data()).forEach(use);
+          for (Frame frame : Frame.decode(entry.data())) {
+            if (frame.kind() != Kind.FOOTER) {
+              use.accept(frame);
+            }
+          }
         } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
           return new Outcome.Damaged<>(
               "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());

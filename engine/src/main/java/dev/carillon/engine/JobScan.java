@@ -50,6 +50,15 @@ public final class JobScan {
       long after,
       int limit,
       BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
+    return JobReader.unlessReplaced(() -> read(store, shard, after, limit, show));
+  }
+
+  private static Outcome<List<Map.Entry<JobRef, JobInfo>>> read(
+      Store store,
+      ShardId shard,
+      long after,
+      int limit,
+      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
     Selection selection = new Selection(number -> number > after);
     JobScan scan = new JobScan(shard, selection, limit, show);
     Outcome<Boolean> read = new JobReader(store).each(shard, scan::apply);

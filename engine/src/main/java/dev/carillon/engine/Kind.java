@@ -39,9 +39,11 @@ enum Kind {
   /** A job that this one waits for has ended. */
   MET(18),
   /** A job that waited for the end of this one knows of it. */
-  TOLD(19);
+  TOLD(19),
+  /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
+  FOOTER(32);
 
-  private static final Kind[] BY_CODE = new Kind[20];
+  private static final Kind[] BY_CODE = new Kind[33];
 
   static {
     for (Kind kind : values()) {

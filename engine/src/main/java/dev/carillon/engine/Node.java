@@ -355,6 +355,20 @@ public final class Node {
     return standing;
   }
 
+  /**
+   * When the last job of each shard of this node ended: 0 where none has, {@link Long#MAX_VALUE}
+   * where that is not known yet. Heads know it only of shards that nobody owns.
+   */
+  public Map<ShardId, Long> lastEnds() {
+    Map<ShardId, Long> ends = new HashMap<>();
+    for (Shard shard : shards.all()) {
+      if (shard.ownership != Shard.Ownership.ACQUIRING) {
+        ends.put(shard.id, shard.lastEndMicros());
+      }
+    }
+    return ends;
+  }
+
   /** Tells {@code watcher} of every change of the job from now on, until it ends. */
   public void watch(JobRef ref, Consumer<JobView> watcher) {
     watchers.computeIfAbsent(ref, r -> new ArrayList<>(1)).add(watcher);
@@ -463,6 +477,7 @@ public final class Node {
     stopping = true;
     dispatcher.stop();
     attempts.stop();
+    shards.beginStop();
   }
 
   /** Interrupts what still runs. */
@@ -472,7 +487,7 @@ public final class Node {
 
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
-    return attempts.running() == 0 && committer.idle() && names.idle();
+    return attempts.running() == 0 && committer.idle() && names.idle() && !shards.isUnsettled();
   }
 
   /** How many attempts are under way or wait for their outcome to be durable. */

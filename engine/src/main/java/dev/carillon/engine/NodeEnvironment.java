@@ -37,7 +37,9 @@ public interface NodeEnvironment {
     /** Names. */
     RECORDS,
     /** Listings and loads. */
-    READ
+    READ,
+    /** Packing, which nobody waits for. */
+    PACK
   }
 
   /** Where handlers run. */

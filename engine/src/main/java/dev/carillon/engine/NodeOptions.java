@@ -23,6 +23,8 @@ import java.time.Duration;
  * @param maxShardBytes the same, by size
  * @param bodyBudgetBytes of loaded jobs that are kept in memory though they are not due soon
  * @param failurePolicy of jobs for which nobody says another
+ * @param packFromJobs how many jobs an idle shard must have to be packed
+ * @param historyBytes how much drained shards may take before the oldest go; 0 for any amount
  */
 public record NodeOptions(
     String nodeId,
@@ -41,7 +43,9 @@ public record NodeOptions(
     int maxShardJobs,
     long maxShardBytes,
     long bodyBudgetBytes,
-    FailurePolicy failurePolicy) {
+    FailurePolicy failurePolicy,
+    int packFromJobs,
+    long historyBytes) {
 
   /** A hundred years. */
   public static final Duration FOREVER = Duration.ofDays(36_500);
@@ -65,6 +69,8 @@ public record NodeOptions(
         50_000,
         32 << 20,
         32 << 20,
-        FailurePolicy.standard());
+        FailurePolicy.standard(),
+        256,
+        10L << 30);
   }
 }

@@ -120,8 +120,11 @@ final class Retention {
 
   private void keepEvidence(Shard shard, Summary summary) {
     Summing summing =
-        staged -> staged.count() == 0 ? null : summary.asEvidence(staged.dead(), staged.failed());
-    compact(shard, new Plan(summing, left -> shards.releaseAs(shard, left, () -> {})));
+        staged ->
+            staged.count() == 0
+                ? null
+                : summary.asEvidence(staged.dead(), staged.failed(), staged.bytes());
+    compact(shard, new Plan(summing, left -> shards.releaseAs(shard, left, head -> {})));
   }
 
   /** Compacts a loaded shard whose journal has grown far beyond what is live in it. */
@@ -138,7 +141,7 @@ final class Retention {
       return;
     }
     Summary summary = shards.summary(shard);
-    compact(shard, new Plan(staged -> summary, done -> {}));
+    compact(shard, new Plan(staged -> summary.rewritten(staged.bytes(), null), done -> {}));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -230,6 +233,8 @@ final class Retention {
               shard.tail = staged.count();
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
+              shard.packed = null;
+              shard.drainedAs = null;
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());
               dropOld(shard, summary, plan.published());
             }
@@ -286,7 +291,8 @@ final class Retention {
     }
   }
 
-  private void dropGenerations(Shard shard, Runnable done) {
+  /** Drops the generations before the current one. */
+  void dropGenerations(Shard shard, Runnable done) {
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().dropGenerations(shard.id, shard.epoch, shard.generation),
@@ -295,7 +301,10 @@ final class Retention {
             return;
           }
           switch (outcome) {
-            case Outcome.Ok<Head> ok -> done.run();
+            case Outcome.Ok<Head> ok -> {
+              shard.oldestGeneration = shard.generation;
+              done.run();
+            }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);
             case Outcome.Conflict<Head> conflict -> shards.lost(shard);
             default -> later(() -> dropGenerations(shard, done));

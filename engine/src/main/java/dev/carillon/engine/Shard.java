@@ -18,6 +18,7 @@ final class Shard {
   Ownership ownership;
   long epoch;
   int generation = 1;
+  int oldestGeneration = 1;
   long tail;
   long wakeMicros;
   boolean suspect;
@@ -77,6 +78,12 @@ final class Shard {
   /** Whether only dead and failed jobs are left in it. */
   boolean evidence;
 
+  /** That its current generation is packed; null where it is not. */
+  @Nullable Packed packed;
+
+  /** As what it was claimed, where all its jobs have ended and nothing was done to it since. */
+  @Nullable Summary drainedAs;
+
   /** When its replaced generations go; 0 where it has none. */
   long dropOldAtMicros;
 
@@ -122,6 +129,7 @@ final class Shard {
     ownership = Ownership.OWNED;
     epoch = head.epoch();
     generation = head.generation();
+    oldestGeneration = head.oldestGeneration();
     tail = newTail;
     wakeMicros = head.wakeMicros();
     suspect = head.suspect();
@@ -140,6 +148,15 @@ final class Shard {
 
   boolean loading() {
     return arrivedWhileLoading != null;
+  }
+
+  /** When its last job ended: 0 where none has, the end of time where that must still be read. */
+  long lastEndMicros() {
+    ShardFold loaded = fold;
+    if (loaded != null) {
+      return Math.max(lastEndMicros, loaded.lastEndMicros());
+    }
+    return suspect || loading() ? Long.MAX_VALUE : lastEndMicros;
   }
 
   /** A number for a new job, never given again. */

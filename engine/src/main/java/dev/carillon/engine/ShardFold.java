@@ -158,6 +158,10 @@ final class ShardFold {
         Debt paid = debts.remove(new Owed(frame.job(), waiter));
         yield paid != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
       }
+      case FOOTER -> {
+        met = null;
+        yield Answer.APPLIED;
+      }
       default -> {
         ShardJob job = live.get(frame.job());
         met = job;
@@ -221,7 +225,7 @@ final class ShardFold {
         yield job != null ? job.body() : NOTHING;
       }
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
-      case WAITER, MET, TOLD -> NOTHING;
+      case WAITER, MET, TOLD, FOOTER -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -267,7 +271,7 @@ final class ShardFold {
       case CHANGE -> changed(job, Body.Change.decode(in));
       case WAITER -> waiter(job, Body.Waiter.decode(in));
       case MET -> met(job, Body.Met.decode(in));
-      case ADD, STATE, REPLAY, DISCARD, TOLD ->
+      case ADD, STATE, REPLAY, DISCARD, TOLD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
   }
@@ -387,10 +391,10 @@ final class ShardFold {
   }
 
   private Answer changed(ShardJob job, Body.Change change) {
-    if (change.revision() != job.revision) {
+    Move move = change.move();
+    if (change.revision() != job.revision || (move != null && !job.isRecurring())) {
       return Answer.STALE;
     }
-    Move move = change.move();
     if (change.schedule() != null && move != null) {
       liveBytes -= job.bytes();
       job.reschedule(job.spec().withSchedule(change.schedule()));

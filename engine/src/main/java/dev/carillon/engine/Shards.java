@@ -40,6 +40,7 @@ final class Shards {
   private final Committer committer;
   private final Host host;
   private final Retention retention;
+  private final Packs packs;
 
   private final Map<ShardId, Shard> known = new LinkedHashMap<>();
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
@@ -79,6 +80,7 @@ final class Shards {
     this.committer = committer;
     this.host = host;
     this.retention = new Retention(env, options, this, committer, names);
+    this.packs = new Packs(env, options, this, committer, retention);
   }
 
   void at(long nanos, Runnable action) {
@@ -328,6 +330,8 @@ final class Shards {
         shard.added = now.added();
         shard.addedBytes = now.addedBytes();
         shard.lastEndMicros = now.lastEndMicros();
+        shard.journalBytes = now.bytes();
+        shard.packed = now.packed();
         if (now.drained() && !shard.suspect) {
           retire(shard, now);
         } else if (shard.suspect || !far || shard.awaited()) {
@@ -358,6 +362,7 @@ final class Shards {
       shard.loadWanted = true; // the job that is being cancelled must not start
       return;
     }
+    shard.drainedAs = null;
     shard.arrivedWhileLoading = new ArrayList<>();
     read(shard, shard.generation, shard.tail);
   }
@@ -509,6 +514,7 @@ final class Shards {
     sleepUntilNext(shard, now);
     retention.dropOldIfTime(shard);
     retention.compactIfWorthwhile(shard);
+    packs.consider(shard, now);
     host.looked(shard, now);
   }
 
@@ -597,6 +603,8 @@ final class Shards {
             && retention.keepUntil(summary.get()) > env.wallMicros();
     if (!keptLonger) {
       claim(head);
+    } else if (packs.wants(summary.get(), head.generation() - head.oldestGeneration())) {
+      packs.offer(head);
     }
   }
 
@@ -655,17 +663,22 @@ final class Shards {
 
   Summary summary(Shard shard) {
     ShardFold fold = shard.fold;
+    Packed packed = shard.packed != null ? shard.packed.at(shard.tail) : null;
     if (fold == null) {
-      return new Summary(
-          shard.bucket.widthSeconds(),
-          shard.added,
-          shard.addedBytes,
-          false,
-          false,
-          0,
-          0,
-          0,
-          shard.lastEndMicros);
+      return shard.drainedAs != null
+          ? shard.drainedAs
+          : new Summary(
+              shard.bucket.widthSeconds(),
+              shard.added,
+              shard.addedBytes,
+              false,
+              false,
+              0,
+              0,
+              0,
+              shard.lastEndMicros,
+              shard.journalBytes,
+              packed);
     }
     boolean drained = fold.live().size() == 0 && shard.sealed && fold.debts().isEmpty();
     return new Summary(
@@ -677,12 +690,17 @@ final class Shards {
         fold.dead(),
         fold.failed(),
         shard.evidence ? 0 : fold.keyed(),
-        Math.max(shard.lastEndMicros, fold.lastEndMicros()));
+        Math.max(shard.lastEndMicros, fold.lastEndMicros()),
+        shard.journalBytes,
+        packed);
   }
 
   private void drained(Shard shard) {
-    long keepUntil = retention.keepUntil(summary(shard));
-    if (shard.wakeMicros < keepUntil) {
+    Summary summary = summary(shard);
+    long keepUntil = retention.keepUntil(summary);
+    if (packs.wants(summary, shard.generation - shard.oldestGeneration)) {
+      releaseAs(shard, summary, packs::offer); // awake, so that it is found if nobody packs it
+    } else if (shard.wakeMicros < keepUntil) {
       shard.raiseWakeTo = keepUntil;
       committer.touch(shard);
     } else {
@@ -697,12 +715,26 @@ final class Shards {
     if (shard.awaited()) {
       load(shard);
     } else if (shard.visitorsWait()) {
+      shard.drainedAs = summary;
       shard.fireOwned(); // it retires at its wake time
     } else if (retention.keepUntil(summary) <= env.wallMicros()) {
       retention.retire(shard, summary);
     } else {
-      releaseAs(shard, summary, () -> {});
+      releaseAs(shard, summary, head -> {});
     }
+  }
+
+  /** A visit of an unloaded shard is over: whoever waited for that goes on. */
+  void leave(Shard shard) {
+    shard.visited = false;
+    if (shard.loadWanted) {
+      shard.loadWanted = false;
+      load(shard);
+    }
+    List<Runnable> next = List.copyOf(shard.visitors);
+    shard.visitors.clear();
+    next.forEach(Runnable::run); // one of them visits, the others wait again or need not
+    settle(shard);
   }
 
   private void seal(Shard shard) {
@@ -735,10 +767,10 @@ final class Shards {
   }
 
   private void release(Shard shard, Runnable done) {
-    releaseAs(shard, summary(shard), done);
+    releaseAs(shard, summary(shard), head -> done.run());
   }
 
-  void releaseAs(Shard shard, Summary summary, Runnable done) {
+  void releaseAs(Shard shard, Summary summary, Consumer<Head> done) {
     shard.ownership = Shard.Ownership.LEAVING;
     byte[] encoded = summary.encode();
     control(
@@ -746,7 +778,7 @@ final class Shards {
         store -> store.journals().release(shard.id, shard.epoch, shard.tail, encoded),
         head -> {
           forget(shard);
-          done.run();
+          done.accept(head);
         },
         shard);
   }
@@ -787,6 +819,16 @@ final class Shards {
     committer.lost(shard);
     shard.fireOwned();
     shard.fireLoaded();
+  }
+
+  /** Begins nothing more that rewrites a shard. */
+  void beginStop() {
+    packs.stop();
+  }
+
+  /** Whether a shard is changing hands or generations, to be packed. */
+  boolean isUnsettled() {
+    return packs.isUnsettled();
   }
 
   /** Gives everything back, as far as nothing of it is open; {@code done} runs at the end. */

@@ -85,7 +85,9 @@ final class Climate {
         chance.oneIn(4) ? 2_000 : 32 << 20,
         chance.oneIn(2) ? 1_000 : 32 << 20,
         FailurePolicy.exponential(
-            Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2));
+            Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2),
+        chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
+        0);
   }
 
   NodeOptions options(long incarnation) {
@@ -106,7 +108,9 @@ final class Climate {
         settings.maxShardJobs(),
         settings.maxShardBytes(),
         settings.bodyBudgetBytes(),
-        settings.failurePolicy());
+        settings.failurePolicy(),
+        settings.packFromJobs(),
+        settings.historyBytes());
   }
 
   /** Whether loaded jobs always have their bodies in memory. */

@@ -80,6 +80,7 @@ final class FinalCheck {
       check((story == null) == job.forgotten(), Guarantee.NOT_LOST, () -> job + " is not told of");
       if (story != null) {
         compare(job, story);
+        alone(job, story);
       }
     }
     check(
@@ -108,6 +109,17 @@ final class FinalCheck {
         told.equals(seen.subList(from, seen.size())),
         Guarantee.HISTORY,
         () -> job + " tells " + told + ", seen was " + seen);
+  }
+
+  /** The job once more, as one who asks for it alone finds it: by the footer of a packed shard. */
+  private void alone(ModelJob job, JobReader.Story story) {
+    JobReader.Story found = new JobReader(store).find(job.ref).orThrow().orElse(null);
+    check(
+        found != null
+            && found.view().info().equals(story.view().info())
+            && found.events().equals(story.events()),
+        Guarantee.HISTORY,
+        () -> job + " is told otherwise alone than with the others");
   }
 
   /** The same jobs once more, a page at a time. */

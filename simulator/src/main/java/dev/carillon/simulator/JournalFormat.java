@@ -4,6 +4,7 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.store.Entry;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -32,6 +33,7 @@ final class JournalFormat {
   private static final int PAUSE = 12;
   private static final int RESUME = 13;
   private static final int CHANGE = 14;
+  private static final int FOOTER = 32;
 
   private JournalFormat() {}
 
@@ -227,6 +229,33 @@ final class JournalFormat {
 
   static List<Op> read(byte[] entry) {
     List<Op> operations = new ArrayList<>();
+    for (ByteBuffer frame : frames(entry)) {
+      if (!isFooter(frame)) {
+        operations.add(operation(frame));
+      }
+    }
+    return operations;
+  }
+
+  /** Whether the entries end as those of a packed generation do. */
+  static boolean isPacked(List<Entry> entries) {
+    return !entries.isEmpty() && isFooter(frames(entries.getLast().data()).getFirst());
+  }
+
+  /** The operations of all entries, as they are written. */
+  static List<ByteBuffer> operations(List<Entry> entries) {
+    List<ByteBuffer> operations = new ArrayList<>();
+    entries.forEach(entry -> operations.addAll(frames(entry.data())));
+    operations.removeIf(JournalFormat::isFooter);
+    return operations;
+  }
+
+  private static boolean isFooter(ByteBuffer frame) {
+    return frame.get(0) == FOOTER;
+  }
+
+  private static List<ByteBuffer> frames(byte[] entry) {
+    List<ByteBuffer> frames = new ArrayList<>();
     ByteBuffer in = ByteBuffer.wrap(entry);
     while (in.hasRemaining()) {
       int length = in.getInt();
@@ -236,11 +265,10 @@ final class JournalFormat {
       if ((int) crc.getValue() != checksum) {
         throw new Violation(Guarantee.HISTORY, "an entry's checksum does not fit its frame");
       }
-      ByteBuffer frame = in.slice(in.position(), length - 4);
+      frames.add(in.slice(in.position(), length - 4));
       in.position(in.position() + length - 4);
-      operations.add(operation(frame));
     }
-    return operations;
+    return frames;
   }
 
   private static Op operation(ByteBuffer in) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -162,8 +163,12 @@ final class Model {
     }
   }
 
-  /** The entries of {@code snapshot} are the shard from now on. */
-  void published(Publication publication, List<Entry> snapshot) {
+  /**
+   * The entries of {@code snapshot} are the shard from now on.
+   *
+   * @param replaced reads those of the generation before
+   */
+  void published(Publication publication, List<Entry> snapshot, Supplier<List<Entry>> replaced) {
     ModelShard shard = existing(publication.shard());
     if (publication.generation() == shard.generation - 1) {
       return; // it was done already
@@ -173,11 +178,31 @@ final class Model {
         publication.generation() == shard.generation && publication.expectedTail() == shard.tail,
         Guarantee.ONE_WRITER,
         "a snapshot of another state was published");
-    new SnapshotCheck(shard, judge().keepFailedSince(shard)).compare(snapshot);
+    if (JournalFormat.isPacked(snapshot)) {
+      packed(shard, snapshot, replaced.get());
+    } else {
+      new SnapshotCheck(shard, judge().keepFailedSince(shard)).compare(snapshot);
+    }
     shard.generation++;
     shard.tail = publication.count();
     shard.wake = publication.wakeMicros();
     checkWake(shard);
+  }
+
+  /** A packed generation has the same operations in the same order. */
+  private static void packed(ModelShard shard, List<Entry> snapshot, List<Entry> replaced) {
+    check(
+        JournalFormat.operations(snapshot).equals(JournalFormat.operations(replaced)),
+        Guarantee.FOLD,
+        () -> "shard " + shard.index + " was packed and has other operations now");
+    for (ModelJob job : shard.jobs.values()) {
+      if (job.toldFrom == shard.generation) {
+        job.toldFrom++;
+      }
+      if (job.occurrenceFrom == shard.generation) {
+        job.occurrenceFrom++;
+      }
+    }
   }
 
   void droppedGenerations(ShardId id, long epoch, int oldest) {

@@ -1,6 +1,7 @@
 package dev.carillon.simulator;
 
 import dev.carillon.store.Append;
+import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
@@ -164,9 +165,17 @@ final class WatchedStore implements Store {
       if (outcome instanceof Outcome.Ok<Head>(Head head)) {
         ReadPage page =
             journals.read(publication.shard(), head.generation(), 1, Integer.MAX_VALUE).orThrow();
-        model.published(publication, page.entries().subList(0, (int) publication.count()));
+        List<Entry> snapshot = page.entries().subList(0, (int) publication.count());
+        model.published(publication, snapshot, () -> replaced(publication));
       }
       return note("publish", publication.shard(), publication.count(), outcome);
+    }
+
+    private List<Entry> replaced(Publication publication) {
+      return journals
+          .read(publication.shard(), publication.generation(), 1, Integer.MAX_VALUE)
+          .orThrow()
+          .entries();
     }
 
     @Override

@@ -1,0 +1,384 @@
+package dev.carillon.engine;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a packed generation says of itself, in entries behind its blocks: first a catalogue, then
+ * the jobs by number, some thousand to an entry. Each entry is one {@link Kind#FOOTER} frame.
+ *
+ * <pre>
+ * catalogue  byte 1, varint blocks, long first end, long last end, varint jobs not ended,
+ *            three times (types, namespaces, queues): varint words, so often string and varint
+ *            count, varint count of other words;
+ *            varint states, so often byte code and varint count;
+ *            varint entries with jobs, so often the long number of its first job
+ * jobs       byte 2, varint jobs, so often: number (the first a long, then varint steps),
+ *            byte state or 0, varint micros after the first end if it has one,
+ *            varint type, varint namespace, varint queue (256: another word),
+ *            varint blocks, 0 for all, then the first and varint steps
+ * </pre>
+ *
+ * <p>The blocks of a job hold all its operations, and where it is an occurrence those of its
+ * recurring job, so its story can be told from them.
+ */
+final class Footer {
+  /** The code of a word beyond the first 256. */
+  static final int OTHERS = 256;
+
+  /** Jobs in one entry. */
+  static final int JOBS_AN_ENTRY = 16_384;
+
+  private static final int CATALOGUE = 1;
+  private static final int JOBS = 2;
+  private static final int STATES = 12;
+
+  /** A job in more blocks is read from all of them. */
+  private static final int MOST_BLOCKS = 8;
+
+  private static final int[] ALL_BLOCKS = {};
+
+  private Footer() {}
+
+  // ---- writing
+
+  /** Words and their codes, in the order in which they came. */
+  static final class Words {
+    private final Map<String, Integer> codes = new HashMap<>();
+    private final List<String> words = new ArrayList<>();
+
+    int size() {
+      return words.size();
+    }
+
+    int code(String word) {
+      Integer known = codes.get(word);
+      if (known != null) {
+        return known;
+      }
+      if (words.size() == OTHERS) {
+        return OTHERS;
+      }
+      codes.put(word, words.size());
+      words.add(word);
+      return words.size() - 1;
+    }
+  }
+
+  /** A job while it is noted where its operations are. */
+  static final class Job {
+    final long number;
+    int state;
+    long endMicros;
+    int type;
+    int namespace;
+    int queue;
+
+    /** The recurring job that it is an occurrence of, 0 for none. */
+    long schedule;
+
+    private int[] blocks = new int[2];
+    private int size;
+
+    Job(long number) {
+      this.number = number;
+    }
+
+    /** An operation of it is in {@code block}, which is not before those named earlier. */
+    void in(int block) {
+      if (size > 0 && (blocks[size - 1] == block || size > MOST_BLOCKS)) {
+        return;
+      }
+      if (size == blocks.length) {
+        blocks = Arrays.copyOf(blocks, 2 * size);
+      }
+      blocks[size++] = block;
+    }
+
+    /** Those of the job and of its recurring job; none stand for all. */
+    private int[] blocksWith(@Nullable Job recurring) {
+      int[] own = Arrays.copyOf(blocks, size);
+      if (recurring != null) {
+        int[] both = Arrays.copyOf(own, size + recurring.size);
+        System.arraycopy(recurring.blocks, 0, both, size, recurring.size);
+        own = Arrays.stream(both).sorted().distinct().toArray();
+      }
+      boolean tooMany =
+          own.length > MOST_BLOCKS || (recurring != null && recurring.size > MOST_BLOCKS);
+      return tooMany ? ALL_BLOCKS : own;
+    }
+  }
+
+  /** What is to be written. */
+  record Draft(int blocks, Words types, Words namespaces, Words queues, List<Job> jobs) {}
+
+  /** The data of the footer's entries. */
+  static List<byte[]> encode(Draft draft) {
+    List<Job> jobs = new ArrayList<>(draft.jobs());
+    jobs.sort((a, b) -> Long.compare(a.number, b.number));
+    Map<Long, Job> recurring = recurring(jobs);
+    long firstEnd = firstEndMicros(jobs);
+    List<byte[]> entries = new ArrayList<>();
+    List<Long> firsts = new ArrayList<>();
+    for (int from = 0; from < jobs.size(); from += JOBS_AN_ENTRY) {
+      List<Job> some = jobs.subList(from, Math.min(jobs.size(), from + JOBS_AN_ENTRY));
+      firsts.add(some.getFirst().number);
+      entries.add(entry(jobs(some, firstEnd, recurring)));
+    }
+    entries.addFirst(entry(catalogue(draft, jobs, firsts)));
+    return entries;
+  }
+
+  static long firstEndMicros(List<Job> jobs) {
+    return jobs.stream()
+        .filter(job -> job.state != 0)
+        .mapToLong(job -> job.endMicros)
+        .min()
+        .orElse(0);
+  }
+
+  private static byte[] entry(byte[] body) {
+    return Frame.encode(List.of(Frame.of(Kind.FOOTER, 0, body)));
+  }
+
+  private static Map<Long, Job> recurring(List<Job> jobs) {
+    Map<Long, Job> found = new HashMap<>();
+    for (Job job : jobs) {
+      if (job.schedule != 0) {
+        found.put(job.schedule, job);
+      }
+    }
+    jobs.stream().filter(job -> found.containsKey(job.number)).forEach(j -> found.put(j.number, j));
+    return found;
+  }
+
+  private static byte[] catalogue(Draft draft, List<Job> jobs, List<Long> firsts) {
+    long lastEnd = 0;
+    long[] types = new long[OTHERS + 1];
+    long[] namespaces = new long[OTHERS + 1];
+    long[] queues = new long[OTHERS + 1];
+    long[] states = new long[STATES];
+    for (Job job : jobs) {
+      lastEnd = Math.max(lastEnd, job.endMicros);
+      types[job.type]++;
+      namespaces[job.namespace]++;
+      queues[job.queue]++;
+      states[job.state]++;
+    }
+    ByteWriter out =
+        new ByteWriter(1024)
+            .u8(CATALOGUE)
+            .varint(draft.blocks())
+            .i64(firstEndMicros(jobs))
+            .i64(lastEnd)
+            .varint(states[0]);
+    write(out, draft.types(), types);
+    write(out, draft.namespaces(), namespaces);
+    write(out, draft.queues(), queues);
+    out.varint(STATES - 1);
+    for (int code = 1; code < STATES; code++) {
+      out.u8(code).varint(states[code]);
+    }
+    out.varint(firsts.size());
+    firsts.forEach(out::i64);
+    return out.toBytes();
+  }
+
+  private static void write(ByteWriter out, Words words, long[] counts) {
+    out.varint(words.words.size());
+    for (int code = 0; code < words.words.size(); code++) {
+      out.string(words.words.get(code)).varint(counts[code]);
+    }
+    out.varint(counts[OTHERS]);
+  }
+
+  private static byte[] jobs(List<Job> jobs, long firstEnd, Map<Long, Job> recurring) {
+    ByteWriter out = new ByteWriter(16 * jobs.size() + 16).u8(JOBS).varint(jobs.size());
+    long before = 0;
+    for (Job job : jobs) {
+      if (before == 0) {
+        out.i64(job.number);
+      } else {
+        out.varint(job.number - before);
+      }
+      before = job.number;
+      out.u8(job.state);
+      if (job.state != 0) {
+        out.varint(job.endMicros - firstEnd);
+      }
+      out.varint(job.type).varint(job.namespace).varint(job.queue);
+      write(out, job.blocksWith(job.schedule != 0 ? recurring.get(job.schedule) : null));
+    }
+    return out.toBytes();
+  }
+
+  private static void write(ByteWriter out, int[] blocks) {
+    out.varint(blocks.length);
+    int before = 0;
+    for (int block : blocks) {
+      out.varint(block - before);
+      before = block;
+    }
+  }
+
+  // ---- reading
+
+  /**
+   * How often each word occurs.
+   *
+   * @param words by code
+   * @param counts by code, then that of all other words
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
+  record Counts(List<String> words, long[] counts) {
+    static final int NONE = -1;
+
+    /** The code of a word; {@link #NONE} where no job has it. */
+    int code(String word) {
+      int code = words.indexOf(word);
+      return code >= 0 ? code : counts[words.size()] > 0 ? OTHERS : NONE;
+    }
+  }
+
+  /**
+   * The footer's first entry.
+   *
+   * @param live jobs that have not ended
+   * @param states how many are in each state, by its code
+   * @param firsts the first job of each entry with jobs
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
+  record Catalogue(
+      int blocks,
+      long firstEndMicros,
+      long lastEndMicros,
+      long live,
+      Counts types,
+      Counts namespaces,
+      Counts queues,
+      long[] states,
+      long[] firsts) {
+
+    /** The entry with that job, from 0, if it is there at all; -1 where it is not. */
+    int entryOf(long number) {
+      int found = Arrays.binarySearch(firsts, number);
+      return found >= 0 ? found : -found - 2;
+    }
+
+    /** The number of its {@code i}th entry with jobs. */
+    long entry(int i) {
+      return blocks + 2L + i;
+    }
+  }
+
+  /** Reads the first entry. */
+  static Catalogue catalogue(byte[] entry) {
+    ByteReader in = reader(entry, CATALOGUE);
+    int blocks = (int) in.varint();
+    long firstEnd = in.i64();
+    long lastEnd = in.i64();
+    long live = in.varint();
+    Counts types = counts(in);
+    Counts namespaces = counts(in);
+    Counts queues = counts(in);
+    long[] states = new long[STATES];
+    for (int i = in.length(); i > 0; i--) {
+      int code = in.u8();
+      long count = in.varint();
+      if (code < STATES) {
+        states[code] = count;
+      }
+    }
+    states[0] = live;
+    long[] firsts = new long[in.length()];
+    Arrays.setAll(firsts, i -> in.i64());
+    return new Catalogue(
+        blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, firsts);
+  }
+
+  private static Counts counts(ByteReader in) {
+    int size = in.length();
+    List<String> words = new ArrayList<>(size);
+    long[] counts = new long[size + 1];
+    for (int i = 0; i < size; i++) {
+      words.add(in.string());
+      counts[i] = in.varint();
+    }
+    counts[size] = in.varint();
+    return new Counts(words, counts);
+  }
+
+  private static ByteReader reader(byte[] entry, int part) {
+    Frame frame = Frame.decode(entry).getFirst();
+    if (frame.kind() != Kind.FOOTER) {
+      throw new DamagedException("footer: kind " + frame.kind() + " (expected: FOOTER)");
+    }
+    ByteReader in = frame.reader();
+    int found = in.u8();
+    if (found != part) {
+      throw new DamagedException("footer: part " + found + " (expected: " + part + ")");
+    }
+    return in;
+  }
+
+  /** Goes through the jobs of an entry; its fields tell of the one it stands at. */
+  static final class Jobs {
+    private final ByteReader in;
+    private final long firstEnd;
+    private int left;
+    private boolean first = true;
+    private int[] blocks = new int[MOST_BLOCKS];
+    private int size;
+
+    long number;
+    int state;
+    long endMicros;
+    int type;
+    int namespace;
+    int queue;
+
+    Jobs(byte[] entry, Catalogue catalogue) {
+      this.in = reader(entry, JOBS);
+      this.firstEnd = catalogue.firstEndMicros();
+      this.left = (int) in.varint();
+    }
+
+    /** Steps to the next job; false behind the last. */
+    boolean next() {
+      if (left-- <= 0) {
+        return false;
+      }
+      number = first ? in.i64() : number + in.varint();
+      first = false;
+      state = in.u8();
+      endMicros = state == 0 ? 0 : firstEnd + in.varint();
+      type = (int) in.varint();
+      namespace = (int) in.varint();
+      queue = (int) in.varint();
+      size = in.length();
+      if (size > blocks.length) {
+        blocks = new int[size];
+      }
+      int before = 0;
+      for (int i = 0; i < size; i++) {
+        before += (int) in.varint();
+        blocks[i] = before;
+      }
+      return true;
+    }
+
+    /** The blocks that tell of it, by the number of their entry. */
+    int[] blocks(Catalogue catalogue) {
+      if (size > 0) {
+        return Arrays.copyOf(blocks, size);
+      }
+      int[] all = new int[catalogue.blocks()];
+      Arrays.setAll(all, i -> i + 1);
+      return all;
+    }
+  }
+}

@@ -1,0 +1,261 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for the newest ended jobs of one shard: by its footer where it is packed, so that only the
+ * blocks of jobs that are shown are read; else by reading it. Holds one page, the shard's dead
+ * letters and, of a packed one, eight blocks.
+ */
+public final class NewestScan {
+  /** With more operations appended since it was packed, a shard is read as if it were not. */
+  private static final int MOST_TOUCHED = 256;
+
+  private final Store store;
+  private final Sieve sieve;
+  private final Predicate<JobInfo> fits;
+  private final NewestJobs found;
+
+  /**
+   * Looks for jobs that {@code sieve} and {@code fits} take, of which {@code found} keeps the
+   * newest.
+   */
+  public NewestScan(Store store, Sieve sieve, Predicate<JobInfo> fits, NewestJobs found) {
+    this.store = store;
+    this.sieve = sieve;
+    this.fits = fits;
+    this.found = found;
+  }
+
+  /** When the jobs of a shard ended. */
+  public record Span(long firstMicros, long lastMicros) {}
+
+  /**
+   * When the jobs of a shard ended that has no owner, as its head says; empty where it does not say
+   * or where none ended.
+   */
+  public static Optional<Span> span(Head head) {
+    Summary summary = Summary.read(head).orElse(null);
+    if (summary == null) {
+      return Optional.of(new Span(0, Long.MAX_VALUE));
+    }
+    Packed packed = summary.packed();
+    long first = packed != null && packed.clean() ? packed.firstEndMicros() : 0;
+    return summary.lastEndMicros() == 0
+        ? Optional.empty()
+        : Optional.of(new Span(first, summary.lastEndMicros()));
+  }
+
+  /** Looks through a shard; a shard that is gone has none. */
+  public Outcome<Boolean> scan(Head listed) {
+    return JobReader.unlessReplaced(
+        () -> {
+          Outcome<Head> now = store.journals().head(listed.shard());
+          if (now instanceof Outcome.Fenced<Head>) {
+            return Outcome.ok(true);
+          }
+          return now instanceof Outcome.Ok<Head>(Head head) ? look(head) : now.map(h -> true);
+        });
+  }
+
+  private Outcome<Boolean> look(Head head) {
+    PackedReader packed = PackedReader.of(store, head);
+    if (packed != null) {
+      Outcome<Boolean> done = packed.reading(() -> byFooter(packed, head));
+      if (!(done instanceof Outcome.Ok<Boolean>(Boolean enough)) || enough) {
+        return done;
+      }
+    }
+    return new Whole(head).read();
+  }
+
+  // ---- a packed shard
+
+  /** An ended job as the footer knows it. */
+  private record Candidate(NewestJobs.Place place, int[] blocks) {}
+
+  private boolean byFooter(PackedReader packed, Head head) {
+    Set<Long> touched = new HashSet<>();
+    packed.tail().forEach(frame -> touched.add(frame.job()));
+    if (touched.size() > MOST_TOUCHED || packed.tailAddsJobs()) {
+      return false;
+    }
+    if (sieve.mayHold(packed.catalogue())) {
+      boolean allFit = show(packed, candidates(packed, head, touched, found.limit()));
+      if (!allFit) {
+        show(packed, candidates(packed, head, touched, Integer.MAX_VALUE));
+      }
+    }
+    for (long number : touched) {
+      offerTouched(new JobRef(head.shard(), number));
+    }
+    return true;
+  }
+
+  /** The newest so many that the footer's words do not rule out, newest first. */
+  private List<Candidate> candidates(PackedReader packed, Head head, Set<Long> touched, int most) {
+    Codes codes = new Codes(packed.catalogue(), sieve);
+    PriorityQueue<Candidate> newest =
+        new PriorityQueue<>(Collections.reverseOrder((a, b) -> a.place.compareTo(b.place)));
+    packed.eachJob(
+        job -> {
+          if (job.state == 0 || !sieve.takes(job.state) || !codes.take(job)) {
+            return;
+          }
+          Candidate worst = newest.size() < most ? null : newest.peek();
+          if (worst != null && job.endMicros < worst.place.endMicros()) {
+            return;
+          }
+          NewestJobs.Place place =
+              new NewestJobs.Place(job.endMicros, new JobRef(head.shard(), job.number));
+          if (!found.takes(place)
+              || touched.contains(job.number)
+              || (worst != null && place.compareTo(worst.place) > 0)) {
+            return;
+          }
+          newest.add(new Candidate(place, job.blocks(packed.catalogue())));
+          if (newest.size() > most) {
+            newest.remove();
+          }
+        });
+    List<Candidate> sorted = new ArrayList<>(newest);
+    sorted.sort((a, b) -> a.place.compareTo(b.place));
+    return sorted;
+  }
+
+  /** The codes of the words asked for. */
+  private static final class Codes {
+    private static final int ANY = -2;
+
+    private final int type;
+    private final int namespace;
+    private final int queue;
+
+    Codes(Footer.Catalogue catalogue, Sieve sieve) {
+      this.type = code(catalogue.types(), sieve.type());
+      this.namespace = code(catalogue.namespaces(), sieve.namespace());
+      this.queue = code(catalogue.queues(), sieve.queue());
+    }
+
+    private static int code(Footer.Counts counts, @Nullable String word) {
+      return word == null ? ANY : counts.code(word);
+    }
+
+    boolean take(Footer.Jobs job) {
+      return take(type, job.type) && take(namespace, job.namespace) && take(queue, job.queue);
+    }
+
+    private static boolean take(int wanted, int code) {
+      return wanted == ANY || wanted == code;
+    }
+  }
+
+  /**
+   * Reads candidates and offers those that fit.
+   *
+   * @return whether all of them did
+   */
+  private boolean show(PackedReader packed, List<Candidate> candidates) {
+    boolean all = true;
+    for (Candidate candidate : candidates) {
+      if (!found.takes(candidate.place)) {
+        continue;
+      }
+      JobInfo info = JobReader.ended(packed, candidate.place.ref(), candidate.blocks).orElse(null);
+      if (info != null && fits.test(info)) {
+        found.offer(candidate.place, info);
+      } else {
+        all = false;
+      }
+    }
+    return all;
+  }
+
+  private void offerTouched(JobRef ref) {
+    Outcome<Optional<JobReader.Story>> story = new JobReader(store).find(ref);
+    if (!(story instanceof Outcome.Ok<Optional<JobReader.Story>>(var told))) {
+      throw new PackedReader.NotRead(story);
+    }
+    told.map(JobReader.Story::view).map(JobView::info).ifPresent(info -> offer(ref, info));
+  }
+
+  private void offer(JobRef ref, JobInfo info) {
+    if (info.endedAt() != null && fits.test(info)) {
+      found.offer(new NewestJobs.Place(Micros.ceil(info.endedAt()), ref), info);
+    }
+  }
+
+  // ---- any other shard
+
+  /** Folds the whole shard. */
+  private final class Whole {
+    private final Head head;
+    private final Map<Long, JobInfo> dead = new TreeMap<>();
+    private final TreeMap<NewestJobs.Place, JobInfo> page = new TreeMap<>();
+    private final LongMap<Boolean> over = new LongMap<>();
+    private final ShardFold fold = new ShardFold(this::ended);
+
+    Whole(Head head) {
+      this.head = head;
+    }
+
+    Outcome<Boolean> read() {
+      return new JobReader(store)
+          .each(head.shard(), this::apply)
+          .map(
+              all -> {
+                page.forEach(found::offer);
+                dead.forEach((number, info) -> offer(new JobRef(head.shard(), number), info));
+                return true;
+              });
+    }
+
+    private void apply(Frame frame) {
+      long number = frame.job();
+      if (frame.kind() == Kind.STATE && over.get(number) != null) {
+        return;
+      }
+      if (frame.kind() == Kind.ADD && over.remove(number) != null) {
+        page.keySet().removeIf(place -> place.ref().number() == number); // told again
+      }
+      boolean applied = fold.apply(frame) == ShardFold.Answer.APPLIED;
+      if (applied && (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD)) {
+        dead.remove(number);
+        over.remove(number);
+      }
+    }
+
+    private void ended(ShardJob job, Body.End end) {
+      over.put(job.number, true);
+      JobRef ref = new JobRef(head.shard(), job.number);
+      NewestJobs.Place place = new NewestJobs.Place(end.at(), ref);
+      if (end.state() == JobState.DEAD) {
+        dead.put(job.number, JobReader.ended(ref, job, end).info());
+      } else if (found.takes(place)
+          && (page.size() < found.limit() || place.compareTo(page.lastKey()) < 0)) {
+        JobInfo info = JobReader.ended(ref, job, end).info();
+        if (fits.test(info)) {
+          page.put(place, info);
+          if (page.size() > found.limit()) {
+            var unused = page.pollLastEntry();
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,253 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.ReadPage;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a generation of many small entries becomes one of a few blocks: the same operations in the
+ * same order, and a {@link Footer} that says which jobs are in which. Made beside the loop by
+ * reading and folding the generation once, without writing anything; the blocks are then copied one
+ * by one, so that no call takes long.
+ *
+ * @param blocks what each block holds
+ * @param footers the data of the entries behind them
+ * @param packed what the head is to say
+ * @param bytes of all blocks and footers
+ */
+record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long bytes) {
+  private static final int BLOCK_BYTES = 256 << 10;
+  private static final int PAGE_BYTES = 512 << 10;
+
+  /** What is packed: a generation up to an entry. */
+  record Source(ShardId shard, long epoch, int generation, long tail) {}
+
+  /**
+   * Operations that follow each other.
+   *
+   * @param entry where the first stands
+   * @param skip operations before it in that entry
+   * @param operations how many
+   */
+  record Block(long entry, int skip, int operations) {}
+
+  /** Reads the generation and makes the plan. */
+  static Outcome<PackPlan> of(Store store, Source source) {
+    return of(store, source, BLOCK_BYTES);
+  }
+
+  /** The same with blocks of about that size. */
+  static Outcome<PackPlan> of(Store store, Source source, int blockBytes) {
+    Maker maker = new Maker(blockBytes);
+    return each(store, source, 1, (entry, frames) -> maker.take(entry, frames))
+        .map(read -> maker.plan());
+  }
+
+  /** The data of a block. */
+  static Outcome<byte[]> data(Store store, Source source, Block block) {
+    List<Frame> taken = new ArrayList<>(block.operations());
+    int[] skip = {block.skip()};
+    return each(
+            store,
+            source,
+            block.entry(),
+            (entry, frames) -> {
+              int from = Math.min(skip[0], frames.size());
+              int most = from + block.operations() - taken.size();
+              taken.addAll(frames.subList(from, Math.min(frames.size(), most)));
+              skip[0] = 0;
+              return taken.size() < block.operations();
+            })
+        .map(read -> Frame.encode(taken));
+  }
+
+  private interface Use {
+    /** Whether to go on. */
+    boolean take(Entry entry, List<Frame> frames);
+  }
+
+  private static Outcome<Boolean> each(Store store, Source source, long from, Use use) {
+    long next = from;
+    while (next <= source.tail()) {
+      Outcome<ReadPage> outcome =
+          store.journals().read(source.shard(), source.generation(), next, PAGE_BYTES);
+      if (!(outcome instanceof Outcome.Ok<ReadPage>(ReadPage page))) {
+        return outcome.map(p -> false);
+      }
+      if (page.entries().isEmpty()) {
+        return new Outcome.Damaged<>("shard " + source.shard() + ": entry " + next + " is missing");
+      }
+      for (Entry entry : page.entries()) {
+        if (entry.number() > source.tail()) {
+          return Outcome.ok(true);
+        }
+        try {
+          if (!use.take(entry, operations(entry))) {
+            return Outcome.ok(true);
+          }
+        } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
+          return new Outcome.Damaged<>(
+              "shard " + source.shard() + ", entry " + entry.number() + ": " + e.getMessage());
+        }
+      }
+      next = page.entries().getLast().number() + 1;
+    }
+    return Outcome.ok(true);
+  }
+
+  /** The operations of an entry, without a footer that it was packed with before. */
+  private static List<Frame> operations(Entry entry) {
+    List<Frame> frames = Frame.decode(entry.data());
+    frames.removeIf(frame -> frame.kind() == Kind.FOOTER);
+    return frames;
+  }
+
+  /** Folds the operations and notes where each is going to be. */
+  private static final class Maker {
+    private final int fullBytes;
+    private final ShardFold fold = new ShardFold(this::ended);
+    private final Map<Long, Footer.Job> jobs = new LinkedHashMap<>();
+    private final Footer.Words types = new Footer.Words();
+    private final Footer.Words namespaces = new Footer.Words();
+    private final Footer.Words queues = new Footer.Words();
+    private final WordFilter words = WordFilter.empty();
+    private final List<Block> blocks = new ArrayList<>();
+    private long blockEntry;
+    private int blockSkip;
+    private int blockOperations;
+    private int blockBytes;
+    private long bytes;
+
+    Maker(int fullBytes) {
+      this.fullBytes = fullBytes;
+    }
+
+    boolean take(Entry entry, List<Frame> frames) {
+      for (int i = 0; i < frames.size(); i++) {
+        Frame frame = frames.get(i);
+        if (blockOperations == 0) {
+          blockEntry = entry.number();
+          blockSkip = i;
+        }
+        blockOperations++;
+        blockBytes += frame.frameBytes();
+        bytes += frame.frameBytes();
+        apply(frame, blocks.size() + 1);
+        if (blockBytes >= fullBytes) {
+          endBlock();
+        }
+      }
+      return true;
+    }
+
+    private void endBlock() {
+      blocks.add(new Block(blockEntry, blockSkip, blockOperations));
+      blockOperations = 0;
+      blockBytes = 0;
+    }
+
+    private void apply(Frame frame, int block) {
+      ShardFold.Answer answer = fold.apply(frame);
+      ShardJob met = fold.met();
+      boolean applied = answer == ShardFold.Answer.APPLIED;
+      if (applied && met != null && bringsSpec(frame.kind())) {
+        describe(enter(frame.job()), met);
+      }
+      Footer.Job job = jobs.get(frame.job());
+      if (job != null) {
+        job.in(block);
+      }
+      if (applied) {
+        switch (frame.kind()) {
+          case DISCARD -> jobs.remove(frame.job());
+          case NEXT -> occurrences(frame, block);
+          default -> {}
+        }
+      }
+    }
+
+    private static boolean bringsSpec(Kind kind) {
+      return kind == Kind.ADD || kind == Kind.STATE || kind == Kind.REPLACE || kind == Kind.REPLAY;
+    }
+
+    private Footer.Job enter(long number) {
+      return jobs.computeIfAbsent(number, Footer.Job::new);
+    }
+
+    /** Notes its words; where nothing later needs its body, that is let go. */
+    private void describe(Footer.Job job, ShardJob from) {
+      job.state = 0;
+      job.endMicros = 0;
+      job.type = code(types, WordFilter.Of.TYPE, from.type);
+      job.namespace = code(namespaces, WordFilter.Of.NAMESPACE, from.namespace);
+      job.queue = code(queues, WordFilter.Of.QUEUE, from.queue);
+      if (!from.keepsBody()) {
+        from.strip();
+      }
+    }
+
+    private int code(Footer.Words known, WordFilter.Of of, String word) {
+      int before = known.size();
+      int code = known.code(word);
+      if (known.size() > before || code == Footer.OTHERS) {
+        words.add(of, word);
+      }
+      return code;
+    }
+
+    private void occurrences(Frame frame, int block) {
+      for (Body.Next.Child child : Body.Next.decode(frame.reader()).children()) {
+        Footer.Job job = enter(child.number());
+        job.schedule = frame.job();
+        job.in(block);
+        ShardJob live = fold.job(child.number());
+        if (live != null) {
+          describe(job, live);
+        }
+      }
+    }
+
+    private void ended(ShardJob job, Body.End end) {
+      Footer.Job noted = jobs.get(job.number);
+      if (noted == null) {
+        noted = enter(job.number); // an occurrence that is dead from its first operation on
+        describe(noted, job);
+      }
+      noted.state = end.state().code();
+      noted.endMicros = end.at();
+    }
+
+    PackPlan plan() {
+      if (blockOperations > 0) {
+        endBlock();
+      }
+      List<Footer.Job> all = List.copyOf(jobs.values());
+      int states = 0;
+      for (Footer.Job job : all) {
+        states |= 1 << job.state;
+      }
+      Footer.Draft draft = new Footer.Draft(blocks.size(), types, namespaces, queues, all);
+      List<byte[]> footers = Footer.encode(draft);
+      for (byte[] footer : footers) {
+        bytes += footer.length;
+      }
+      return new PackPlan(
+          List.copyOf(blocks),
+          footers,
+          new Packed(
+              blocks.size(), footers.size(), true, states, Footer.firstEndMicros(all), words),
+          bytes);
+    }
+  }
+
+  /** How many entries the new generation has. */
+  long entries() {
+    return packed.entries();
+  }
+}

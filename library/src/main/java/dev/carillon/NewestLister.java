@@ -1,0 +1,145 @@
+package dev.carillon;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.Page;
+import dev.carillon.engine.DamagedHead;
+import dev.carillon.engine.JobRef;
+import dev.carillon.engine.Micros;
+import dev.carillon.engine.NewestJobs;
+import dev.carillon.engine.NewestScan;
+import dev.carillon.engine.Sieve;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists ended jobs, the newest first: shards by their latest end, until no other can contribute. An
+ * end never changes, so the place of a cursor stays what it was however jobs come and go. Shards
+ * that heads or footers rule out are not read.
+ */
+final class NewestLister {
+  private static final char MARK = 'e';
+
+  private final Store store;
+  private final Supplier<Map<ShardId, Long>> lastEnds;
+
+  /**
+   * A lister.
+   *
+   * @param lastEnds asks the node for what the heads of its shards do not say
+   */
+  NewestLister(Store store, Supplier<Map<ShardId, Long>> lastEnds) {
+    this.store = store;
+    this.lastEnds = lastEnds;
+  }
+
+  /** A shard and when its jobs ended. */
+  private record Candidate(Head head, NewestScan.Span span) {}
+
+  Page<JobInfo> list(JobQuery query) {
+    List<String> unreadable = new ArrayList<>();
+    NewestJobs found =
+        new NewestJobs(query.limit(), micros(query.endedFrom(), 0), to(query), after(query));
+    Conditions conditions = new Conditions(query);
+    Sieve sieve = conditions.sieve();
+    NewestScan scan = new NewestScan(store, sieve, info -> fits(query, conditions, info), found);
+    for (Candidate candidate : candidates(unreadable)) {
+      NewestScan.Span span = candidate.span();
+      if (found.mayTake(span.firstMicros(), span.lastMicros())
+          && mayContribute(sieve, candidate.head())) {
+        Outcome<Boolean> outcome = scan.scan(candidate.head());
+        if (outcome instanceof Outcome.Damaged<?>(String where)) {
+          unreadable.add(where);
+        } else {
+          var unused = StoreAnswers.get(outcome);
+        }
+      }
+    }
+    NewestJobs.Place last = found.last();
+    String next = found.isFull() && last != null ? text(last) : null;
+    return new Page<>(found.items(), next, unreadable);
+  }
+
+  private static boolean fits(JobQuery query, Conditions conditions, JobInfo info) {
+    return info.state().ended()
+        && (query.states().isEmpty() || query.states().contains(info.state()))
+        && conditions.fit(info);
+  }
+
+  private static long micros(@Nullable Instant instant, long otherwise) {
+    return instant == null ? otherwise : Micros.ceil(instant);
+  }
+
+  private static long to(JobQuery query) {
+    return micros(query.endedTo(), Long.MAX_VALUE);
+  }
+
+  private boolean mayContribute(Sieve sieve, Head head) {
+    return !(sieve.mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may)) || may;
+  }
+
+  /** All shards in which jobs have ended, that with the latest end first. */
+  private List<Candidate> candidates(List<String> unreadable) {
+    Map<ShardId, Long> ends = lastEnds.get();
+    var heads = StoreAnswers.get(DamagedHead.around(store, null, Integer.MAX_VALUE));
+    heads.damaged().forEach(shard -> unreadable.add("head of shard " + shard));
+    List<Candidate> candidates = new ArrayList<>();
+    for (Head head : heads.intact()) {
+      Long end = ends.get(head.shard());
+      if (end != null || !head.released()) {
+        long last = end != null ? end : Long.MAX_VALUE;
+        if (last != 0) {
+          candidates.add(new Candidate(head, new NewestScan.Span(0, last)));
+        }
+      } else {
+        NewestScan.span(head).ifPresent(span -> candidates.add(new Candidate(head, span)));
+      }
+    }
+    candidates.sort(
+        Comparator.comparingLong((Candidate candidate) -> candidate.span().lastMicros())
+            .reversed());
+    return candidates;
+  }
+
+  // ---- cursors
+
+  private static String text(NewestJobs.Place place) {
+    JobRef ref = place.ref();
+    return MARK
+        + Long.toString(place.endMicros(), 32)
+        + "-"
+        + ref.shard()
+        + Long.toString(ref.number(), 32);
+  }
+
+  private static NewestJobs.@Nullable Place after(JobQuery query) {
+    String text = query.cursor();
+    if (text == null) {
+      return null;
+    }
+    try {
+      int dash = text.indexOf('-');
+      int numberAt = dash + 1 + ShardId.TEXT_LENGTH;
+      if (text.charAt(0) != MARK) {
+        throw new IllegalArgumentException("mark: " + text.charAt(0));
+      }
+      return new NewestJobs.Place(
+          Long.parseLong(text.substring(1, dash), 32),
+          new JobRef(
+              ShardId.parse(text.substring(dash + 1, numberAt)),
+              Long.parseLong(text.substring(numberAt), 32)));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw new IllegalArgumentException(
+          "cursor: " + text + " (expected: what Page.next() gave)", e);
+    }
+  }
+}

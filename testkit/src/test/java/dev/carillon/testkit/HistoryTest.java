@@ -1,0 +1,262 @@
+package dev.carillon.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Metrics;
+import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.Page;
+import dev.carillon.api.TaskType;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Ended jobs, in shards that are packed, are not, or grew since. */
+@Timeout(120)
+class HistoryTest {
+  private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
+  private static final TaskType<Integer> COMMON = TaskType.of("common", Integer.class);
+  private static final TaskType<Integer> RARE = TaskType.of("rare", Integer.class);
+  private static final int JOBS = 1_200;
+  private static final Duration APART = Duration.ofSeconds(12);
+
+  @TempDir Path folder;
+
+  private final MemoryStore memory = new MemoryStore();
+  private final Map<String, Long> counts = new ConcurrentHashMap<>();
+
+  enum Kind {
+    MEMORY,
+    SQLITE
+  }
+
+  private CarillonTest world(Kind kind) {
+    Metrics metrics = new Counting(counts);
+    return CarillonTest.at(
+        START,
+        () -> open(kind),
+        options -> options.loadHorizon(Duration.ofMinutes(10)).metrics(metrics));
+  }
+
+  private Store open(Kind kind) {
+    return kind == Kind.MEMORY ? memory : SqliteStore.open(folder.resolve("jobs.db"));
+  }
+
+  private record Counting(Map<String, Long> counts) implements Metrics {
+    @Override
+    public void count(String name, long delta) {
+      counts.merge(name, delta, Long::sum);
+    }
+
+    @Override
+    public void time(String name, long nanos) {}
+
+    @Override
+    public void gauge(String name, long value) {}
+  }
+
+  private long packed() {
+    return counts.getOrDefault("shards.packed", 0L);
+  }
+
+  /** Every fiftieth is dead, every hundredth of a rare type; the last are in an open shard. */
+  private static List<JobId> fill(CarillonTest world) {
+    handle(world.carillon());
+    List<JobId> ids = new ArrayList<>();
+    for (int i = 0; i < JOBS; i++) {
+      Instant due = START.plus(APART.multipliedBy(i));
+      TaskType<Integer> type = i % 100 == 3 ? RARE : COMMON;
+      String namespace = i % 10 == 4 ? "acme" : "default";
+      ids.add(world.carillon().schedule(type.job(i).at(due).namespace(namespace)).id());
+    }
+    world.advance(APART.multipliedBy(JOBS).plusMinutes(1));
+    return ids;
+  }
+
+  private static void handle(Carillon carillon) {
+    carillon.handle(RARE, (number, job) -> {});
+    carillon.handle(
+        COMMON,
+        (number, job) -> {
+          if (number % 50 == 7) {
+            throw new NotRetryableException("no " + number);
+          }
+        });
+  }
+
+  private static List<JobInfo> all(Carillon carillon, JobQuery query) {
+    List<JobInfo> found = new ArrayList<>();
+    String cursor = null;
+    do {
+      Page<JobInfo> page = carillon.list(query.cursor(cursor));
+      found.addAll(page.items());
+      cursor = page.next();
+    } while (cursor != null);
+    return found;
+  }
+
+  /** What a query must give: the same jobs as any list, by their end. */
+  private static void check(Carillon carillon, JobQuery query, Predicate<JobInfo> condition) {
+    List<JobId> expected =
+        all(carillon, JobQuery.all().limit(1000)).stream()
+            .filter(info -> info.state().ended() && condition.test(info))
+            .sorted(
+                Comparator.comparing(HistoryTest::ended)
+                    .thenComparing(info -> info.id().value())
+                    .reversed())
+            .map(JobInfo::id)
+            .toList();
+    for (int limit : List.of(7, 50, 1000)) {
+      assertThat(all(carillon, query.newestFirst().limit(limit)).stream().map(JobInfo::id))
+          .isEqualTo(expected)
+          .isNotEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void newestComeFirstByEveryCondition(Kind kind) {
+    try (var world = world(kind)) {
+      fill(world);
+      assertThat(packed()).isGreaterThanOrEqualTo(3);
+      checkAll(world.carillon());
+      world.restart();
+      checkAll(world.carillon());
+    }
+  }
+
+  private static void checkAll(Carillon carillon) {
+    JobQuery all = JobQuery.all();
+    Instant from = START.plus(Duration.ofMinutes(70));
+    Instant to = START.plus(Duration.ofMinutes(190));
+    check(carillon, all, info -> true);
+    check(carillon, all.type("rare"), info -> info.type().equals("rare"));
+    check(carillon, all.states(JobState.DEAD), info -> info.state() == JobState.DEAD);
+    check(carillon, all.namespace("acme"), info -> info.namespace().equals("acme"));
+    check(
+        carillon,
+        all.endedFrom(from).endedTo(to),
+        info -> !ended(info).isBefore(from) && ended(info).isBefore(to));
+    check(carillon, all.dueFrom(from), info -> !info.dueAt().isBefore(from));
+    assertThat(carillon.list(all.newestFirst().type("none")).items()).isEmpty();
+    assertThat(carillon.list(all.newestFirst().states(JobState.SCHEDULED)).items()).isEmpty();
+    assertThat(all(carillon, all.type("rare").limit(3))).hasSize(JOBS / 100);
+    assertThat(all(carillon, all.type("none"))).isEmpty();
+  }
+
+  private static Instant ended(JobInfo info) {
+    Instant at = info.endedAt();
+    return at == null ? Instant.MAX : at;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void jobsOfPackedShardsAreFoundReplayedAndDiscarded(Kind kind) {
+    try (var world = world(kind)) {
+      List<JobId> ids = fill(world);
+      Carillon carillon = world.carillon();
+      for (int i = 0; i < JOBS; i += 37) {
+        boolean dead = i % 50 == 7;
+        assertThat(carillon.get(ids.get(i)).orElseThrow().state())
+            .isEqualTo(dead ? JobState.DEAD : JobState.SUCCEEDED);
+        assertThat(carillon.history(ids.get(i)).orElseThrow().events())
+            .extracting(JobEvent::kind)
+            .containsExactly(
+                JobEvent.Kind.SCHEDULED, dead ? JobEvent.Kind.DEAD : JobEvent.Kind.SUCCEEDED);
+        assertThat(carillon.cancel(ids.get(i), "late")).isInstanceOf(CancelResult.Ended.class);
+      }
+
+      assertThat(carillon.deadLetters().replay(ids.get(7), COMMON.job(1)))
+          .isEqualTo(ControlResult.DONE);
+      assertThat(carillon.deadLetters().discard(ids.get(57))).isEqualTo(ControlResult.DONE);
+      world.settle();
+
+      assertThat(carillon.list(JobQuery.all().newestFirst().limit(1)).items())
+          .extracting(JobInfo::id)
+          .containsExactly(ids.get(7));
+      assertThat(carillon.get(ids.get(57))).isEmpty();
+      checkAll(carillon);
+      world.advance(Duration.ofHours(3));
+      world.restart();
+      handle(world.carillon());
+      checkAll(world.carillon());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void deadLettersOfPackedShardsStayWhenTheirRetentionIsOver(Kind kind) {
+    try (var world = world(kind)) {
+      List<JobId> ids = fill(world);
+
+      world.advance(Duration.ofDays(8));
+
+      Carillon carillon = world.carillon();
+      assertThat(all(carillon, JobQuery.all().newestFirst()))
+          .hasSize(JOBS / 50)
+          .allMatch(info -> info.state() == JobState.DEAD);
+      assertThat(carillon.get(ids.get(0))).isEmpty();
+      assertThat(carillon.history(ids.get(7)).orElseThrow().events()).hasSize(2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void sleepingJobsOfPackedShardsAreCancelledAndRun(Kind kind) {
+    try (var world = world(kind)) {
+      Carillon carillon = world.carillon();
+      handle(carillon);
+      List<JobId> ids = new ArrayList<>();
+      Instant due = START.plus(Duration.ofDays(3));
+      for (int i = 0; i < JOBS; i++) {
+        ids.add(carillon.schedule(COMMON.job(1).at(due.plus(APART.multipliedBy(i % 100)))).id());
+      }
+      world.advance(Duration.ofDays(1));
+      assertThat(carillon.cancel(ids.get(5), "not needed")).isEqualTo(new CancelResult.Cancelled());
+      assertThat(carillon.get(ids.get(5)).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+      assertThat(carillon.get(ids.get(6)).orElseThrow().state()).isEqualTo(JobState.SCHEDULED);
+      check(carillon, JobQuery.all(), info -> true);
+
+      world.advance(Duration.ofDays(4));
+
+      assertThat(packed()).isPositive();
+      check(carillon, JobQuery.all().states(JobState.SUCCEEDED), i -> i.attempt() == 1);
+      assertThat(carillon.get(ids.get(5)).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+      assertThat(carillon.get(ids.get(6)).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void cursorOfAnotherOrderIsRefused(Kind kind) {
+    try (var world = world(kind)) {
+      JobQuery query = JobQuery.all().newestFirst();
+      for (String cursor : List.of("", "e", "e-", "1-0000", "e1-0000000000000000000000000000")) {
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> world.carillon().list(query.cursor(cursor)))
+            .withMessageContaining("cursor");
+      }
+    }
+  }
+}
