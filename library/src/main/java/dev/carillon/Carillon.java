@@ -32,6 +32,8 @@ import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.NodeOptions;
+import dev.carillon.engine.Retention;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
@@ -95,9 +97,10 @@ public final class Carillon implements AutoCloseable {
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
     ListenerRelay relay =
         options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
+    NodeOptions nodeOptions = options.nodeOptions(random);
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
-            options.nodeOptions(random),
+            nodeOptions,
             time,
             options.scheduleTimeout,
             options.daemon,
@@ -106,7 +109,9 @@ public final class Carillon implements AutoCloseable {
             random.nextLong());
     this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
-    this.lister = new JobLister(store, loop);
+    this.lister =
+        new JobLister(
+            store, loop, head -> Retention.isOver(nodeOptions, head, options.time.wallMicros()));
     this.control = new JobControl(loop);
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.scheduleTimeout);

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,15 +39,22 @@ final class JobLister {
 
   private final Store store;
   private final NodeLoop loop;
+  private final Predicate<Head> over;
 
-  JobLister(Store store, NodeLoop loop) {
+  /**
+   * A lister.
+   *
+   * @param over whether only the dead and failed jobs of a shard are still to be shown
+   */
+  JobLister(Store store, NodeLoop loop, Predicate<Head> over) {
     this.store = store;
     this.loop = loop;
+    this.over = over;
   }
 
   Page<JobInfo> list(JobQuery query) {
     return query.newest()
-        ? new NewestLister(store, this::lastEnds).list(query)
+        ? new NewestLister(store, this::lastEnds, over).list(query)
         : new Listing(query).read();
   }
 
@@ -191,6 +199,10 @@ final class JobLister {
       return inRange == (at.pass() == 0);
     }
 
+    private boolean isOver(ShardId shard) {
+      return store.journals().head(shard) instanceof Outcome.Ok<Head>(Head head) && over.test(head);
+    }
+
     /**
      * A shard whose head or footer rules it out is passed over; a damaged one is read and named.
      */
@@ -202,8 +214,14 @@ final class JobLister {
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
       Standing standing = standing(shard);
+      boolean evidence = isOver(shard);
       var outcome =
-          JobScan.page(store, shard, after, room, (ref, info) -> shown(ref, info, standing));
+          JobScan.page(
+              store,
+              shard,
+              after,
+              room,
+              (ref, info) -> !evidence || kept(info) ? shown(ref, info, standing) : null);
       if (outcome instanceof Outcome.Damaged<?>(String where)) {
         unreadable.add(where);
         at = new Cursor(at.pass(), shard, Cursor.ALL);
@@ -235,6 +253,11 @@ final class JobLister {
               ? query.states().contains(read)
               : query.states().stream().anyMatch(state -> !state.ended()));
     }
+  }
+
+  /** Whether the job stays when the retention of successes is over. */
+  static boolean kept(JobInfo info) {
+    return info.state() == JobState.DEAD || info.state() == JobState.FAILED;
   }
 
   private static long startMicros(Head head) {

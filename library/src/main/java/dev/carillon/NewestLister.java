@@ -2,13 +2,13 @@ package dev.carillon;
 
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
 import dev.carillon.engine.DamagedHead;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NewestJobs;
 import dev.carillon.engine.NewestScan;
-import dev.carillon.engine.Sieve;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -16,8 +16,11 @@ import dev.carillon.store.Store;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,32 +34,40 @@ final class NewestLister {
 
   private final Store store;
   private final Supplier<Map<ShardId, Long>> lastEnds;
+  private final Predicate<Head> over;
 
   /**
    * A lister.
    *
    * @param lastEnds asks the node for what the heads of its shards do not say
+   * @param over whether only the dead and failed jobs of a shard are still to be shown
    */
-  NewestLister(Store store, Supplier<Map<ShardId, Long>> lastEnds) {
+  NewestLister(Store store, Supplier<Map<ShardId, Long>> lastEnds, Predicate<Head> over) {
     this.store = store;
     this.lastEnds = lastEnds;
+    this.over = over;
   }
 
   /** A shard and when its jobs ended. */
   private record Candidate(Head head, NewestScan.Span span) {}
 
-  Page<JobInfo> list(JobQuery query) {
+  Page<JobInfo> list(JobQuery asked) {
+    JobQuery query = onlyEnded(asked);
+    if (query.states().isEmpty()) {
+      return new Page<>(List.of(), null, List.of());
+    }
     List<String> unreadable = new ArrayList<>();
     NewestJobs found =
         new NewestJobs(query.limit(), micros(query.endedFrom(), 0), to(query), after(query));
-    Conditions conditions = new Conditions(query);
-    Sieve sieve = conditions.sieve();
-    NewestScan scan = new NewestScan(store, sieve, info -> fits(query, conditions, info), found);
+    NewestScan any = scan(query, found);
+    JobQuery ofEvidence = onlyEvidence(query);
+    NewestScan evidence = scan(ofEvidence, found);
     for (Candidate candidate : candidates(unreadable)) {
       NewestScan.Span span = candidate.span();
+      boolean isOver = over.test(candidate.head());
       if (found.mayTake(span.firstMicros(), span.lastMicros())
-          && mayContribute(sieve, candidate.head())) {
-        Outcome<Boolean> outcome = scan.scan(candidate.head());
+          && !(isOver && ofEvidence.states().isEmpty())) {
+        Outcome<Boolean> outcome = (isOver ? evidence : any).scan(candidate.head());
         if (outcome instanceof Outcome.Damaged<?>(String where)) {
           unreadable.add(where);
         } else {
@@ -69,10 +80,29 @@ final class NewestLister {
     return new Page<>(found.items(), next, unreadable);
   }
 
-  private static boolean fits(JobQuery query, Conditions conditions, JobInfo info) {
-    return info.state().ended()
-        && (query.states().isEmpty() || query.states().contains(info.state()))
-        && conditions.fit(info);
+  private NewestScan scan(JobQuery query, NewestJobs found) {
+    Conditions conditions = new Conditions(query);
+    return new NewestScan(
+        store,
+        conditions.sieve(),
+        info -> query.states().contains(info.state()) && conditions.fit(info),
+        found);
+  }
+
+  /** The same for ended jobs only. */
+  private static JobQuery onlyEnded(JobQuery query) {
+    Set<JobState> states = EnumSet.allOf(JobState.class);
+    if (!query.states().isEmpty()) {
+      states.retainAll(query.states());
+    }
+    states.removeIf(state -> !state.ended());
+    return query.states(states);
+  }
+
+  private static JobQuery onlyEvidence(JobQuery query) {
+    Set<JobState> states = EnumSet.copyOf(query.states());
+    states.retainAll(EnumSet.of(JobState.DEAD, JobState.FAILED));
+    return query.states(states);
   }
 
   private static long micros(@Nullable Instant instant, long otherwise) {
@@ -81,10 +111,6 @@ final class NewestLister {
 
   private static long to(JobQuery query) {
     return micros(query.endedTo(), Long.MAX_VALUE);
-  }
-
-  private boolean mayContribute(Sieve sieve, Head head) {
-    return !(sieve.mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may)) || may;
   }
 
   /** All shards in which jobs have ended, that with the latest end first. */

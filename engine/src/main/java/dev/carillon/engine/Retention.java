@@ -4,7 +4,12 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stored;
+import dev.carillon.store.Store;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * What becomes of a shard's history: how long a drained shard stays, what is kept of it then, and
  * when a lingering one is compacted.
  *
- * <p>Success stays for its retention; dead and failed jobs are then compacted into a generation of
- * their own. Failures go with their retention, dead letters with theirs or when somebody discards
- * them.
+ * <p>Success stays for its retention, or while drained shards take no more than their bytes, the
+ * oldest going first; dead and failed jobs are then compacted into a generation of their own.
+ * Failures go with their retention, dead letters with theirs or when somebody discards them.
  */
-final class Retention {
+public final class Retention {
   /** A lingering shard is compacted from this part of its largest size on. */
   private static final int COMPACT_FROM_PART = 4;
 
@@ -28,6 +33,10 @@ final class Retention {
   private final Shards shards;
   private final Committer committer;
   private final Names names;
+  private boolean lookingAtBytes;
+
+  /** When the bytes are looked at again, once a load horizon; 0 at first. */
+  private long nextBytesNanos;
 
   Retention(
       NodeEnvironment env, NodeOptions options, Shards shards, Committer committer, Names names) {
@@ -38,8 +47,24 @@ final class Retention {
     this.names = names;
   }
 
+  /**
+   * Whether a drained shard that nobody owns is past the retention of successes: all but its dead
+   * and failed jobs are as good as gone, though it may not have been dropped or compacted yet.
+   */
+  public static boolean isOver(NodeOptions options, Head head, long nowMicros) {
+    Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
+    return summary != null
+        && summary.drained()
+        && !summary.evidence()
+        && keepUntil(options, summary) <= nowMicros;
+  }
+
   /** When something is to be done about a drained shard. */
   long keepUntil(Summary summary) {
+    return keepUntil(options, summary);
+  }
+
+  private static long keepUntil(NodeOptions options, Summary summary) {
     if (!summary.evidence()) {
       long keep = Micros.ceil(options.successRetention());
       long keys = summary.keyed() > 0 ? Micros.ceil(options.keyRetention()) : 0;
@@ -49,7 +74,7 @@ final class Retention {
         + Micros.ceil(summary.failed() > 0 ? options.failureRetention() : options.deadRetention());
   }
 
-  /** The time of a drained shard, owned and not loaded, is over. */
+  /** The time of a drained shard, owned and not loaded, is over, or there is no room for it. */
   void retire(Shard shard, Summary summary) {
     if (summary.keyed() > 0) {
       forgetKeys(shard, summary);
@@ -58,6 +83,59 @@ final class Retention {
     } else {
       shards.drop(shard);
     }
+  }
+
+  // ---- by bytes
+
+  /** Lets the oldest drained shards go where all of them take more than they may. */
+  void lookAtBytes() {
+    long nanos = env.monotonicNanos();
+    boolean early = nextBytesNanos != 0 && nanos - nextBytesNanos < 0;
+    if (options.historyBytes() == 0 || lookingAtBytes || early) {
+      return;
+    }
+    lookingAtBytes = true;
+    nextBytesNanos = nanos + options.loadHorizon().toNanos();
+    long keysSince = env.wallMicros() - Micros.ceil(options.keyRetention());
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> surplus(store, options.historyBytes(), keysSince),
+        outcome -> {
+          lookingAtBytes = false;
+          if (outcome instanceof Outcome.Ok<List<Head>>(List<Head> surplus)) {
+            surplus.forEach(shards::spend);
+          }
+        });
+  }
+
+  /** The oldest shards of successes without which the others fit. */
+  static Outcome<List<Head>> surplus(Store store, long limitBytes, long keysSinceMicros) {
+    return DamagedHead.around(store, null, Integer.MAX_VALUE)
+        .map(
+            heads -> {
+              long bytes = 0;
+              List<Map.Entry<Head, Summary>> oldest = new ArrayList<>();
+              for (Head head : heads.intact()) {
+                Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
+                if (summary != null && summary.drained() && !summary.evidence()) {
+                  bytes += summary.bytes();
+                  oldest.add(Map.entry(head, summary));
+                }
+              }
+              oldest.sort(Comparator.comparingLong(entry -> entry.getValue().lastEndMicros()));
+              List<Head> surplus = new ArrayList<>();
+              for (Map.Entry<Head, Summary> entry : oldest) {
+                Summary summary = entry.getValue();
+                if (bytes <= limitBytes) {
+                  break;
+                }
+                if (summary.keyed() == 0 || summary.lastEndMicros() < keysSinceMicros) {
+                  surplus.add(entry.getKey());
+                  bytes -= summary.bytes();
+                }
+              }
+              return surplus;
+            });
   }
 
   // ---- idempotency keys
@@ -171,7 +249,7 @@ final class Retention {
     Compaction.Source source =
         new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail, shard.loaded());
     env.submit(
-        NodeEnvironment.Channel.CONTROL,
+        NodeEnvironment.Channel.PACK, // it takes long, and claims and creates must not wait for it
         store -> Compaction.stage(store, source, snapshot, since),
         outcome -> {
           if (!shard.owned()) {

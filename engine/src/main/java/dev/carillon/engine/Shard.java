@@ -84,6 +84,9 @@ final class Shard {
   /** As what it was claimed, where all its jobs have ended and nothing was done to it since. */
   @Nullable Summary drainedAs;
 
+  /** It is to go before its time: there is no room for it. */
+  boolean spent;
+
   /** When its replaced generations go; 0 where it has none. */
   long dropOldAtMicros;
 

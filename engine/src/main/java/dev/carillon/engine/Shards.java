@@ -501,6 +501,7 @@ final class Shards {
       listing = true;
       listWaking(now + horizonMicros(), null);
     }
+    retention.lookAtBytes();
   }
 
   private void lookAt(Shard shard, long now) {
@@ -717,10 +718,17 @@ final class Shards {
     } else if (shard.visitorsWait()) {
       shard.drainedAs = summary;
       shard.fireOwned(); // it retires at its wake time
-    } else if (retention.keepUntil(summary) <= env.wallMicros()) {
+    } else if (shard.spent || retention.keepUntil(summary) <= env.wallMicros()) {
       retention.retire(shard, summary);
     } else {
       releaseAs(shard, summary, head -> {});
+    }
+  }
+
+  /** A drained shard goes before its time, unless somebody has it. */
+  void spend(Head head) {
+    if (!known.containsKey(head.shard()) && !refused.containsKey(head.shard()) && !stopping) {
+      claim(head).spent = true;
     }
   }
 

@@ -40,17 +40,18 @@ public record Sieve(
 
   /** Whether the shard may hold such a job, by what its head and footer say; false is certain. */
   public Outcome<Boolean> mayHold(Store store, Head head) {
-    Summary summary = Summary.read(head).orElse(null);
-    if (summary == null) {
-      return Outcome.ok(true);
-    }
-    if (head.released() && !mayHold(summary)) {
+    if (!mayHoldBySummary(head)) {
       return Outcome.ok(false);
     }
     PackedReader packed = PackedReader.of(store, head);
     return packed == null
         ? Outcome.ok(true)
         : packed.reading(() -> !packed.tail().isEmpty() || mayHold(packed.catalogue()));
+  }
+
+  /** Whether it may by what its head alone says. */
+  boolean mayHoldBySummary(Head head) {
+    return !head.released() || Summary.read(head).map(this::mayHold).orElse(true);
   }
 
   private boolean mayHold(Summary summary) {

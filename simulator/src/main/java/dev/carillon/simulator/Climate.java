@@ -87,7 +87,7 @@ final class Climate {
         FailurePolicy.exponential(
             Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2),
         chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
-        0);
+        chance.oneIn(4) ? chance.spread(100, 10_000) : 0);
   }
 
   NodeOptions options(long incarnation) {

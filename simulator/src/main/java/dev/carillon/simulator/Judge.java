@@ -455,6 +455,9 @@ final class Judge {
         job.end != JobState.DEAD,
         Guarantee.RETENTION,
         () -> "the journal of dead letter " + job + " is dropped");
+    if (options.historyBytes() > 0 && job.end != JobState.FAILED) {
+      return; // there may have been no room for it
+    }
     long now = world.clock.highestWallSince(job.shard.claimedNanos);
     check(
         now >= job.endAt + retention,

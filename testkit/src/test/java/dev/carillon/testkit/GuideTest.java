@@ -25,7 +25,10 @@ class GuideTest {
   @TempDir Path folder;
 
   @ParameterizedTest
-  @ValueSource(strings = {"recurring-jobs", "failure-policies", "dead-letters", "flow-control"})
+  @ValueSource(
+      strings = {
+        "recurring-jobs", "failure-policies", "dead-letters", "flow-control", "history"
+      })
   void examplesPrintWhatTheGuideShows(String name) throws Exception {
     String guide = Files.readString(Path.of("..", "docs", "guides", name + ".md"));
     List<MatchResult> examples = EXAMPLE.matcher(guide).results().toList();

@@ -52,11 +52,19 @@ class HistoryTest {
   }
 
   private CarillonTest world(Kind kind) {
+    return world(kind, 0);
+  }
+
+  private CarillonTest world(Kind kind, long historyBytes) {
     Metrics metrics = new Counting(counts);
     return CarillonTest.at(
         START,
         () -> open(kind),
-        options -> options.loadHorizon(Duration.ofMinutes(10)).metrics(metrics));
+        options ->
+            options
+                .loadHorizon(Duration.ofMinutes(10))
+                .historyBytes(historyBytes)
+                .metrics(metrics));
   }
 
   private Store open(Kind kind) {
@@ -218,6 +226,40 @@ class HistoryTest {
           .allMatch(info -> info.state() == JobState.DEAD);
       assertThat(carillon.get(ids.get(0))).isEmpty();
       assertThat(carillon.history(ids.get(7)).orElseThrow().events()).hasSize(2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void oldestSuccessesGoFirstWhereThereIsNoRoomAndDeadLettersStay(Kind kind) {
+    try (var world = world(kind, 50_000)) {
+      List<JobId> ids = fill(world);
+
+      world.advance(Duration.ofHours(2));
+
+      Carillon carillon = world.carillon();
+      List<JobInfo> kept = all(carillon, JobQuery.all().newestFirst().states(JobState.SUCCEEDED));
+      assertThat(kept).hasSizeBetween(JOBS / 10, JOBS / 2);
+      assertThat(kept.getFirst().id()).isEqualTo(ids.getLast());
+      assertThat(carillon.get(ids.getFirst())).isEmpty();
+      assertThat(all(carillon, JobQuery.all().states(JobState.DEAD))).hasSize(JOBS / 50);
+      assertThat(carillon.get(ids.get(7)).orElseThrow().state()).isEqualTo(JobState.DEAD);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void keysThatStillCountAreNotTakenByTheLimitOfBytes(Kind kind) {
+    try (var world = world(kind, 1)) {
+      Carillon carillon = world.carillon();
+      handle(carillon);
+      JobId keyed = carillon.schedule(COMMON.job(1).key("k")).id();
+      JobId other = carillon.schedule(COMMON.job(1).in(Duration.ofHours(1))).id();
+
+      world.advance(Duration.ofHours(20));
+
+      assertThat(carillon.schedule(COMMON.job(1).key("k")).id()).isEqualTo(keyed);
+      assertThat(carillon.get(other)).isEmpty();
     }
   }
 
