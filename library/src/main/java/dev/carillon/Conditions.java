@@ -25,7 +25,8 @@ final class Conditions {
         && (query.queue() == null || query.queue().equals(info.queue()))
         && within(info.dueAt(), query.dueFrom(), query.dueTo())
         && fitsEnd(info.endedAt())
-        && fitsName(info.name());
+        && fitsName(info.name())
+        && info.metadata().entrySet().containsAll(query.metadata().entrySet());
   }
 
   private boolean fitsEnd(@Nullable Instant endedAt) {

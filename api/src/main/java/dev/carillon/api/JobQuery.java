@@ -5,8 +5,10 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param dueFrom the earliest due time, inclusive, or null
  * @param dueTo the end of due times, exclusive, or null
  * @param namePrefix how the name begins, or null; given, jobs without a name are left out
+ * @param metadata entries that the job's metadata must have
  * @param endedFrom the earliest end, inclusive, or null; given, jobs that have not ended are left
  *     out
  * @param endedTo the end of ends, exclusive, or null; given, jobs that have not ended are left out
@@ -39,6 +42,7 @@ public record JobQuery(
     @Nullable Instant dueFrom,
     @Nullable Instant dueTo,
     @Nullable String namePrefix,
+    Map<String, String> metadata,
     @Nullable Instant endedFrom,
     @Nullable Instant endedTo,
     boolean newest,
@@ -54,6 +58,7 @@ public record JobQuery(
           null,
           null,
           null,
+          Map.of(),
           null,
           null,
           false,
@@ -67,6 +72,7 @@ public record JobQuery(
    */
   public JobQuery {
     states = copy(states);
+    metadata = Check.sorted(metadata);
     if (limit < 1 || limit > Limits.PAGE_MAX_ITEMS) {
       throw new IllegalArgumentException(
           Check.problem("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS));
@@ -115,6 +121,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -138,6 +145,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -161,6 +169,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -184,6 +193,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -208,6 +218,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -232,6 +243,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -255,6 +267,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -265,6 +278,7 @@ public record JobQuery(
   /**
    * Only jobs that ended at a time or later.
    *
+   * @param metadata entries that the job's metadata must have
    * @param endedFrom the earliest end, inclusive
    * @return a copy
    * @throws IllegalArgumentException if it is after the end of ends
@@ -279,6 +293,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -303,6 +318,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -324,9 +340,36 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         true,
+        limit,
+        cursor);
+  }
+
+  /**
+   * Only jobs with this metadata, in addition to what was asked for already.
+   *
+   * @param key the key of the entry
+   * @param value its value
+   * @return a copy
+   */
+  public JobQuery meta(String key, String value) {
+    Map<String, String> more = new TreeMap<>(metadata);
+    more.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
+    return new JobQuery(
+        states,
+        type,
+        namespace,
+        queue,
+        dueFrom,
+        dueTo,
+        namePrefix,
+        more,
+        endedFrom,
+        endedTo,
+        newest,
         limit,
         cursor);
   }
@@ -347,6 +390,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,
@@ -369,6 +413,7 @@ public record JobQuery(
         dueFrom,
         dueTo,
         namePrefix,
+        metadata,
         endedFrom,
         endedTo,
         newest,

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +30,7 @@ class JobQueryTest {
                 null,
                 null,
                 null,
+                Map.of(),
                 null,
                 null,
                 false,
@@ -47,6 +49,8 @@ class JobQueryTest {
             .dueFrom(NOON)
             .dueTo(NOON.plusSeconds(1))
             .namePrefix("order-")
+            .meta("region", "eu")
+            .meta("size", "big")
             .endedFrom(NOON)
             .endedTo(NOON.plusSeconds(2))
             .newestFirst()
@@ -63,6 +67,7 @@ class JobQueryTest {
                 NOON,
                 NOON.plusSeconds(1),
                 "order-",
+                Map.of("region", "eu", "size", "big"),
                 NOON,
                 NOON.plusSeconds(2),
                 true,
