@@ -55,9 +55,6 @@ final class FaultTable {
     }
   }
 
-  /** What the engine does not ask of a store yet; it joins the table with its first call. */
-  private static final Set<Operation> UNUSED = EnumSet.of(Operation.RECORDS_LIST);
-
   private static final Set<Column> OF_USERS =
       EnumSet.complementOf(EnumSet.of(Column.CRASH_NEVER, Column.CRASH_LATE, Column.CRASH_UNHEARD));
 
@@ -165,15 +162,10 @@ final class FaultTable {
     other.users.forEach((kind, row) -> row(users, kind).add(row));
   }
 
-  /** The rows by name: of the store's operations those that are used, and all of the users'. */
+  /** The rows by name: of the store's operations, then of the users'. */
   Map<String, Row> rows() {
     Map<String, Row> rows = new LinkedHashMap<>();
-    store.forEach(
-        (operation, row) -> {
-          if (!UNUSED.contains(operation) || row.get(Column.ALL) > 0) {
-            rows.put(operation.toString(), row);
-          }
-        });
+    store.forEach((operation, row) -> rows.put(operation.toString(), row));
     users.forEach((kind, row) -> rows.put(kind.toString(), row));
     return rows;
   }

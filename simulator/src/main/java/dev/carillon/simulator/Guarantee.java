@@ -19,6 +19,7 @@ enum Guarantee {
   RECURRENCES("each time of a schedule takes place once, or is passed over as its rules say"),
   RETRIES("a retry keeps its virtual time"),
   CONTROL("a change's answer is true, and what is paused does not start"),
+  DEPENDENCIES("a job starts after all it waits for have ended as they must, or never"),
   POISON("only a crash during an attempt alone convicts"),
   HISTORY("the journal tells what happened"),
   LIMITS("no limit of concurrency is exceeded"),

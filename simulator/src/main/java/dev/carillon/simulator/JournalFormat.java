@@ -1,10 +1,14 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.JobRef;
 import dev.carillon.store.Entry;
+import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -33,6 +37,11 @@ final class JournalFormat {
   private static final int PAUSE = 12;
   private static final int RESUME = 13;
   private static final int CHANGE = 14;
+  private static final int REPLAY = 15;
+  private static final int DISCARD = 16;
+  private static final int WAITER = 17;
+  private static final int MET = 18;
+  private static final int TOLD = 19;
   private static final int FOOTER = 32;
 
   private JournalFormat() {}
@@ -128,7 +137,27 @@ final class JournalFormat {
       @Nullable Move move)
       implements Op {}
 
-  /** A job as a compaction found it. */
+  /** A dead letter lives again. */
+  record Replay(long job, long at, Spec spec) implements Op {}
+
+  /** A dead letter is no longer kept. */
+  record Discard(long job) implements Op {}
+
+  /** Another job waits for the end of this one. */
+  record Waiter(long job, JobRef waiter) implements Op {}
+
+  /** A job that this one waits for has ended; null where nobody knows how. */
+  record Met(long job, JobRef ended, @Nullable JobState state) implements Op {}
+
+  /** A job that waited for the end of this one knows of it. */
+  record Told(long job, JobRef waiter) implements Op {}
+
+  /**
+   * A job as a compaction found it.
+   *
+   * @param waiters the jobs that wait for it
+   * @param met of each job that it waits for, in order, the code of its end; 0 while it has none
+   */
   record State(
       long job,
       int attempts,
@@ -144,6 +173,8 @@ final class JournalFormat {
       @Nullable String errorType,
       @Nullable Move move,
       @Nullable String pauseReason,
+      List<JobRef> waiters,
+      byte[] met,
       Spec spec)
       implements Op {}
 
@@ -181,7 +212,8 @@ final class JournalFormat {
           metadata,
           timeout,
           0,
-          new More(0, null, more.policy(), child.occurrence()),
+          new More(
+              0, null, more.policy(), child.occurrence(), more.concurrency(), List.of(), List.of()),
           payload);
     }
 
@@ -200,7 +232,14 @@ final class JournalFormat {
           metadata,
           timeout,
           deadline,
-          new More(more.first(), schedule, more.policy(), more.occurrence()),
+          new More(
+              more.first(),
+              schedule,
+              more.policy(),
+              more.occurrence(),
+              more.concurrency(),
+              more.after(),
+              more.waiters()),
           payload);
     }
 
@@ -218,14 +257,22 @@ final class JournalFormat {
    * What few jobs have.
    *
    * @param first the time of the first occurrence, without jitter
+   * @param after the jobs that it waits for
+   * @param waiters the jobs that were added with it and wait for it
    */
   record More(
       long first,
       @Nullable Schedule schedule,
       @Nullable FailurePolicy policy,
-      @Nullable Occurrence occurrence) {
-    static final More NONE = new More(0, null, null, null);
+      @Nullable Occurrence occurrence,
+      @Nullable Concurrency concurrency,
+      List<After> after,
+      List<JobRef> waiters) {
+    static final More NONE = new More(0, null, null, null, null, List.of(), List.of());
   }
+
+  /** A job that another waits for, and how it must have ended. */
+  record After(JobRef job, Dependency.Condition condition) {}
 
   static List<Op> read(byte[] entry) {
     List<Op> operations = new ArrayList<>();
@@ -328,6 +375,22 @@ final class JournalFormat {
       }
       case RESUME -> new Resume(job);
       case CHANGE -> change(job, in);
+      case REPLAY -> new Replay(job, in.getLong(), spec(in));
+      case DISCARD -> new Discard(job);
+      case WAITER -> {
+        in.getLong();
+        yield new Waiter(job, ref(in));
+      }
+      case MET -> {
+        in.getLong();
+        JobRef ended = ref(in);
+        int code = in.get();
+        yield new Met(job, ended, code == 0 ? null : JobState.ofCode(code));
+      }
+      case TOLD -> {
+        in.getLong();
+        yield new Told(job, ref(in));
+      }
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
   }
@@ -436,6 +499,8 @@ final class JournalFormat {
         errorType,
         (flags & 16) != 0 ? move(in) : null,
         (flags & 32) != 0 ? string(in) : null,
+        (flags & 128) != 0 ? refs(in) : List.of(),
+        (flags & 64) != 0 ? bytes(in) : new byte[0],
         spec(in));
   }
 
@@ -485,7 +550,28 @@ final class JournalFormat {
     long first = (mask & 1) != 0 ? in.getLong() : 0;
     Schedule schedule = (mask & 1) != 0 ? RulesFormat.schedule(ByteBuffer.wrap(bytes(in))) : null;
     FailurePolicy policy = (mask & 2) != 0 ? RulesFormat.policy(ByteBuffer.wrap(bytes(in))) : null;
-    return new More(first, schedule, policy, (mask & 4) != 0 ? occurrence(in) : null);
+    Occurrence occurrence = (mask & 4) != 0 ? occurrence(in) : null;
+    Concurrency concurrency = (mask & 8) != 0 ? RulesFormat.concurrency(in) : null;
+    List<After> after = new ArrayList<>();
+    if ((mask & 16) != 0) {
+      for (long n = varint(in); n > 0; n--) {
+        after.add(new After(ref(in), Dependency.Condition.ofCode(in.get())));
+      }
+    }
+    List<JobRef> waiters = (mask & 32) != 0 ? refs(in) : List.of();
+    return new More(first, schedule, policy, occurrence, concurrency, after, waiters);
+  }
+
+  private static JobRef ref(ByteBuffer in) {
+    return new JobRef(new ShardId(varint(in), in.getLong(), (int) varint(in)), in.getLong());
+  }
+
+  private static List<JobRef> refs(ByteBuffer in) {
+    List<JobRef> refs = new ArrayList<>();
+    for (long n = varint(in); n > 0; n--) {
+      refs.add(ref(in));
+    }
+    return refs;
   }
 
   static long varint(ByteBuffer in) {

@@ -6,6 +6,7 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NodeOptions;
 import java.util.Arrays;
@@ -275,6 +276,38 @@ final class Judge {
     world.trace.note("postponed", job.request, again.attempt(), "");
   }
 
+  // ---- dependencies
+
+  /** It becomes known in a job's shard who waits for it. */
+  void waits(ModelJob job, JobRef waiter) {
+    ModelJob waiting = ledger.job(waiter);
+    check(
+        waiting != null && waiting.awaited.containsKey(job.ref),
+        Guarantee.DEPENDENCIES,
+        () -> job + " has " + waiting + " waiting for it, which does not");
+  }
+
+  /** A job is told that one which it waits for has ended. */
+  void met(ModelJob job, JournalFormat.Met met) {
+    ModelJob other = ledger.job(met.ended());
+    boolean forgotten = met.state() == null && (other == null || other.forgotten());
+    check(
+        forgotten || (other != null && met.state() != null && other.ends.contains(met.state())),
+        Guarantee.DEPENDENCIES,
+        () -> job + " is told that " + other + " ended as " + met.state());
+    world.trace.note("met", job.request, String.valueOf(met.state()));
+  }
+
+  // ---- dead letters
+
+  void replayed(ModelJob job, JournalFormat.Replay replay) {
+    world.trace.note("replayed", job.request);
+  }
+
+  void discarded(ModelJob job) {
+    world.trace.note("discarded", job.request);
+  }
+
   // ---- changes
 
   private static Control takeControl(
@@ -427,6 +460,10 @@ final class Judge {
   void dropped(ModelShard shard) {
     for (ModelJob job : shard.jobs.values()) {
       check(!job.live(), Guarantee.NOT_LOST, () -> "the shard of live " + job + " is dropped");
+      check(
+          shard.debts.isEmpty(),
+          Guarantee.DEPENDENCIES,
+          () -> "shard " + shard.index + " is dropped and owes " + shard.debts);
       mayGo(job);
       world.names.forgotten(job);
     }
@@ -452,7 +489,7 @@ final class Judge {
         Micros.ceil(
             job.end == JobState.FAILED ? options.failureRetention() : options.successRetention());
     check(
-        job.end != JobState.DEAD,
+        job.end != JobState.DEAD || job.discarded,
         Guarantee.RETENTION,
         () -> "the journal of dead letter " + job + " is dropped");
     if (options.historyBytes() > 0 && job.end != JobState.FAILED) {

@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.engine.Flow;
 import dev.carillon.simulator.FaultTable.Column;
 import org.jspecify.annotations.Nullable;
 

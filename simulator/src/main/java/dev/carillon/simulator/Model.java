@@ -4,6 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
+import dev.carillon.engine.JobRef;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;
@@ -61,6 +62,15 @@ final class Model {
     return live;
   }
 
+  /** Whether the end of {@code job} reaches {@code waiter}: its shard knows or owes it. */
+  boolean tells(JobRef job, JobRef waiter) {
+    ModelShard shard = shards.get(job.shard());
+    ModelJob found = shard == null ? null : shard.jobs.get(job.number());
+    return found != null
+        && ((found.live() && found.waiters.contains(waiter))
+            || found.shard.debts.contains(new ModelShard.Debt(found.number, waiter)));
+  }
+
   /**
    * How long until the next live job is due by the wall clock as it runs now; not negative.
    *
@@ -96,7 +106,7 @@ final class Model {
 
   void created(ShardId id, long wake) {
     if (!shards.containsKey(id)) {
-      ModelShard shard = new ModelShard(inOrder.size(), id, wake);
+      ModelShard shard = new ModelShard(this, inOrder.size(), id, wake);
       shard.claimedNanos = clock.nanos();
       shards.put(id, shard);
       inOrder.add(shard);
@@ -242,6 +252,9 @@ final class Model {
       return;
     }
     ModelJob job = shard.jobs.get(operation.job());
+    if (job != null && isOfEnded(job, operation)) {
+      return;
+    }
     if (job == null || !job.live()) {
       judge().noSuchJob(shard, operation, job);
       return;
@@ -286,7 +299,61 @@ final class Model {
         checkWake(shard, job);
       }
       case JournalFormat.Change change -> change(job, change);
+      case JournalFormat.Waiter waiter -> {
+        judge().waits(job, waiter.waiter());
+        job.waiters.add(waiter.waiter());
+      }
+      case JournalFormat.Met met -> met(job, met);
+      case JournalFormat.Replay replay -> judge().noSuchJob(shard, replay, job);
+      case JournalFormat.Discard discard -> judge().noSuchJob(shard, discard, job);
+      case JournalFormat.Told told -> judge().noSuchJob(shard, told, job);
     }
+  }
+
+  /** What is about jobs that have ended; false where it is something else or changes nothing. */
+  private boolean isOfEnded(ModelJob job, JournalFormat.Op operation) {
+    boolean dead = job.end == JobState.DEAD && !job.discarded;
+    return switch (operation) {
+      case JournalFormat.Told told ->
+          job.shard.debts.remove(new ModelShard.Debt(job.number, told.waiter()));
+      case JournalFormat.Replay replay -> {
+        if (dead) {
+          replay(job, replay);
+        }
+        yield dead;
+      }
+      case JournalFormat.Discard discard -> {
+        if (dead) {
+          judge().discarded(job);
+          job.discarded = true;
+        }
+        yield dead;
+      }
+      default -> false;
+    };
+  }
+
+  private void replay(ModelJob job, JournalFormat.Replay replay) {
+    judge().replayed(job, replay);
+    job.revive(replay.spec());
+    job.shard.live++;
+    live++;
+    job.sinceNanos = clock.nanos();
+    job.tell(JobEvent.Kind.REPLAYED, 0);
+    checkWake(job.shard, job);
+  }
+
+  private void met(ModelJob job, JournalFormat.Met met) {
+    ModelJob.Awaited one = job.awaited.get(met.ended());
+    if (one == null || one.met) {
+      return;
+    }
+    judge().met(job, met);
+    one.met = true;
+    one.state = met.state();
+    job.sinceNanos = clock.nanos();
+    job.tell(JobEvent.Kind.DEPENDENCY_ENDED, 0);
+    checkWake(job.shard, job);
   }
 
   private void add(ModelShard shard, JournalFormat.Add add) {
@@ -492,6 +559,10 @@ final class Model {
 
   private void left(ModelJob job, JobState state, long at) {
     job.end = state;
+    job.ends.add(state);
+    for (JobRef waiter : job.waiters) {
+      job.shard.debts.add(new ModelShard.Debt(job.number, waiter));
+    }
     job.endAt = at;
     job.endedNanos = clock.nanos();
     job.endedBy = job.shard.owner;

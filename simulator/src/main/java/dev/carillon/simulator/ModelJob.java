@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.Dependency;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
@@ -8,7 +9,10 @@ import dev.carillon.engine.JobRef;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +54,21 @@ final class ModelJob {
 
   /** The generation in which the occurrence began. */
   int occurrenceFrom;
+
+  /** The jobs that it waits for, in order, and how they ended as far as it has been told. */
+  final Map<JobRef, Awaited> awaited = new LinkedHashMap<>();
+
+  /** The jobs whose waiting for its end is in its journal. */
+  final Set<JobRef> waiters = new LinkedHashSet<>();
+
+  /** How it ended each time; a dead letter may be replayed. */
+  final List<JobState> ends = new ArrayList<>();
+
+  /** It was a dead letter and lived again. */
+  boolean replayed;
+
+  /** It was a dead letter that nobody keeps any more. */
+  boolean discarded;
 
   /** What users asked to change of it. */
   final List<Control> controls = new ArrayList<>();
@@ -127,8 +146,37 @@ final class ModelJob {
     remember(spec.key());
   }
 
+  /** One job that another waits for. */
+  static final class Awaited {
+    final Dependency.Condition condition;
+    boolean met;
+
+    /** How it ended; null where it has not or nobody knows. */
+    @Nullable JobState state;
+
+    Awaited(Dependency.Condition condition) {
+      this.condition = condition;
+    }
+
+    /** It has ended, but not as it had to. */
+    boolean broken() {
+      return met
+          && switch (condition) {
+            case SUCCEEDED -> state != JobState.SUCCEEDED;
+            case FAILED ->
+                state != JobState.FAILED && state != JobState.DEAD && state != JobState.EXPIRED;
+            case ENDED -> false;
+          };
+    }
+  }
+
   /** It has this spec from now on. */
   void begin(JournalFormat.Spec newSpec) {
+    awaited.clear();
+    for (JournalFormat.After after : newSpec.more().after()) {
+      awaited.put(after.job(), new Awaited(after.condition()));
+    }
+    waiters.addAll(newSpec.more().waiters());
     spec = newSpec;
     due = newSpec.due();
     jitter = 0;
@@ -155,12 +203,34 @@ final class ModelJob {
     return due - jitter;
   }
 
-  /** When its shard must be awake for it; a paused one has at most a deadline. */
+  /** Whether a job that it waits for has not ended, as far as it has been told. */
+  boolean dependent() {
+    return awaited.values().stream().anyMatch(one -> !one.met);
+  }
+
+  /** Whether a job that it waited for ended otherwise than it had to. */
+  boolean broken() {
+    return awaited.values().stream().anyMatch(Awaited::broken);
+  }
+
+  /**
+   * When its shard must be awake for it; what is paused or is told later has a deadline at most.
+   */
   long wakeBy() {
-    if (pauseReason == null) {
+    if (pauseReason == null && !(dependent() && willBeTold())) {
       return due;
     }
     return spec.deadline() != 0 ? Math.max(due, spec.deadline()) : Long.MAX_VALUE;
+  }
+
+  /** Whether all that it still waits for know that, or owe it the news. */
+  private boolean willBeTold() {
+    for (Map.Entry<JobRef, Awaited> each : awaited.entrySet()) {
+      if (!each.getValue().met && !shard.model.tells(each.getKey(), ref)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   boolean recurring() {
@@ -174,14 +244,23 @@ final class ModelJob {
 
   /** Whether it waits for an earlier occurrence. */
   boolean waitsInLine() {
-    return overlap() == Overlap.BUFFER_ALL && !liveBefore().isEmpty();
+    return overlap() == Overlap.BUFFER_ALL && (!liveBefore().isEmpty() || replayedBeside());
+  }
+
+  /** Whether the line has lost its order because a dead letter came back to it. */
+  private boolean replayedBeside() {
+    return parent != null
+        && parent.occurrences.stream().anyMatch(o -> o.replayed && o.live())
+        && parent.occurrences.stream().anyMatch(o -> o.live() && o != this);
   }
 
   /** The occurrences of the same recurring job before it that have not ended. */
   List<ModelJob> liveBefore() {
     return parent == null
         ? List.of()
-        : parent.occurrences.stream().filter(o -> o.live() && o.number < number).toList();
+        : parent.occurrences.stream()
+            .filter(o -> o.live() && o.number < number && !o.replayed)
+            .toList();
   }
 
   void remember(@Nullable String key) {
@@ -196,7 +275,7 @@ final class ModelJob {
 
   /** Whether its journal has been dropped, with its shard or before. */
   boolean forgotten() {
-    return shard.dropped || (goneFrom != 0 && shard.oldestGeneration >= goneFrom);
+    return shard.dropped || discarded || (goneFrom != 0 && shard.oldestGeneration >= goneFrom);
   }
 
   /**
@@ -213,6 +292,27 @@ final class ModelJob {
 
   boolean current(int attempt, int revisionOfOp) {
     return attempt == attempts + 1 && revisionOfOp == revision;
+  }
+
+  /** A dead letter lives again, as if it had never been tried. */
+  void revive(JournalFormat.Spec again) {
+    replayed = true;
+    end = null;
+    endTold = false;
+    waiters.clear();
+    begin(again);
+    attempts = 0;
+    revision = 0;
+    saved = null;
+    cancelReason = null;
+    cancelAnswered = false;
+    lastErrorType = null;
+    pauseReason = null;
+    pauseAnswered = false;
+    clearMarkers(0);
+    startsAllowed = 1;
+    starts = 0;
+    executions.clear(); // of the attempts before there is nothing more to say
   }
 
   /** What is told from here on is of another occurrence. */

@@ -1,14 +1,22 @@
 package dev.carillon.simulator;
 
+import dev.carillon.engine.JobRef;
 import dev.carillon.store.ShardId;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 
 /** A shard as the checker knows it from the calls that took effect. */
 final class ModelShard {
   final int index;
   final ShardId id;
+  final Model model;
   final Map<Long, ModelJob> jobs = new LinkedHashMap<>();
+
+  /** The ends that jobs which wait for them have not got yet. */
+  final Set<Debt> debts = new LinkedHashSet<>();
+
   long epoch = 1;
   long owner;
   long wake;
@@ -23,7 +31,11 @@ final class ModelShard {
   boolean sealed;
   boolean dropped;
 
-  ModelShard(int index, ShardId id, long wake) {
+  /** The end of a job of this shard, owed to another. */
+  record Debt(long number, JobRef waiter) {}
+
+  ModelShard(Model model, int index, ShardId id, long wake) {
+    this.model = model;
     this.index = index;
     this.id = id;
     this.owner = id.incarnation();

@@ -2,10 +2,13 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.ClockGap;
 import dev.carillon.api.ClockOverlap;
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
+import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.WhenFull;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,8 +16,9 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Reads schedules and failure policies as a journal holds them, with code of its own. */
+/** Reads schedules, failure policies and limits as a journal holds them, with code of its own. */
 final class RulesFormat {
   private RulesFormat() {}
 
@@ -76,6 +80,23 @@ final class RulesFormat {
       except.add(JournalFormat.string(in));
     }
     return policy.except(except);
+  }
+
+  static Concurrency concurrency(ByteBuffer in) {
+    return new Concurrency(
+        JournalFormat.string(in),
+        (int) JournalFormat.varint(in),
+        WhenFull.ofCode(in.get()),
+        rate(in));
+  }
+
+  /** Null where there is none. */
+  static @Nullable Rate rate(ByteBuffer in) {
+    int permits = (int) JournalFormat.varint(in);
+    return permits == 0
+        ? null
+        : new Rate(
+            permits, Duration.ofNanos(JournalFormat.varint(in)), (int) JournalFormat.varint(in));
   }
 
   private static void version(ByteBuffer in) {

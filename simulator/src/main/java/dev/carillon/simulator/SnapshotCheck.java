@@ -8,6 +8,7 @@ import dev.carillon.store.Entry;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -62,6 +63,7 @@ final class SnapshotCheck {
         states.remove(end.job()); // evidence may begin with the state an earlier one left
         unended.remove(end.job());
       }
+      case JournalFormat.Replay replay -> unended.add(replay.job());
       case JournalFormat.Next next -> {
         for (JournalFormat.Child child : next.children()) {
           begun.add(child.number());
@@ -94,7 +96,8 @@ final class SnapshotCheck {
     }
     check(state == null, Guarantee.FOLD, () -> job + " has ended and is live in the snapshot");
     boolean evidence =
-        job.end == JobState.DEAD || (job.end == JobState.FAILED && job.endAt >= keepFailedSince);
+        (job.end == JobState.DEAD && !job.discarded)
+            || (job.end == JobState.FAILED && job.endAt >= keepFailedSince);
     check(
         !evidence || told.contains(job.number),
         Guarantee.RETENTION,
@@ -123,8 +126,20 @@ final class SnapshotCheck {
             && Objects.equals(state.cancelReason(), job.cancelReason)
             && Objects.equals(state.pauseReason(), job.pauseReason)
             && Objects.equals(state.move(), job.move)
+            && new LinkedHashSet<>(state.waiters()).equals(job.waiters)
+            && Arrays.equals(state.met(), met(job))
             && Objects.equals(state.spec().more(), job.spec.more())
             && ModelJob.requestOf(state.spec()) == job.request;
     check(same, Guarantee.FOLD, () -> job + " is otherwise in the snapshot: " + state);
+  }
+
+  private static byte[] met(ModelJob job) {
+    byte[] codes = new byte[job.awaited.size()];
+    int i = 0;
+    for (ModelJob.Awaited one : job.awaited.values()) {
+      JobState state = one.state;
+      codes[i++] = (byte) (!one.met ? 0 : state == null ? 255 : state.code());
+    }
+    return codes;
   }
 }

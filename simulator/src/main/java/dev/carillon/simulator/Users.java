@@ -149,7 +149,9 @@ final class Users {
             : new More.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
         policy == null ? null : PolicyFormat.encode(policy),
         null,
-        null);
+        null,
+        List.of(),
+        List.of());
   }
 
   /** Whether a request of this life still waits. */
