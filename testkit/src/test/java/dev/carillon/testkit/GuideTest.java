@@ -26,9 +26,7 @@ class GuideTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {
-        "recurring-jobs", "failure-policies", "dead-letters", "flow-control", "history"
-      })
+      strings = {"recurring-jobs", "failure-policies", "dead-letters", "flow-control", "history"})
   void examplesPrintWhatTheGuideShows(String name) throws Exception {
     String guide = Files.readString(Path.of("..", "docs", "guides", name + ".md"));
     List<MatchResult> examples = EXAMPLE.matcher(guide).results().toList();
