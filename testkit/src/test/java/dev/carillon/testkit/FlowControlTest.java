@@ -15,6 +15,7 @@ import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.WhenFull;
 import dev.carillon.store.MemoryStore;
@@ -32,6 +33,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,7 @@ class FlowControlTest {
   private @Nullable CarillonTest opened;
   private final MemoryStore memory = new MemoryStore();
   private final List<String> starts = new CopyOnWriteArrayList<>();
+  private final Map<String, CountDownLatch> begun = new ConcurrentHashMap<>();
   private final Map<String, CountDownLatch> running = new ConcurrentHashMap<>();
   private final AtomicInteger atOnce = new AtomicInteger();
   private final AtomicInteger most = new AtomicInteger();
@@ -98,11 +101,10 @@ class FlowControlTest {
             HOLD,
             (text, job) -> {
               most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-              CountDownLatch latch = new CountDownLatch(1);
               noted(text);
-              running.put(text, latch);
+              latch(begun, text).countDown();
               try {
-                latch.await();
+                latch(running, text).await();
               } finally {
                 atOnce.decrementAndGet();
               }
@@ -128,7 +130,7 @@ class FlowControlTest {
 
   private void awaitState(JobId id, JobState state) throws InterruptedException {
     CountDownLatch reached = new CountDownLatch(1);
-    try (var unused =
+    Subscription watch =
         world()
             .carillon()
             .watch(
@@ -137,22 +139,24 @@ class FlowControlTest {
                   if (info.state() == state) {
                     reached.countDown();
                   }
-                })) {
+                });
+    try {
       reached.await();
+    } finally {
+      watch.close();
     }
   }
 
   private void awaitRunning(String text) throws InterruptedException {
-    while (!running.containsKey(text)) {
-      Thread.onSpinWait();
-      if (Thread.interrupted()) {
-        throw new InterruptedException(text);
-      }
-    }
+    latch(begun, text).await();
+  }
+
+  private static CountDownLatch latch(Map<String, CountDownLatch> latches, String text) {
+    return latches.computeIfAbsent(text, each -> new CountDownLatch(1));
   }
 
   private void finish(String text) {
-    running.get(text).countDown();
+    latch(running, text).countDown();
   }
 
   private static Concurrency one(WhenFull rule) {
@@ -279,9 +283,8 @@ class FlowControlTest {
     schedule(HOLD.job("a").concurrency("k"));
     awaitRunning("a");
     world().moveClock(seconds(10));
-    while (info(every).recurring().nextTime().equals(START.plusSeconds(20))) {
-      Thread.onSpinWait();
-    }
+    Awaitility.await()
+        .until(() -> !info(every).recurring().nextTime().equals(START.plusSeconds(20)));
     finish("a");
     world().settle();
     world().advance(seconds(10));
