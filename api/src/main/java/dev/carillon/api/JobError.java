@@ -20,8 +20,10 @@ import org.jspecify.annotations.Nullable;
  * @param message its message, empty if it has none, at most {@link #MESSAGE_MAX_CHARS}
  * @param stack the innermost frames of it and its causes, at most {@link #STACK_MAX_CHARS}; may be
  *     empty
+ * @param node the id of the node that made the attempt, at most {@link #NODE_MAX_CHARS}; empty
+ *     where it is not known
  */
-public record JobError(String type, String message, String stack) {
+public record JobError(String type, String message, String stack, String node) {
 
   /** The longest type kept, in characters. */
   public static final int TYPE_MAX_CHARS = 300;
@@ -31,6 +33,9 @@ public record JobError(String type, String message, String stack) {
 
   /** The longest stack trace kept, in characters. */
   public static final int STACK_MAX_CHARS = 8_000;
+
+  /** The longest node id kept, in characters. */
+  public static final int NODE_MAX_CHARS = 200;
 
   private static final int CAUSES_MAX = 16;
   private static final int FRAMES_MIN = 4;
@@ -42,6 +47,28 @@ public record JobError(String type, String message, String stack) {
     type = Check.cut(Objects.requireNonNull(type, "type"), TYPE_MAX_CHARS);
     message = Check.cut(Objects.requireNonNull(message, "message"), MESSAGE_MAX_CHARS);
     stack = Check.cut(Objects.requireNonNull(stack, "stack"), STACK_MAX_CHARS);
+    node = Check.cut(Objects.requireNonNull(node, "node"), NODE_MAX_CHARS);
+  }
+
+  /**
+   * An error on no known node.
+   *
+   * @param type the class name of the throwable
+   * @param message its message, empty if it has none
+   * @param stack the innermost frames of it and its causes; may be empty
+   */
+  public JobError(String type, String message, String stack) {
+    this(type, message, stack, "");
+  }
+
+  /**
+   * The same, on a node.
+   *
+   * @param node the id of the node that made the attempt
+   * @return a copy
+   */
+  public JobError on(String node) {
+    return new JobError(type, message, stack, node);
   }
 
   /**

@@ -278,7 +278,6 @@ public record JobQuery(
   /**
    * Only jobs that ended at a time or later.
    *
-   * @param metadata entries that the job's metadata must have
    * @param endedFrom the earliest end, inclusive
    * @return a copy
    * @throws IllegalArgumentException if it is after the end of ends

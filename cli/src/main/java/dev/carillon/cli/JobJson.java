@@ -74,6 +74,9 @@ final class JobJson {
     if (!error.stack().isEmpty()) {
       json.put("stack", error.stack());
     }
+    if (!error.node().isEmpty()) {
+      json.put("node", error.node());
+    }
     return json;
   }
 

@@ -312,7 +312,8 @@ final class Attempts implements Dispatcher.Starter {
       end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed while it ran"));
     } else {
       env.metrics().count("attempts.timeout", 1);
-      JobError error = new JobError("timeout", "attempt took longer than its timeout", "");
+      JobError error =
+          new JobError("timeout", "attempt took longer than its timeout", "", options.nodeId());
       failedOrStopped(attempt, error, new AttemptOutcome.Verdict.ByPolicy());
     }
   }
@@ -354,7 +355,7 @@ final class Attempts implements Dispatcher.Starter {
     switch (outcome) {
       case AttemptOutcome.Succeeded(byte[] result) -> succeeded(attempt, result);
       case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
-          failedOrStopped(attempt, error, verdict);
+          failedOrStopped(attempt, error.on(options.nodeId()), verdict);
       case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
       case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
       case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);

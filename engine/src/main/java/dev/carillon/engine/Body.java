@@ -450,10 +450,10 @@ sealed interface Body {
   }
 
   private static void writeError(ByteWriter out, JobError error) {
-    out.string(error.type()).string(error.message()).string(error.stack());
+    out.string(error.type()).string(error.message()).string(error.stack()).string(error.node());
   }
 
   private static JobError readError(ByteReader in) {
-    return new JobError(in.string(), in.string(), in.string());
+    return new JobError(in.string(), in.string(), in.string(), in.string());
   }
 }

@@ -407,6 +407,7 @@ final class JournalFormat {
       errorType = string(in);
       string(in);
       string(in);
+      string(in);
     }
     String reason = (flags & 2) != 0 ? string(in) : null;
     return new End(job, state, attempt, revision, at, errorType, reason, rest(in));
@@ -422,6 +423,7 @@ final class JournalFormat {
     String errorType = null;
     if ((flags & 1) != 0) {
       errorType = string(in);
+      string(in);
       string(in);
       string(in);
     }

@@ -1,10 +1,12 @@
 package dev.carillon.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.DeadLetterGroup;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
@@ -99,6 +101,32 @@ class DeadLetterTest {
             JobEvent.Kind.SUCCEEDED);
     assertThat(deadLetters()).isEmpty();
     assertThat(world.carillon().deadLetters().replay(id)).isEqualTo(ControlResult.NOT_DEAD);
+  }
+
+  @Test
+  void everyFailedAttemptNamesItsErrorAndItsNode() {
+    try (CarillonTest other =
+        CarillonTest.at(Instant.parse("2026-03-01T00:00:00Z"), options -> options.nodeId("left"))) {
+      int[] failures = {0};
+      other
+          .carillon()
+          .handle(
+              SEND,
+              (text, job) -> {
+                throw new IllegalStateException("no " + ++failures[0]);
+              });
+      JobId id =
+          other
+              .carillon()
+              .schedule(SEND.job("a").onFailure(FailurePolicy.constant(Duration.ofSeconds(10), 2)))
+              .id();
+      other.advance(Duration.ofMinutes(1));
+      assertThat(other.carillon().history(id).orElseThrow().events())
+          .extracting(JobEvent::error)
+          .filteredOn(error -> error != null)
+          .extracting(JobError::message, JobError::node)
+          .containsExactly(tuple("no 1", "left"), tuple("no 2", "left"), tuple("no 3", "left"));
+    }
   }
 
   @Test
