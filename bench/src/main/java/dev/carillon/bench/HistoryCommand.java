@@ -266,6 +266,6 @@ final class HistoryCommand implements Callable<Integer> {
       TimeUnit.MILLISECONDS.sleep(200);
     }
     report.figure(Figure.of(SCENARIO, "its bytes free after", (at - began) / 1e9, "s"));
-    report.figure(Figure.of(SCENARIO, "entries removed", freed, ""));
+    report.figure(Figure.of(SCENARIO, "entries removed", (double) freed, ""));
   }
 }

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a packed generation says of itself, in entries behind its blocks: first a catalogue, then
- * the jobs by number, some thousand to an entry. Each entry is one {@link Kind#FOOTER} frame.
+ * the jobs by number, a thousand to an entry. Each entry is one {@link Kind#FOOTER} frame.
  *
  * <pre>
  * catalogue  byte 1, varint blocks, long first end, long last end, varint jobs not ended,
  *            three times (types, namespaces, queues): varint words, so often string and varint
  *            count, varint count of other words;
  *            varint states, so often byte code and varint count;
- *            varint entries with jobs, so often the long number of its first job
+ *            varint entries with jobs, so often {@link Part}
  * jobs       byte 2, varint jobs, so often: number (the first a long, then varint steps),
  *            byte state or 0, varint micros after the first end if it has one,
  *            varint type, varint namespace, varint queue (256: another word),
@@ -31,7 +32,7 @@ final class Footer {
   static final int OTHERS = 256;
 
   /** Jobs in one entry. */
-  static final int JOBS_AN_ENTRY = 16_384;
+  static final int JOBS_AN_ENTRY = 1_024;
 
   private static final int CATALOGUE = 1;
   private static final int JOBS = 2;
@@ -43,6 +44,70 @@ final class Footer {
   private static final int[] ALL_BLOCKS = {};
 
   private Footer() {}
+
+  /**
+   * What is in one entry with jobs: enough to pass it over. Long number of its first job, varint
+   * states, then, if one of its jobs has ended, varint micros from the footer's first end to its
+   * own and from there to its last; three times varint and so many bytes, a bit for each word.
+   *
+   * @param number of its first job
+   * @param states a bit each by code, bit 0 for jobs that have not ended
+   */
+  record Part(
+      long number,
+      int states,
+      long firstEndMicros,
+      long lastEndMicros,
+      BitSet types,
+      BitSet namespaces,
+      BitSet queues) {
+
+    private static Part of(List<Job> jobs) {
+      Part part =
+          new Part(
+              jobs.getFirst().number,
+              jobs.stream().mapToInt(job -> 1 << job.state).reduce(0, (a, b) -> a | b),
+              Footer.firstEndMicros(jobs),
+              jobs.stream().mapToLong(job -> job.endMicros).max().orElse(0),
+              new BitSet(),
+              new BitSet(),
+              new BitSet());
+      for (Job job : jobs) {
+        part.types.set(job.type);
+        part.namespaces.set(job.namespace);
+        part.queues.set(job.queue);
+      }
+      return part;
+    }
+
+    boolean hasEnded() {
+      return (states & ~1) != 0;
+    }
+
+    private void write(ByteWriter out, long firstEnd) {
+      out.i64(number).varint(states);
+      if (hasEnded()) {
+        out.varint(firstEndMicros - firstEnd).varint(lastEndMicros - firstEndMicros);
+      }
+      out.bytes(types.toByteArray()).bytes(namespaces.toByteArray()).bytes(queues.toByteArray());
+    }
+
+    private static Part read(ByteReader in, long firstEnd) {
+      long number = in.i64();
+      int states = (int) in.varint();
+      boolean ended = (states & ~1) != 0;
+      long first = ended ? firstEnd + in.varint() : 0;
+      long last = ended ? first + in.varint() : 0;
+      return new Part(
+          number,
+          states,
+          first,
+          last,
+          BitSet.valueOf(in.bytes()),
+          BitSet.valueOf(in.bytes()),
+          BitSet.valueOf(in.bytes()));
+    }
+  }
 
   // ---- writing
 
@@ -123,13 +188,14 @@ final class Footer {
     Map<Long, Job> recurring = recurring(jobs);
     long firstEnd = firstEndMicros(jobs);
     List<byte[]> entries = new ArrayList<>();
-    List<Long> firsts = new ArrayList<>();
+    ByteWriter parts = new ByteWriter(64 + jobs.size() / 16);
+    parts.varint((jobs.size() + JOBS_AN_ENTRY - 1) / JOBS_AN_ENTRY);
     for (int from = 0; from < jobs.size(); from += JOBS_AN_ENTRY) {
       List<Job> some = jobs.subList(from, Math.min(jobs.size(), from + JOBS_AN_ENTRY));
-      firsts.add(some.getFirst().number);
+      Part.of(some).write(parts, firstEnd);
       entries.add(entry(jobs(some, firstEnd, recurring)));
     }
-    entries.addFirst(entry(catalogue(draft, jobs, firsts)));
+    entries.addFirst(entry(catalogue(draft, jobs, parts.toBytes())));
     return entries;
   }
 
@@ -156,7 +222,7 @@ final class Footer {
     return found;
   }
 
-  private static byte[] catalogue(Draft draft, List<Job> jobs, List<Long> firsts) {
+  private static byte[] catalogue(Draft draft, List<Job> jobs, byte[] parts) {
     long lastEnd = 0;
     long[] types = new long[OTHERS + 1];
     long[] namespaces = new long[OTHERS + 1];
@@ -183,9 +249,7 @@ final class Footer {
     for (int code = 1; code < STATES; code++) {
       out.u8(code).varint(states[code]);
     }
-    out.varint(firsts.size());
-    firsts.forEach(out::i64);
-    return out.toBytes();
+    return out.raw(parts).toBytes();
   }
 
   private static void write(ByteWriter out, Words words, long[] counts) {
@@ -249,7 +313,7 @@ final class Footer {
    *
    * @param live jobs that have not ended
    * @param states how many are in each state, by its code
-   * @param firsts the first job of each entry with jobs
+   * @param parts what is in each entry with jobs
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
   record Catalogue(
@@ -261,12 +325,21 @@ final class Footer {
       Counts namespaces,
       Counts queues,
       long[] states,
-      long[] firsts) {
+      List<Part> parts) {
 
     /** The entry with that job, from 0, if it is there at all; -1 where it is not. */
     int entryOf(long number) {
-      int found = Arrays.binarySearch(firsts, number);
-      return found >= 0 ? found : -found - 2;
+      int from = 0;
+      int to = parts.size();
+      while (from < to) {
+        int middle = (from + to) >>> 1;
+        if (parts.get(middle).number() <= number) {
+          from = middle + 1;
+        } else {
+          to = middle;
+        }
+      }
+      return from - 1;
     }
 
     /** The number of its {@code i}th entry with jobs. */
@@ -294,10 +367,12 @@ final class Footer {
       }
     }
     states[0] = live;
-    long[] firsts = new long[in.length()];
-    Arrays.setAll(firsts, i -> in.i64());
-    return new Catalogue(
-        blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, firsts);
+    int size = in.length();
+    List<Part> parts = new ArrayList<>(size);
+    for (int i = 0; i < size; i++) {
+      parts.add(Part.read(in, firstEnd));
+    }
+    return new Catalogue(blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, parts);
   }
 
   private static Counts counts(ByteReader in) {

@@ -6,7 +6,9 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +17,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,30 +118,54 @@ public final class NewestScan {
     Codes codes = new Codes(packed.catalogue(), sieve);
     PriorityQueue<Candidate> newest =
         new PriorityQueue<>(Collections.reverseOrder((a, b) -> a.place.compareTo(b.place)));
-    packed.eachJob(
-        job -> {
-          if (job.state == 0 || !sieve.takes(job.state) || !codes.take(job)) {
-            return;
-          }
-          Candidate worst = newest.size() < most ? null : newest.peek();
-          if (worst != null && job.endMicros < worst.place.endMicros()) {
-            return;
-          }
-          NewestJobs.Place place =
-              new NewestJobs.Place(job.endMicros, new JobRef(head.shard(), job.number));
-          if (!found.takes(place)
-              || touched.contains(job.number)
-              || (worst != null && place.compareTo(worst.place) > 0)) {
-            return;
-          }
-          newest.add(new Candidate(place, job.blocks(packed.catalogue())));
-          if (newest.size() > most) {
-            newest.remove();
-          }
-        });
+    for (int i : byLastEnd(packed.catalogue().parts())) {
+      Footer.Part part = packed.catalogue().parts().get(i);
+      Candidate worst = newest.size() < most ? null : newest.peek();
+      if (worst != null && part.lastEndMicros() < worst.place.endMicros()) {
+        break; // nothing newer comes
+      }
+      if (part.hasEnded()
+          && found.mayTake(part.firstEndMicros(), part.lastEndMicros())
+          && sieve.takes(part)
+          && codes.take(part)) {
+        packed.eachJob(
+            i,
+            job -> {
+              if (job.state != 0 && sieve.takes(job.state) && codes.take(job)) {
+                JobRef ref = new JobRef(head.shard(), job.number);
+                NewestJobs.Place place = new NewestJobs.Place(job.endMicros, ref);
+                if (found.takes(place) && !touched.contains(job.number)) {
+                  keep(newest, most, place, () -> job.blocks(packed.catalogue()));
+                }
+              }
+            });
+      }
+    }
     List<Candidate> sorted = new ArrayList<>(newest);
     sorted.sort((a, b) -> a.place.compareTo(b.place));
     return sorted;
+  }
+
+  private static void keep(
+      PriorityQueue<Candidate> newest, int most, NewestJobs.Place place, Supplier<int[]> blocks) {
+    if (newest.size() >= most) {
+      Candidate worst = newest.peek();
+      if (worst == null || worst.place.compareTo(place) < 0) {
+        return;
+      }
+      newest.remove();
+    }
+    newest.add(new Candidate(place, blocks.get()));
+  }
+
+  /** The places of the parts, that with the latest end first. */
+  private static List<Integer> byLastEnd(List<Footer.Part> parts) {
+    List<Integer> places = new ArrayList<>(parts.size());
+    for (int i = 0; i < parts.size(); i++) {
+      places.add(i);
+    }
+    places.sort(Comparator.comparingLong((Integer i) -> parts.get(i).lastEndMicros()).reversed());
+    return places;
   }
 
   /** The codes of the words asked for. */
@@ -165,6 +192,16 @@ public final class NewestScan {
 
     private static boolean take(int wanted, int code) {
       return wanted == ANY || wanted == code;
+    }
+
+    boolean take(Footer.Part part) {
+      return take(type, part.types())
+          && take(namespace, part.namespaces())
+          && take(queue, part.queues());
+    }
+
+    private static boolean take(int wanted, BitSet codes) {
+      return wanted == ANY || (wanted >= 0 && codes.get(wanted));
     }
   }
 

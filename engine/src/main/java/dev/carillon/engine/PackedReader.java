@@ -106,13 +106,11 @@ final class PackedReader {
     return read;
   }
 
-  /** Shows {@code use} every job of the footer. */
-  void eachJob(Consumer<Footer.Jobs> use) {
-    for (int i = 0; i < catalogue().firsts().length; i++) {
-      Footer.Jobs jobs = new Footer.Jobs(entry(catalogue().entry(i)), catalogue());
-      while (jobs.next()) {
-        use.accept(jobs);
-      }
+  /** Shows {@code use} every job in the footer's {@code i}th entry with jobs. */
+  void eachJob(int i, Consumer<Footer.Jobs> use) {
+    Footer.Jobs jobs = new Footer.Jobs(entry(catalogue().entry(i)), catalogue());
+    while (jobs.next()) {
+      use.accept(jobs);
     }
   }
 

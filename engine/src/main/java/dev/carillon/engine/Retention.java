@@ -33,10 +33,10 @@ public final class Retention {
   private final Shards shards;
   private final Committer committer;
   private final Names names;
-  private boolean lookingAtBytes;
+  private boolean lookingAtAll;
 
-  /** When the bytes are looked at again, once a load horizon; 0 at first. */
-  private long nextBytesNanos;
+  /** When all shards are looked at again; 0 at first. */
+  private long nextLookNanos;
 
   Retention(
       NodeEnvironment env, NodeOptions options, Shards shards, Committer committer, Names names) {
@@ -85,57 +85,73 @@ public final class Retention {
     }
   }
 
-  // ---- by bytes
+  // ---- what need not wait for its wake time
 
-  /** Lets the oldest drained shards go where all of them take more than they may. */
-  void lookAtBytes() {
+  /**
+   * Lets drained shards go that the settings no longer keep, once a load horizon: the oldest where
+   * all of them take more bytes than they may, and those whose retention was longer when their wake
+   * time was set.
+   */
+  void lookAtAll() {
     long nanos = env.monotonicNanos();
-    boolean early = nextBytesNanos != 0 && nanos - nextBytesNanos < 0;
-    if (options.historyBytes() == 0 || lookingAtBytes || early) {
+    if (lookingAtAll || (nextLookNanos != 0 && nanos - nextLookNanos < 0)) {
       return;
     }
-    lookingAtBytes = true;
-    nextBytesNanos = nanos + options.loadHorizon().toNanos();
-    long keysSince = env.wallMicros() - Micros.ceil(options.keyRetention());
+    lookingAtAll = true;
+    nextLookNanos = nanos + options.loadHorizon().toNanos();
+    long now = env.wallMicros();
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> surplus(store, options.historyBytes(), keysSince),
+        store -> notKept(store, options, now),
         outcome -> {
-          lookingAtBytes = false;
-          if (outcome instanceof Outcome.Ok<List<Head>>(List<Head> surplus)) {
-            surplus.forEach(shards::spend);
+          lookingAtAll = false;
+          if (outcome instanceof Outcome.Ok<NotKept>(NotKept found)) {
+            found.over().forEach(head -> shards.retireIfIdle(head, false));
+            found.surplus().forEach(head -> shards.retireIfIdle(head, true));
           }
         });
   }
 
-  /** The oldest shards of successes without which the others fit. */
-  static Outcome<List<Head>> surplus(Store store, long limitBytes, long keysSinceMicros) {
+  /**
+   * Drained shards that nobody owns and that are not kept by these settings.
+   *
+   * @param over their retention is over
+   * @param surplus there is no room for them, oldest first
+   */
+  record NotKept(List<Head> over, List<Head> surplus) {}
+
+  static Outcome<NotKept> notKept(Store store, NodeOptions options, long nowMicros) {
     return DamagedHead.around(store, null, Integer.MAX_VALUE)
-        .map(
-            heads -> {
-              long bytes = 0;
-              List<Map.Entry<Head, Summary>> oldest = new ArrayList<>();
-              for (Head head : heads.intact()) {
-                Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
-                if (summary != null && summary.drained() && !summary.evidence()) {
-                  bytes += summary.bytes();
-                  oldest.add(Map.entry(head, summary));
-                }
-              }
-              oldest.sort(Comparator.comparingLong(entry -> entry.getValue().lastEndMicros()));
-              List<Head> surplus = new ArrayList<>();
-              for (Map.Entry<Head, Summary> entry : oldest) {
-                Summary summary = entry.getValue();
-                if (bytes <= limitBytes) {
-                  break;
-                }
-                if (summary.keyed() == 0 || summary.lastEndMicros() < keysSinceMicros) {
-                  surplus.add(entry.getKey());
-                  bytes -= summary.bytes();
-                }
-              }
-              return surplus;
-            });
+        .map(heads -> notKept(heads.intact(), options, nowMicros));
+  }
+
+  private static NotKept notKept(List<Head> heads, NodeOptions options, long nowMicros) {
+    NotKept notKept = new NotKept(new ArrayList<>(), new ArrayList<>());
+    List<Map.Entry<Head, Summary>> successes = new ArrayList<>();
+    long bytes = 0;
+    for (Head head : heads) {
+      Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
+      if (summary == null || !summary.drained()) {
+        continue;
+      }
+      if (keepUntil(options, summary) <= nowMicros) {
+        notKept.over().add(head);
+      } else if (!summary.evidence()) {
+        bytes += summary.bytes();
+        successes.add(Map.entry(head, summary));
+      }
+    }
+    long most = options.historyBytes() == 0 ? Long.MAX_VALUE : options.historyBytes();
+    long keysSince = nowMicros - Micros.ceil(options.keyRetention());
+    successes.sort(Comparator.comparingLong(entry -> entry.getValue().lastEndMicros()));
+    for (Map.Entry<Head, Summary> oldest : successes) {
+      Summary summary = oldest.getValue();
+      if (bytes > most && (summary.keyed() == 0 || summary.lastEndMicros() < keysSince)) {
+        notKept.surplus().add(oldest.getKey());
+        bytes -= summary.bytes();
+      }
+    }
+    return notKept;
   }
 
   // ---- idempotency keys

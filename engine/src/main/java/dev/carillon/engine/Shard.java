@@ -188,6 +188,11 @@ final class Shard {
     }
   }
 
+  /** Runs {@code action} as soon as the shard, which is being given back, is out of our hands. */
+  void whenGone(Runnable action) {
+    whenOwned.add(action);
+  }
+
   /** Runs {@code action} as soon as the shard is loaded, or lost: the action looks. */
   void whenLoaded(Runnable action) {
     if (loaded() || ownership == Ownership.LOST) {

@@ -445,6 +445,10 @@ final class Shards {
    */
   void withOwned(ShardId id, Consumer<@Nullable Shard> use) {
     Shard shard = known.get(id);
+    if (shard != null && shard.ownership == Shard.Ownership.LEAVING) {
+      shard.whenGone(() -> withOwnedAgain(id, use));
+      return;
+    }
     if (shard != null) {
       shard.whenOwned(() -> useOwned(shard, use));
       return;
@@ -471,6 +475,12 @@ final class Shards {
             default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
+  }
+
+  private void withOwnedAgain(ShardId id, Consumer<@Nullable Shard> use) {
+    if (!stopping) {
+      withOwned(id, use);
+    }
   }
 
   private void useOwned(Shard shard, Consumer<@Nullable Shard> use) {
@@ -501,7 +511,7 @@ final class Shards {
       listing = true;
       listWaking(now + horizonMicros(), null);
     }
-    retention.lookAtBytes();
+    retention.lookAtAll();
   }
 
   private void lookAt(Shard shard, long now) {
@@ -725,10 +735,14 @@ final class Shards {
     }
   }
 
-  /** A drained shard goes before its time, unless somebody has it. */
-  void spend(Head head) {
+  /**
+   * A drained shard goes, unless somebody has it.
+   *
+   * @param early also before its time
+   */
+  void retireIfIdle(Head head, boolean early) {
     if (!known.containsKey(head.shard()) && !refused.containsKey(head.shard()) && !stopping) {
-      claim(head).spent = true;
+      claim(head).spent = early;
     }
   }
 

@@ -38,6 +38,10 @@ public record Sieve(
     return (mask() & 1 << stateCode) != 0;
   }
 
+  boolean takes(Footer.Part part) {
+    return (mask() & part.states()) != 0;
+  }
+
   /** Whether the shard may hold such a job, by what its head and footer say; false is certain. */
   public Outcome<Boolean> mayHold(Store store, Head head) {
     if (!mayHoldBySummary(head)) {

@@ -26,6 +26,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -244,6 +245,34 @@ class HistoryTest {
       assertThat(carillon.get(ids.getFirst())).isEmpty();
       assertThat(all(carillon, JobQuery.all().states(JobState.DEAD))).hasSize(JOBS / 50);
       assertThat(carillon.get(ids.get(7)).orElseThrow().state()).isEqualTo(JobState.DEAD);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shorterRetentionIsKeptToAfterARestart(Kind kind) {
+    AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofDays(7));
+    try (var world =
+        CarillonTest.at(
+            START,
+            () -> open(kind),
+            options ->
+                options
+                    .loadHorizon(Duration.ofMinutes(10))
+                    .retention(retention.get(), Duration.ofDays(30)))) {
+      List<JobId> ids = fill(world);
+      world.advance(Duration.ofHours(2));
+      assertThat(world.carillon().get(ids.getFirst())).isPresent();
+
+      retention.set(Duration.ofHours(1));
+      world.restart();
+      world.settle();
+
+      JobQuery successes = JobQuery.all().states(JobState.SUCCEEDED);
+      assertThat(all(world.carillon(), successes.newestFirst())).isEmpty();
+      assertThat(all(world.carillon(), successes)).isEmpty();
+      assertThat(world.carillon().get(ids.getFirst())).isEmpty();
+      assertThat(all(world.carillon(), JobQuery.all())).hasSize(JOBS / 50);
     }
   }
 
