@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Nothing starts before they are read. Where there is no record, what the program says counts.
  *
  * <p>Crash table: a change takes effect here when its record is durable; after a crash the record
- * is read before anything starts.
+ * is read before anything starts. A record stays, also where nothing is set any more: what a start
+ * that is over sent late then finds another version than it expects.
  */
 public final class Flow {
   private static final String PREFIX = "f\0";
@@ -154,20 +155,20 @@ public final class Flow {
       Subject subject, UnaryOperator<FlowSetting> change, Consumer<Outcome<FlowSetting>> answer) {
     Kept old = kept.getOrDefault(subject, new Kept(FlowSetting.NONE, Stamp.ABSENT));
     FlowSetting next = change.apply(old.setting());
-    if (next.equals(old.setting())) {
+    // A record of another start may yet be changed by what that start sent: it is written again.
+    if (next.equals(old.setting()) && records.wrote(old.version())) {
       answer.accept(Outcome.ok(get(subject)));
       return;
     }
-    boolean none = next.equals(FlowSetting.NONE);
     Stamp[] version = new Stamp[1];
     version[0] =
         records.put(
             subject.recordKey(PREFIX),
             old.version(),
-            none ? null : next.encode(),
+            next.encode(),
             inEffect -> {
               if (inEffect) {
-                kept.put(subject, new Kept(next, none ? Stamp.ABSENT : version[0]));
+                kept.put(subject, new Kept(next, version[0]));
                 apply(subject);
                 answer.accept(Outcome.ok(get(subject)));
               } else {

@@ -83,6 +83,11 @@ final class Names {
     }
   }
 
+  /** Whether this node made the change that gave a record its version. */
+  boolean wrote(Stamp version) {
+    return version.writer() == incarnation;
+  }
+
   boolean idle() {
     return queue.isEmpty() && !busy;
   }
