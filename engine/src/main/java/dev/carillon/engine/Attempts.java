@@ -170,7 +170,8 @@ final class Attempts implements Dispatcher.Starter {
   private void run(Attempt attempt) {
     ShardJob job = attempt.job();
     long now = env.wallMicros();
-    boolean changed = job.busy > 0 || job.revision != attempt.revision() || job.isPaused();
+    boolean paused = job.isPaused() || attempt.lane().paused() != null;
+    boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
     if (attempt.over || stopping || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
