@@ -18,6 +18,8 @@ final class KeySlot {
   /** Jobs in their lanes and attempts, oldest first. */
   private final Set<Object> holders = new LinkedHashSet<>();
 
+  private int attempts;
+
   private final ReadyLine line = new ReadyLine();
 
   /** How often attempts may start; null for as often as they come. */
@@ -33,11 +35,32 @@ final class KeySlot {
   }
 
   void hold(Object holder) {
-    holders.add(holder);
+    if (holders.add(holder) && holder instanceof Attempt) {
+      attempts++;
+    }
   }
 
   boolean release(Object holder) {
-    return holders.remove(holder);
+    boolean held = holders.remove(holder);
+    if (held && holder instanceof Attempt) {
+      attempts--;
+    }
+    return held;
+  }
+
+  /** Whether a handler of the job has it that goes on after its timeout. */
+  boolean isHeldByAttemptOf(ShardJob job) {
+    for (Object holder : holders) {
+      if (holder instanceof Attempt attempt && attempt.job() == job) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How many of those that hold it are attempts. */
+  int attempts() {
+    return attempts;
   }
 
   int held() {

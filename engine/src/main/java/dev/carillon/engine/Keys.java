@@ -87,7 +87,8 @@ final class Keys {
       slot.hold(job);
       return true;
     }
-    if (open && job.busy == 0) {
+    // A job whose own handler goes on after a timeout waits for it, whatever its rule.
+    if (open && job.busy == 0 && !slot.isHeldByAttemptOf(job)) {
       String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
       if (isRefused(job, concurrency.whenFull(), full)) {
         return false;
@@ -135,7 +136,9 @@ final class Keys {
       return false;
     }
     TokenBucket bucket = slot.bucket;
-    if (bucket == null || rates.mayTake(bucket)) {
+    // One with a higher limit may have come to its lane after this one and started before it.
+    boolean room = slot.attempts() < concurrency.limit();
+    if (room && (bucket == null || rates.mayTake(bucket))) {
       return true;
     }
     slot.release(job);
