@@ -67,6 +67,9 @@ public final class Attempt {
   /** The concurrency key that it holds, if any. */
   @Nullable KeySlot key;
 
+  /** What it used up of rates; null for nothing. */
+  private @Nullable List<Taken> taken;
+
   private @Nullable Object attachment;
   private volatile boolean cancellationRequested;
   private volatile boolean pauseRequested;
@@ -98,6 +101,26 @@ public final class Attempt {
     this.startedMicros = at.startedMicros();
     Awaited awaited = job.awaited();
     this.dependencies = awaited != null ? awaited.infos() : List.of();
+  }
+
+  private record Taken(TokenBucket bucket, TokenBucket.Take take) {}
+
+  /** It has used up one start of the bucket, if there is one. */
+  void took(@Nullable TokenBucket bucket) {
+    if (bucket != null) {
+      if (taken == null) {
+        taken = new ArrayList<>(2);
+      }
+      taken.add(new Taken(bucket, bucket.lastTake()));
+    }
+  }
+
+  /** Its handler was never called: what it used up of rates is there for others. */
+  void giveBack() {
+    if (taken != null) {
+      taken.forEach(each -> each.bucket().giveBack(each.take()));
+      taken = null;
+    }
   }
 
   record Place(JobRef ref, long epoch, long nonce, long startedMicros) {}

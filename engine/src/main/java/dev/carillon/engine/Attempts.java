@@ -239,6 +239,9 @@ final class Attempts implements Dispatcher.Starter {
 
   private void returned(Attempt attempt) {
     attempt.returned = true;
+    if (!attempt.called) {
+      attempt.giveBack();
+    }
     host.left(attempt);
   }
 

@@ -259,6 +259,8 @@ final class Dispatcher {
     handlerOf(job).gate.enter();
     job.phase = ShardJob.Phase.RUNNING;
     Attempt attempt = starter.start(job, lane, alone);
+    attempt.took(lane.namespaceGate.bucket());
+    attempt.took(lane.queueGate.bucket());
     Concurrency concurrency = job.concurrency();
     if (concurrency != null) {
       keys.start(attempt, concurrency);

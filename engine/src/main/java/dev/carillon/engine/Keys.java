@@ -155,6 +155,7 @@ final class Keys {
     attempt.key = slot;
     if (slot.bucket != null) {
       rates.take(slot.bucket);
+      attempt.took(slot.bucket);
     }
   }
 

@@ -24,6 +24,9 @@ final class TokenBucket {
   /** When it is full again, by the clock that only moves forward. */
   private long fullNanos;
 
+  /** The same before the last start. */
+  private long beforeNanos;
+
   /** As far as that may go before the record is written again. */
   private long durableNanos;
 
@@ -68,7 +71,23 @@ final class TokenBucket {
   }
 
   void take(long now) {
+    beforeNanos = fullNanos;
     fullNanos = Math.max(fullNanos, now) + intervalNanos;
+  }
+
+  /** One start that was used up: when it would all have been there before it, and after. */
+  record Take(long beforeNanos, long afterNanos) {}
+
+  Take lastTake() {
+    return new Take(beforeNanos, fullNanos);
+  }
+
+  /** What was taken was not used; too late where more was taken since. */
+  void giveBack(Take take) {
+    if (fullNanos == take.afterNanos()) {
+      fullNanos = take.beforeNanos();
+      free.run();
+    }
   }
 
   /** So much is used up, as its record says. */
