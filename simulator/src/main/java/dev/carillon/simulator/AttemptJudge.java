@@ -7,9 +7,12 @@ import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.Flow;
 import dev.carillon.engine.Micros;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 
 /**
@@ -25,6 +28,11 @@ final class AttemptJudge {
 
   /** How often the node was told to stop. */
   private int stops;
+
+  private final Map<Flow.Subject, RateWatch> rates = new HashMap<>();
+
+  /** Whether the wall clock was put forward in the life that runs or since the last ended. */
+  private boolean putForward;
 
   AttemptJudge(World world, Ledger ledger) {
     this.world = world;
@@ -131,7 +139,10 @@ final class AttemptJudge {
   private void onTime(Execution execution) {
     if (world.healthy()) {
       long due = world.clock.nanosAtWall(execution.job.due);
-      long possible = Math.max(execution.job.sinceNanos, world.healthyFromNanos());
+      long possible =
+          Math.max(
+              world.keys.possibleNanos(execution.job),
+              Math.max(execution.job.sinceNanos, world.healthyFromNanos()));
       long late = world.clock.nanos() - Math.max(due, possible);
       check(
           late <= LATEST_START_NANOS,
@@ -190,16 +201,58 @@ final class AttemptJudge {
         Guarantee.LIMITS,
         () -> execution + " is one too many of its type");
     check(
-        !wish.queue().equals(Wishes.LIMITED_QUEUE)
-            || count(running, other -> other.queue().equals(wish.queue())) < climate.queueLimit,
+        count(running, other -> other.queue().equals(wish.queue())) < limit(execution, queue(wish)),
         Guarantee.LIMITS,
         () -> execution + " is one too many of its queue");
     check(
-        !wish.namespace().equals(Wishes.LIMITED_NAMESPACE)
-            || count(running, other -> other.namespace().equals(wish.namespace()))
-                < climate.namespaceLimit,
+        count(running, other -> other.namespace().equals(wish.namespace()))
+            < limit(execution, namespace(wish)),
         Guarantee.LIMITS,
         () -> execution + " is one too many of its namespace");
+    world.keys.started(execution);
+    for (Flow.Subject subject : List.of(queue(wish), namespace(wish))) {
+      check(
+          !world.flow.surelyPaused(subject),
+          Guarantee.CONTROL,
+          () -> execution + " started though " + subject + " is paused");
+      RateWatch watch = rates.computeIfAbsent(subject, s -> new RateWatch());
+      watch.rate(world.flow.rate(subject), world.flow.rates(subject), world.clock.nanos());
+      watch.started(execution.dispatchedNanos, execution);
+    }
+  }
+
+  private static Flow.Subject queue(Request.Wish wish) {
+    return new Flow.Subject(Flow.Scope.QUEUE, wish.queue());
+  }
+
+  private static Flow.Subject namespace(Request.Wish wish) {
+    return new Flow.Subject(Flow.Scope.NAMESPACE, wish.namespace());
+  }
+
+  /** The limit when the engine decided; a lower one since then counts for those that follow. */
+  private int limit(Execution execution, Flow.Subject subject) {
+    return execution.dispatchedNanos < world.flow.answeredNanos(subject)
+        ? Integer.MAX_VALUE
+        : world.flow.limit(subject);
+  }
+
+  /** A node starts: what it reads of rates it takes by the wall clock. */
+  void begins() {
+    if (putForward) {
+      forgetRates();
+      putForward = false;
+    }
+  }
+
+  /** The wall clock was put forward: a rate that is read again may give a burst. */
+  void clockPutForward() {
+    putForward = true;
+    forgetRates();
+  }
+
+  private void forgetRates() {
+    rates.values().forEach(watch -> watch.forget(world.clock.nanos()));
+    world.keys.clockPutForward();
   }
 
   private static int count(List<Execution> running, Predicate<Request.Wish> alike) {
@@ -212,6 +265,7 @@ final class AttemptJudge {
 
   void finished(Execution execution) {
     ModelJob job = execution.job;
+    world.keys.moved(job);
     if (execution.accepted
         && execution.revision == job.revision
         && (execution.outcome instanceof AttemptOutcome.Interrupted

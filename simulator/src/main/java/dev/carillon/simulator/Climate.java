@@ -1,6 +1,7 @@
 package dev.carillon.simulator;
 
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.Rate;
 import dev.carillon.engine.NodeOptions;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +32,16 @@ final class Climate {
   final int stops;
   final int adds;
   final int killers;
+
+  /** Jobs with a concurrency key, in ten thousand. */
+  final int keyed;
+
+  /** How often operators change something about queues and namespaces. */
+  final int flowChanges;
+
+  /** How often jobs of the concurrency key with a rate start. */
+  final Rate keyRate;
+
   final long longestJumpMicros;
 
   /** Handlers that misbehave, in ten thousand. */
@@ -63,6 +74,9 @@ final class Climate {
     typeLimit = (int) chance.between(1, 4);
     queueLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 4);
     namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);
+    flowChanges = chance.oneIn(3) ? 0 : (int) chance.between(4, 40);
+    keyed = chance.oneIn(4) ? 0 : (int) chance.spread(300, 5_000);
+    keyRate = FlowUsers.rate(chance);
     settings = settings(chance);
   }
 

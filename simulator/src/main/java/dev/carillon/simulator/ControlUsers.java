@@ -140,6 +140,7 @@ final class ControlUsers {
     ModelJob job = ledger.job(ref);
     if (job != null) {
       job.controls.add(control);
+      job.touchedNanos = world.clock.nanos();
     }
     operations.begins(control.kind);
     world.trace.note(control.kind.toString(), job != null ? job.request : -2);
@@ -299,7 +300,7 @@ final class ControlUsers {
           resume(life, job.ref);
         }
         Schedule schedule = job.spec.more().schedule();
-        if (job.live() && schedule != null && new Request.Rules(schedule, 0, null).endless()) {
+        if (job.live() && schedule != null && Request.Rules.endless(schedule)) {
           any = true;
           job.cancelAsked = true;
           operations.begins(Kind.CANCEL);

@@ -15,6 +15,9 @@ final class Execution {
   final long startedNanos;
   final long startedWallMicros;
 
+  /** When the engine decided to start it. */
+  final long dispatchedNanos;
+
   /** Its start was in the journal before it: it may have begun earlier for the engine. */
   final boolean marked;
 
@@ -44,6 +47,10 @@ final class Execution {
     this.startedNanos = world.clock.nanos();
     this.startedWallMicros = world.clock.wallMicros();
     this.marked = job.markers > 0;
+    this.dispatchedNanos =
+        marked && job.markerIncarnation == incarnation
+            ? world.clock.nanosWhenWallWas(job.startAt)
+            : startedNanos;
   }
 
   boolean runs() {

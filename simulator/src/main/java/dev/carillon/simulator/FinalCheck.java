@@ -157,7 +157,10 @@ final class FinalCheck {
         Guarantee.NOT_LOST,
         () -> request + " was acknowledged and has not ended");
     check(
-        job == null || job.end != JobState.FAILED || isDrop(job.spec.more().policy()),
+        job == null
+            || job.end != JobState.FAILED
+            || job.refused
+            || isDrop(job.spec.more().policy()),
         Guarantee.NOT_LOST,
         () -> request + " ended as failed, which no policy said");
   }

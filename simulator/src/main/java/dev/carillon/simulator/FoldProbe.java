@@ -5,6 +5,7 @@ import static dev.carillon.simulator.Violation.check;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.RecurringInfo;
+import dev.carillon.engine.Flow;
 import dev.carillon.engine.Micros;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -48,13 +49,16 @@ final class FoldProbe {
     return true;
   }
 
-  private static void compare(ModelJob job, JobInfo info) {
+  private void compare(ModelJob job, JobInfo info) {
     same(job, "due time", job.due, Micros.ceil(info.dueAt()));
     same(job, "attempts", job.attempts, info.attempt());
     same(job, "cancel", job.cancelReason != null, info.cancelRequested());
     same(job, "queue", job.spec.queue(), info.queue());
     same(job, "priority", job.priority, info.priority());
-    same(job, "pause", job.pauseReason != null, info.state() == JobState.PAUSED);
+    boolean shownPaused = info.state() == JobState.PAUSED;
+    if (job.pauseReason != null || !mayBePaused(job)) {
+      same(job, "pause", job.pauseReason != null, shownPaused);
+    }
     RecurringInfo recurring = info.recurring();
     same(
         job,
@@ -72,6 +76,15 @@ final class FoldProbe {
     if (!Handlers.UNDECODABLE.equals(error)) {
       same(job, "error", job.lastErrorType, error);
     }
+  }
+
+  /** Whether its queue or namespace may be paused, which it shows as well. */
+  private boolean mayBePaused(ModelJob job) {
+    long now = world.clock.nanos();
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, job.spec.queue());
+    Flow.Subject namespace = new Flow.Subject(Flow.Scope.NAMESPACE, job.spec.namespace());
+    return world.flow.perhapsPausedSince(queue, now)
+        || world.flow.perhapsPausedSince(namespace, now);
   }
 
   private static void same(

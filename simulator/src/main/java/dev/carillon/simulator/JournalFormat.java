@@ -53,7 +53,7 @@ final class JournalFormat {
 
   record Add(long job, Spec spec) implements Op {}
 
-  record Start(long job, int attempt, int revision, long incarnation, boolean alone)
+  record Start(long job, int attempt, int revision, long at, long incarnation, boolean alone)
       implements Op {}
 
   record Save(long job, int attempt, int revision, byte[] state) implements Op {}
@@ -330,8 +330,8 @@ final class JournalFormat {
       case START -> {
         int attempt = (int) varint(in);
         int revision = (int) varint(in);
-        in.getLong();
-        yield new Start(job, attempt, revision, in.getLong(), in.get() == 1);
+        long at = in.getLong();
+        yield new Start(job, attempt, revision, at, in.getLong(), in.get() == 1);
       }
       case SAVE -> {
         int attempt = (int) varint(in);

@@ -2,9 +2,11 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
+import dev.carillon.api.WhenFull;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
@@ -25,9 +27,6 @@ final class Judge {
   private final World world;
   private final Ledger ledger;
   private final Set<List<Request>> touchedBatches = new LinkedHashSet<>();
-
-  /** The life that runs now, 0 while none does. */
-  long incarnation;
 
   Judge(World world, Ledger ledger) {
     this.world = world;
@@ -72,6 +71,7 @@ final class Judge {
             && Objects.equals(spec.more().schedule(), wish.rules().schedule())
             && spec.more().first() == wish.rules().firstMicros()
             && Objects.equals(spec.more().policy(), wish.rules().policy())
+            && Objects.equals(spec.more().concurrency(), wish.rules().concurrency())
             && same(spec.name(), wish.name())
             && same(spec.key(), wish.key()),
         Guarantee.HISTORY,
@@ -112,7 +112,7 @@ final class Judge {
   }
 
   void marked(ModelJob job) {
-    if (job.alone && job.markerIncarnation != incarnation) {
+    if (job.alone && job.markerIncarnation != world.incarnation) {
       job.crashedAlone = true; // its node died before it could know that this is written
     }
   }
@@ -136,8 +136,12 @@ final class Judge {
     return null;
   }
 
-  void cancelRequested(ModelJob job) {
-    check(job.cancelAsked, Guarantee.CANCEL, () -> "nobody asked to cancel " + job);
+  void cancelRequested(ModelJob job, String reason) {
+    check(
+        job.cancelAsked || world.keys.cancelledByNewer(job, reason),
+        Guarantee.CANCEL,
+        () -> "nobody asked to cancel " + job);
+    job.cancelAsked = true;
   }
 
   void noSuchJob(ModelShard shard, JournalFormat.Op operation, @Nullable ModelJob ended) {
@@ -216,6 +220,11 @@ final class Judge {
       takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control));
       return;
     }
+    if (next.attempt() == 0 && KeyJudge.isRefusal(next.reason())) {
+      Concurrency concurrency = job.spec.more().concurrency();
+      boolean reject = concurrency != null && concurrency.whenFull() == WhenFull.REJECT;
+      world.keys.refused(job, reject ? WhenFull.REJECT : WhenFull.CANCEL_NEWEST);
+    }
     RecurrenceJudge.moves(job, next);
     long deadline = job.spec.deadline();
     check(
@@ -225,7 +234,8 @@ final class Judge {
     if (next.attempt() != 0) {
       occurred(job, next);
     }
-    world.trace.note("next", job.request, next.attempt(), next.over() ? "over" : "");
+    String detail = next.over() ? "over" : String.valueOf(next.reason());
+    world.trace.note("next", job.request, next.attempt(), detail);
   }
 
   private void occurred(ModelJob job, JournalFormat.Next next) {
@@ -378,11 +388,7 @@ final class Judge {
     }
     switch (end.state()) {
       case SUCCEEDED -> succeeded(job, end, execution);
-      case CANCELLED ->
-          check(
-              job.cancelAsked,
-              Guarantee.CANCEL,
-              () -> job + " is cancelled, which nobody asked for");
+      case CANCELLED -> cancelled(job, end);
       case EXPIRED -> expired(job, execution);
       case DEAD -> {
         if (end.attempt() == 0) {
@@ -394,10 +400,28 @@ final class Judge {
           givenUp(job, end.state(), end.attempt(), execution);
         }
       }
-      case FAILED -> givenUp(job, end.state(), end.attempt(), execution);
+      case FAILED -> {
+        if (end.attempt() == 0 && KeyJudge.isRefusal(end.reason())) {
+          world.keys.refused(job, WhenFull.REJECT);
+          job.refused = true;
+        } else {
+          givenUp(job, end.state(), end.attempt(), execution);
+        }
+      }
       default -> throw new Violation(Guarantee.NOT_LOST, job + " ended as " + end.state());
     }
     world.trace.note("ended", job.request, end.attempt(), end.state().name());
+  }
+
+  private void cancelled(ModelJob job, JournalFormat.End end) {
+    if (end.attempt() == 0 && KeyJudge.isRefusal(end.reason())) {
+      world.keys.refused(job, WhenFull.CANCEL_NEWEST);
+      return;
+    }
+    check(
+        job.cancelAsked || world.keys.cancelledByNewer(job, end.reason()),
+        Guarantee.CANCEL,
+        () -> job + " is cancelled, which nobody asked for");
   }
 
   private static void succeeded(

@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.BlockReason;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
@@ -234,6 +235,18 @@ final class Life implements NodeEnvironment {
             !job.endTold, Guarantee.HISTORY, () -> "the end of " + job + " is told twice");
         job.endTold = true;
         world.trace.note("told", job.request, info.state().name());
+      }
+    }
+
+    @Override
+    public void blocked(JobInfo info) {
+      JobRef ref = Node.ref(info.id());
+      ModelJob job = ref == null ? null : ledger.job(ref);
+      if (job != null) {
+        boolean limited = info.blockReason() == BlockReason.LIMIT;
+        job.blockedBy = limited ? incarnation : 0;
+        job.blockedNanos = world.clock.nanos();
+        world.trace.note("blocked", job.request, String.valueOf(info.blockReason()));
       }
     }
 

@@ -3,6 +3,7 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSetting;
 import dev.carillon.simulator.FaultTable.Column;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,6 @@ final class Lives {
 
   private final World world;
   private final UserOperations users;
-  private final Judge judge;
   private final Life.Parts parts;
   private int started;
   private @Nullable Life current;
@@ -27,10 +27,9 @@ final class Lives {
   /** How many times it died. */
   int crashes;
 
-  Lives(Life.Parts parts, Judge judge) {
+  Lives(Life.Parts parts) {
     this.world = parts.world();
     this.users = parts.users();
-    this.judge = judge;
     this.parts = parts;
   }
 
@@ -50,17 +49,20 @@ final class Lives {
     }
     Life life = new Life(++started, parts, this::crash);
     current = life;
-    judge.incarnation = life.incarnation;
+    world.begins(life);
     world.trace.note("node starts", started);
     register(life);
-    life.node.standardFlow(
-        new Flow.Subject(Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE),
-        setting -> setting.limit(world.climate.namespaceLimit));
-    life.node.standardFlow(
-        new Flow.Subject(Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE),
-        setting -> setting.limit(world.climate.queueLimit));
+    standard(life, Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
+    standard(life, Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE, world.climate.queueLimit);
+    parts.judge().begins();
     life.node.start();
     life.turnIn(0);
+  }
+
+  private void standard(Life life, Flow.Scope scope, String name, int limit) {
+    Flow.Subject subject = new Flow.Subject(scope, name);
+    life.node.standardFlow(subject, setting -> setting.limit(limit));
+    world.flow.standard(subject, FlowSetting.NONE.limit(limit));
   }
 
   private void register(Life life) {
@@ -111,7 +113,7 @@ final class Lives {
   private void over(Life life, boolean crash) {
     life.end();
     current = null;
-    judge.incarnation = 0;
+    world.incarnation = 0;
     parts.judge().lifeEnded(life.incarnation, crash);
   }
 

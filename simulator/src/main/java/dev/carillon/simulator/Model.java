@@ -28,13 +28,23 @@ final class Model {
   private final Map<Long, ModelJob> byRequest = new HashMap<>();
   private int live;
   private @Nullable Judge judge;
+  private @Nullable KeyJudge keys;
 
   Model(VirtualClock clock) {
     this.clock = clock;
   }
 
-  void judge(Judge newJudge) {
+  void judge(Judge newJudge, KeyJudge newKeys) {
     judge = newJudge;
+    keys = newKeys;
+  }
+
+  private KeyJudge keys() {
+    KeyJudge found = keys;
+    if (found == null) {
+      throw new IllegalStateException("key judge: none (expected: one)");
+    }
+    return found;
   }
 
   private Judge judge() {
@@ -259,6 +269,8 @@ final class Model {
       judge().noSuchJob(shard, operation, job);
       return;
     }
+    job.touchedNanos = clock.nanos();
+    keys().moved(job);
     switch (operation) {
       case JournalFormat.Add add -> throw new IllegalStateException("add: seen before");
       case JournalFormat.State state ->
@@ -274,7 +286,7 @@ final class Model {
       case JournalFormat.Retry retry -> retry(job, retry);
       case JournalFormat.Replace replace -> replace(job, replace);
       case JournalFormat.Cancel cancel -> {
-        judge().cancelRequested(job);
+        judge().cancelRequested(job, cancel.reason());
         if (job.cancelReason == null) {
           job.cancelReason = cancel.reason();
           job.stopWritten = true;
@@ -377,6 +389,7 @@ final class Model {
     job.toldFrom = shard.generation;
     job.sinceNanos = clock.nanos();
     shard.jobs.put(job.number, job);
+    keys().entered(job);
     shard.live++;
     live++;
     job.tell(JobEvent.Kind.SCHEDULED, 0);
@@ -391,6 +404,7 @@ final class Model {
       }
       job.alone = start.alone();
       job.markerIncarnation = start.incarnation();
+      job.startAt = start.at();
       job.tell(JobEvent.Kind.STARTED, start.attempt());
       judge().marked(job);
     }
@@ -527,6 +541,7 @@ final class Model {
         () -> "request " + request + " was applied twice: " + twin + " and " + job);
     judge().replaced(job, replace.spec(), request);
     job.begin(replace.spec());
+    keys().entered(job);
     job.remember(job.spec.key());
     job.request = request;
     job.pauseReason = null;

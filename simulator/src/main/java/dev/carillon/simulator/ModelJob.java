@@ -49,6 +49,20 @@ final class ModelJob {
   /** When it last became possible to run it, but for its due time. */
   long sinceNanos;
 
+  /** When it last said that it is blocked by a limit, and the incarnation that said so; 0: none. */
+  long blockedNanos;
+
+  long blockedBy;
+
+  /** When something was last asked or done about it. */
+  long touchedNanos = -1;
+
+  /** Its last start marker was written on its way since then, by the wall clock. */
+  long startAt;
+
+  /** It was refused because its concurrency key was full. */
+  boolean refused;
+
   /** How many of its events are of earlier occurrences. */
   int eventsBefore;
 

@@ -30,7 +30,8 @@ final class Patience {
       if (shard.live > 0) {
         for (ModelJob job : shard.jobs.values()) {
           long due = world.clock.nanosAtWall(job.due);
-          long possible = Math.max(job.sinceNanos, healedNanos);
+          long possible =
+              Math.max(world.keys.possibleNanos(job), Math.max(job.sinceNanos, healedNanos));
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
               !job.live()

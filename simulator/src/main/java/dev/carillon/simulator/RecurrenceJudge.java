@@ -133,6 +133,11 @@ final class RecurrenceJudge {
 
   private static void passedOver(
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
+    if (KeyJudge.isRefusal(next.reason())) {
+      Instant time = schedule.nextAfter(instant(move.time()), instant(next.at()));
+      follows(job, next, of(time, move.count(), Long.MIN_VALUE, 0));
+      return;
+    }
     Duration grace = grace(schedule);
     check(
         grace != null && tooLate(schedule, job.due, next.at()),

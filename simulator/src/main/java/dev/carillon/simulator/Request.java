@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Schedule;
@@ -56,16 +57,20 @@ final class Request {
    *
    * @param firstMicros the time of the first occurrence, without jitter
    */
-  record Rules(@Nullable Schedule schedule, long firstMicros, @Nullable FailurePolicy policy) {
-    static final Rules NONE = new Rules(null, 0, null);
+  record Rules(
+      @Nullable Schedule schedule,
+      long firstMicros,
+      @Nullable FailurePolicy policy,
+      @Nullable Concurrency concurrency) {
+    static final Rules NONE = new Rules(null, 0, null, null);
 
     boolean unlimitedRetries() {
       return policy != null && policy.maxRetries() == FailurePolicy.UNLIMITED;
     }
 
     /** Whether nothing ends its schedule. */
-    boolean endless() {
-      return schedule != null && schedule.times() == null && schedule.until() == null;
+    static boolean endless(Schedule schedule) {
+      return schedule.times() == null && schedule.until() == null;
     }
   }
 

@@ -38,6 +38,8 @@ final class Simulation {
   private final Ledger ledger;
   private final Users users;
   private final ControlUsers controlUsers;
+  private final FlowUsers flowUsers;
+  private final AttemptJudge attempts;
   private final Lives lives;
   private final Wishes wishes;
   private final FoldProbe probe;
@@ -57,21 +59,21 @@ final class Simulation {
     operations = new UserOperations(table);
     ledger = new Ledger(world.model);
     Judge judge = new Judge(world, ledger);
-    world.model.judge(judge);
-    WatchedStore watched = new WatchedStore(memory, world.model, world.names, world.trace);
+    world.model.judge(judge, world.keys);
+    WatchedStore watched = new WatchedStore(memory, world);
     FaultyStore[] made = new FaultyStore[1];
     faults = new StoreFaults(world, operations, () -> deliverLate(made[0]));
     store = new FaultyStore(watched, faults);
     made[0] = store;
-    AttemptJudge attempts = new AttemptJudge(world, ledger);
+    attempts = new AttemptJudge(world, ledger);
     lives =
         new Lives(
-            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts),
-            judge);
+            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts));
     users = new Users(world, ledger, operations);
     lives.afterCrash = users::crashed;
     wishes = new Wishes(world);
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
+    flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
     patience = new Patience(world);
   }
@@ -172,6 +174,9 @@ final class Simulation {
     for (long i = world.chance.between(10, 60); i > 0; i--) {
       at(moment(bursts), controlUsers::change);
     }
+    for (int i = 0; i < climate.flowChanges; i++) {
+      at(moment(bursts), flowUsers::change);
+    }
     for (int i = 0; i < climate.jumps; i++) {
       world.queue.at(moment(bursts), this::jump);
     }
@@ -257,6 +262,9 @@ final class Simulation {
     world.trace.note("clock jumps", back ? -by : by, "");
     operations.met(back ? Column.CLOCK_BACK : Column.CLOCK_FORWARD);
     world.clock.jump(back ? -by : by);
+    if (!back) {
+      attempts.clockPutForward();
+    }
     Life life = lives.current();
     if (life != null) {
       life.turnIn(world.chance.between(0, VirtualClock.SECOND));
@@ -326,7 +334,11 @@ final class Simulation {
     Life life = lives.open();
     boolean[] any = {true};
     if (life != null) {
-      life.deliver(() -> any[0] = controlUsers.tidy(life));
+      life.deliver(
+          () -> {
+            boolean flow = flowUsers.tidy(life);
+            any[0] = controlUsers.tidy(life) || flow;
+          });
     }
     if (any[0] || operations.anyAsked()) {
       world.in(REGISTER_AGAIN_NANOS, this::tidy);

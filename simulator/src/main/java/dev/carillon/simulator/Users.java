@@ -149,7 +149,7 @@ final class Users {
             : new More.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
         policy == null ? null : PolicyFormat.encode(policy),
         null,
-        null,
+        rules.concurrency(),
         List.of(),
         List.of());
   }
@@ -321,6 +321,7 @@ final class Users {
     ModelJob job = ledger.job(ref);
     if (job != null) {
       job.cancelAsked = true;
+      job.touchedNanos = world.clock.nanos();
     }
     operations.begins(Kind.CANCEL);
     long id = job != null ? job.request : -2;

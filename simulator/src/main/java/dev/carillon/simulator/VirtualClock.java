@@ -53,6 +53,19 @@ final class VirtualClock {
     return back;
   }
 
+  /** When, by the monotonic clock, the wall clock last showed {@code wallMicros}. */
+  long nanosWhenWallWas(long wallMicros) {
+    long offset = wallOffsetMicros;
+    for (Jump jump : jumps.reversed()) {
+      long at = (wallMicros - offset) * MICRO;
+      if (at >= jump.nanos && at <= nanos) {
+        return at;
+      }
+      offset -= jump.byMicros;
+    }
+    return (wallMicros - offset) * MICRO;
+  }
+
   void moveTo(long newNanos) {
     if (newNanos < nanos) {
       throw new IllegalStateException("time: " + newNanos + " (expected: at least " + nanos + ")");

@@ -22,10 +22,10 @@ final class WatchedStore implements Store {
   private final Journals journals;
   private final Records records;
 
-  WatchedStore(Store store, Model model, NameRecords names, Trace trace) {
+  WatchedStore(Store store, World world) {
     this.store = store;
-    this.journals = new WatchedJournals(store.journals(), model, trace);
-    this.records = new WatchedRecords(store.records(), names, trace);
+    this.journals = new WatchedJournals(store.journals(), world.model, world.trace);
+    this.records = new WatchedRecords(store.records(), world);
   }
 
   @Override
@@ -218,13 +218,13 @@ final class WatchedStore implements Store {
 
   private static final class WatchedRecords implements Records {
     private final Records records;
-    private final NameRecords names;
+    private final World world;
     private final Trace trace;
 
-    WatchedRecords(Records records, NameRecords names, Trace trace) {
+    WatchedRecords(Records records, World world) {
       this.records = records;
-      this.names = names;
-      this.trace = trace;
+      this.world = world;
+      this.trace = world.trace;
     }
 
     @Override
@@ -245,7 +245,8 @@ final class WatchedStore implements Store {
             change.key().hashCode(),
             word(outcomes.get(i)));
         if (outcomes.get(i).isOk()) {
-          names.changed(change);
+          world.names.changed(change);
+          world.flow.changed(change, world.lifeOf(change.stamp().writer()));
         }
       }
       return outcomes;

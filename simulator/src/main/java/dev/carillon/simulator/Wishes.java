@@ -1,10 +1,12 @@
 package dev.carillon.simulator;
 
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.WhenFull;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,6 +27,14 @@ final class Wishes {
 
   /** Has no handler until everything has healed. */
   static final String LATE_TYPE = "late";
+
+  /** Jobs of this concurrency key go one by one and wait their turn. */
+  static final String LINE_KEY = "line";
+
+  /** Of this concurrency key three run at once. */
+  static final String FEW_KEY = "few";
+
+  private static final int FEW = 3;
 
   static final List<String> TYPES = List.of("plain", "other", LIMITED_TYPE, LATE_TYPE);
   private static final List<String> NAMESPACES = List.of("default", "default", LIMITED_NAMESPACE);
@@ -89,7 +99,7 @@ final class Wishes {
         first + jitter,
         once.timeoutMicros(),
         deadline,
-        new Request.Rules(schedule, first, once.rules().policy()),
+        new Request.Rules(schedule, first, once.rules().policy(), once.rules().concurrency()),
         once.temper());
   }
 
@@ -155,6 +165,21 @@ final class Wishes {
         yield FailurePolicy.exponential(
             base, 1 + chance.below(4), base.multipliedBy(20), retries, chance.below(3) / 2.0);
       }
+    };
+  }
+
+  /** A key that it shares with others, or null. */
+  private @Nullable Concurrency concurrency() {
+    Chance chance = world.chance;
+    if (!chance.happens(world.climate.keyed)) {
+      return null;
+    }
+    WhenFull rule = chance.oneIn(2) ? WhenFull.WAIT : chance.pick(List.of(WhenFull.values()));
+    return switch (chance.below(4)) {
+      case 0 -> Concurrency.of(LINE_KEY);
+      case 1 -> new Concurrency(FEW_KEY, FEW, rule, null);
+      case 2 -> new Concurrency("mixed", (int) chance.between(1, 3), rule, null);
+      default -> new Concurrency("rated", 2, rule, world.climate.keyRate);
     };
   }
 
@@ -251,7 +276,7 @@ final class Wishes {
         due,
         timeout,
         deadline,
-        new Request.Rules(null, 0, policy(temper, timeout)),
+        new Request.Rules(null, 0, policy(temper, timeout), concurrency()),
         temper);
   }
 

@@ -1,5 +1,7 @@
 package dev.carillon.simulator;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +18,13 @@ final class World {
   final Climate climate;
   final Model model;
   final NameRecords names = new NameRecords();
+  final FlowRecords flow;
+  final KeyJudge keys = new KeyJudge(this);
+
+  /** The life that runs now, 0 while none does. */
+  long incarnation;
+
+  private final Map<Long, Integer> lives = new HashMap<>();
 
   /** How often the node may still be killed just so. */
   int crashesLeft;
@@ -34,6 +43,7 @@ final class World {
     this.trace = new Trace(clock, printer);
     this.table = table;
     this.model = new Model(clock);
+    this.flow = new FlowRecords(clock);
   }
 
   /** From now on nothing new goes wrong; what goes wrong already still does for a while. */
@@ -50,6 +60,18 @@ final class World {
   /** Whether the last fault and its after-effects are over. */
   boolean healthy() {
     return clock.nanos() >= healthyFromNanos;
+  }
+
+  /** A node lives. */
+  void begins(Life life) {
+    incarnation = life.incarnation;
+    lives.put(life.incarnation, life.index);
+    flow.begins(life.index);
+  }
+
+  /** Which life had the incarnation; 0 for none. */
+  int lifeOf(long incarnationOfLife) {
+    return lives.getOrDefault(incarnationOfLife, 0);
   }
 
   /** Runs {@code action} that many nanoseconds from now. */

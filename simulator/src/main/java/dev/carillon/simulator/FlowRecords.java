@@ -1,0 +1,184 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.Rate;
+import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSetting;
+import dev.carillon.store.Records.Change;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators have set about queues and namespaces, as the records that took effect say it, and
+ * what the node may take for set: whatever a record held since it started, or since it was last
+ * heard to know it.
+ */
+final class FlowRecords {
+  private static final String PREFIX = "f\0";
+
+  private final VirtualClock clock;
+  private final Map<Flow.Subject, Entry> entries = new HashMap<>();
+  private final Map<Flow.Subject, FlowSetting> standards = new HashMap<>();
+  private int life;
+
+  FlowRecords(VirtualClock clock) {
+    this.clock = clock;
+  }
+
+  /** One queue or namespace. */
+  private static final class Entry {
+    FlowSetting record = FlowSetting.NONE;
+
+    /** What the node may take for set, oldest first. */
+    final List<FlowSetting> possible = new ArrayList<>(List.of(FlowSetting.NONE));
+
+    /** Whether the last of these is by a node that is gone. */
+    boolean late;
+
+    /** When somebody was last told what is in effect, or the node started. */
+    long answeredNanos;
+
+    /** The last life in which somebody was told that a change of it is durable. */
+    int answeredIn;
+
+    /** How often its rate was set. */
+    int rates;
+
+    /** When it was last possible that it is paused. */
+    long pausedNanos = Long.MIN_VALUE;
+  }
+
+  private Entry entry(Flow.Subject subject) {
+    return entries.computeIfAbsent(subject, s -> new Entry());
+  }
+
+  /** What counts where no record says otherwise. */
+  void standard(Flow.Subject subject, FlowSetting setting) {
+    standards.put(subject, setting);
+  }
+
+  /** The node starts, and will read what is set. */
+  void begins(int lifeIndex) {
+    life = lifeIndex;
+    for (Entry entry : entries.values()) {
+      entry.possible.clear();
+      entry.possible.add(entry.record);
+      entry.late = false;
+    }
+  }
+
+  /**
+   * A record was put or deleted.
+   *
+   * @param writer the life of the node that asked for it
+   */
+  void changed(Change change, int writer) {
+    if (!change.key().startsWith(PREFIX)) {
+      return;
+    }
+    String[] parts = change.key().split("\0", 3);
+    Flow.Scope scope = parts[1].equals("q") ? Flow.Scope.QUEUE : Flow.Scope.NAMESPACE;
+    Entry entry = entry(new Flow.Subject(scope, parts[2]));
+    check(
+        entry.answeredIn <= writer,
+        Guarantee.CONTROL,
+        () -> "a late change of " + parts[2] + " overtakes one that was answered since");
+    FlowSetting setting = change.value() == null ? FlowSetting.NONE : decode(change.value());
+    entry.rates += Objects.equals(entry.record.rate(), setting.rate()) ? 0 : 1;
+    entry.record = setting;
+    entry.possible.add(entry.record);
+    entry.late = writer != life;
+  }
+
+  private static FlowSetting decode(byte[] value) {
+    ByteBuffer in = ByteBuffer.wrap(value);
+    check(in.get() == 1, Guarantee.HISTORY, "a flow record of another version");
+    int flags = in.get();
+    return new FlowSetting(
+        (flags & 1) != 0 ? JournalFormat.string(in) : null,
+        (flags & 2) != 0 ? (int) JournalFormat.varint(in) : 0,
+        (flags & 4) != 0 ? RulesFormat.rate(in) : null);
+  }
+
+  /** Somebody is told that this is in effect and durable. */
+  void answered(Flow.Subject subject, FlowSetting told) {
+    Entry entry = entry(subject);
+    notePause(entry);
+    int known = entry.possible.size() - 1;
+    while (known >= 0 && !inEffect(subject, entry.possible.get(known)).equals(told)) {
+      known--;
+    }
+    boolean last = known == entry.possible.size() - 1;
+    check(
+        known >= 0 && (last || !entry.late),
+        Guarantee.CONTROL,
+        () -> subject + " is said to be " + told + ", its record says " + entry.record);
+    entry.possible.subList(0, known).clear();
+    entry.answeredIn = life;
+    entry.answeredNanos = clock.nanos();
+  }
+
+  /** When somebody was last told what is in effect. */
+  long answeredNanos(Flow.Subject subject) {
+    return entry(subject).answeredNanos;
+  }
+
+  private void notePause(Entry entry) {
+    if (entry.possible.stream().anyMatch(setting -> setting.paused() != null)) {
+      entry.pausedNanos = clock.nanos();
+    }
+  }
+
+  private FlowSetting inEffect(Flow.Subject subject, FlowSetting setting) {
+    FlowSetting standard = standards.getOrDefault(subject, FlowSetting.NONE);
+    return new FlowSetting(
+        setting.paused() != null ? setting.paused() : standard.paused(),
+        setting.limit() != 0 ? setting.limit() : standard.limit(),
+        setting.rate() != null ? setting.rate() : standard.rate());
+  }
+
+  /** Whether the node must know that it is paused. */
+  boolean surelyPaused(Flow.Subject subject) {
+    return entry(subject).possible.stream().allMatch(setting -> setting.paused() != null);
+  }
+
+  /** Whether it may have been paused since then. */
+  boolean perhapsPausedSince(Flow.Subject subject, long nanos) {
+    Entry entry = entry(subject);
+    notePause(entry);
+    return entry.pausedNanos >= nanos;
+  }
+
+  /** How many attempts may run at once at most. */
+  int limit(Flow.Subject subject) {
+    return entry(subject).possible.stream()
+        .mapToInt(setting -> inEffect(subject, setting).limit())
+        .map(limit -> limit == 0 ? Integer.MAX_VALUE : limit)
+        .max()
+        .orElse(Integer.MAX_VALUE);
+  }
+
+  /** How often attempts may start; null where there is no rate, or it is not sure which. */
+  @Nullable Rate rate(Flow.Subject subject) {
+    Rate rate = entry(subject).record.rate();
+    return same(subject, FlowSetting::rate, rate) ? rate : null;
+  }
+
+  /** How often that was set. */
+  int rates(Flow.Subject subject) {
+    return entry(subject).rates;
+  }
+
+  private boolean same(
+      Flow.Subject subject, Function<FlowSetting, @Nullable Object> part, @Nullable Object value) {
+    return entry(subject).possible.stream()
+        .allMatch(setting -> Objects.equals(part.apply(setting), value));
+  }
+}

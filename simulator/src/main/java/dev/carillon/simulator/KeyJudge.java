@@ -1,0 +1,219 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.Rate;
+import dev.carillon.api.WhenFull;
+import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.Flow;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says of what happens under concurrency keys whether it may: no more at once than the starting
+ * job's limit, in the order of their due times, refused only beside others.
+ */
+final class KeyJudge {
+  /** Jobs due closer to each other than this may go in any order. */
+  private static final long ORDER_MICROS = 50_000;
+
+  private final World world;
+  private final Map<Name, Key> keys = new HashMap<>();
+
+  private record Name(String namespace, String key) {}
+
+  /** One key: every job that ever had it, the attempts under it and its rate. */
+  private static final class Key {
+    final List<ModelJob> jobs = new ArrayList<>();
+    final List<Execution> executions = new ArrayList<>();
+    final RateWatch rate = new RateWatch();
+    long movedNanos;
+  }
+
+  KeyJudge(World world) {
+    this.world = world;
+  }
+
+  private @Nullable Key key(ModelJob job) {
+    Concurrency concurrency = job.spec.more().concurrency();
+    return concurrency == null
+        ? null
+        : keys.computeIfAbsent(
+            new Name(job.spec.namespace(), concurrency.key()), name -> new Key());
+  }
+
+  private static Concurrency concurrency(ModelJob job) {
+    Concurrency concurrency = job.spec.more().concurrency();
+    if (concurrency == null) {
+      throw new IllegalStateException(job + ": no concurrency key (expected: one)");
+    }
+    return concurrency;
+  }
+
+  /** The job has its spec from now on. */
+  void entered(ModelJob job) {
+    Key key = key(job);
+    if (key != null && !key.jobs.contains(job)) {
+      key.jobs.add(job);
+    }
+  }
+
+  /** Something happened to a job under its key: those that wait may go on. */
+  void moved(ModelJob job) {
+    Key key = key(job);
+    if (key != null) {
+      key.movedNanos = world.clock.nanos();
+    }
+  }
+
+  /** Since when the job can have had its key at the earliest: since something moved there. */
+  long possibleNanos(ModelJob job) {
+    Key key = key(job);
+    if (key == null) {
+      return Long.MIN_VALUE;
+    }
+    Rate rate = concurrency(job).rate();
+    long interval = rate == null ? 0 : rate.period().toNanos() / rate.permits();
+    return key.movedNanos + interval;
+  }
+
+  void clockPutForward() {
+    keys.values().forEach(key -> key.rate.forget(world.clock.nanos()));
+  }
+
+  // ---- starts
+
+  void started(Execution execution) {
+    ModelJob job = execution.job;
+    Key key = key(job);
+    if (key == null) {
+      return;
+    }
+    key.executions.removeIf(other -> !holds(other));
+    Concurrency concurrency = concurrency(job);
+    long before =
+        key.executions.stream()
+            .filter(other -> !execution.marked || other.dispatchedNanos < execution.dispatchedNanos)
+            .count();
+    check(
+        before < concurrency.limit(),
+        Guarantee.LIMITS,
+        () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
+    key.rate.rate(concurrency.rate(), 0, 0);
+    key.rate.started(execution.dispatchedNanos, execution);
+    inOrder(execution, key);
+    key.executions.add(execution);
+    key.movedNanos = world.clock.nanos();
+  }
+
+  /** Whether an attempt has its key: until its handler has returned and its outcome is durable. */
+  private static boolean holds(Execution execution) {
+    if (execution.cutOff) {
+      return false;
+    }
+    ModelJob job = execution.job;
+    boolean written =
+        execution.outcome instanceof AttemptOutcome.Succeeded
+            || execution.outcome instanceof AttemptOutcome.Failed;
+    return execution.runs()
+        || (execution.accepted
+            && written
+            && job.live()
+            && job.shard.owner == execution.incarnation
+            && job.revision == execution.revision
+            && job.attempts < execution.attempt.number());
+  }
+
+  /** Of those that are known to wait in line the first goes first. */
+  private void inOrder(Execution execution, Key key) {
+    ModelJob job = execution.job;
+    if (!isInLine(job, execution.incarnation)) {
+      job.blockedBy = 0;
+      return;
+    }
+    for (ModelJob other : key.jobs) {
+      boolean before =
+          other.priority > job.priority
+              || (other.priority == job.priority && other.due + ORDER_MICROS < job.due);
+      check(
+          other == job
+              || !before
+              || !isInLine(other, execution.incarnation)
+              || other.blockedNanos > job.blockedNanos,
+          Guarantee.LIMITS,
+          () -> execution + " overtook " + other + ", which waits for the same key");
+    }
+    job.blockedBy = 0;
+  }
+
+  /** Whether the job is known to wait for its key, and nobody is doing anything about it. */
+  private boolean isInLine(ModelJob job, long incarnation) {
+    Concurrency concurrency = job.spec.more().concurrency();
+    return job.live()
+        && concurrency != null
+        && concurrency.key().equals(Wishes.LINE_KEY)
+        && job.blockedBy == incarnation
+        && job.blockedNanos > job.touchedNanos
+        && job.parent == null
+        && job.spec.name() == null
+        && job.spec.deadline() == 0
+        && !job.spec.type().equals(Wishes.LIMITED_TYPE)
+        && !paused(Flow.Scope.QUEUE, job.spec.queue(), job.blockedNanos)
+        && !paused(Flow.Scope.NAMESPACE, job.spec.namespace(), job.blockedNanos);
+  }
+
+  private boolean paused(Flow.Scope scope, String name, long sinceNanos) {
+    return world.flow.perhapsPausedSince(new Flow.Subject(scope, name), sinceNanos);
+  }
+
+  // ---- refusals
+
+  /** Whether the reason of an end or a skip is that the key was full. */
+  static boolean isRefusal(@Nullable String reason) {
+    return reason != null && reason.startsWith("concurrency key ");
+  }
+
+  /** The job was refused because its key was full: there must have been others under it. */
+  void refused(ModelJob job, WhenFull rule) {
+    Key key = key(job);
+    check(
+        key != null && concurrency(job).whenFull() == rule,
+        Guarantee.LIMITS,
+        () -> job + " is refused for its key, which its rule does not say");
+    if (key == null) {
+      return;
+    }
+    long others = key.jobs.stream().filter(other -> other != job && wasThere(other, job)).count();
+    int least = concurrency(job).key().equals(Wishes.FEW_KEY) ? concurrency(job).limit() : 1;
+    check(
+        others >= least,
+        Guarantee.LIMITS,
+        () -> job + " is refused for its key beside " + others + " others");
+  }
+
+  /** Whether {@code other} may have had the key since {@code job} was there. */
+  private boolean wasThere(ModelJob other, ModelJob job) {
+    long due = Math.min(other.due, other.spec.due());
+    return other.executions.stream().anyMatch(Execution::runs)
+        || ((other.live() || other.endedNanos >= job.sinceNanos)
+            && world.clock.highestWallSince(Math.min(other.sinceNanos, job.sinceNanos)) >= due);
+  }
+
+  private static boolean cancels(ModelJob job) {
+    Concurrency concurrency = job.spec.more().concurrency();
+    return concurrency != null && concurrency.whenFull() == WhenFull.CANCEL_RUNNING;
+  }
+
+  /** Whether a newer job under its key may have cancelled it. */
+  boolean cancelledByNewer(ModelJob job, @Nullable String reason) {
+    Key key = key(job);
+    return key != null
+        && reason != null
+        && reason.startsWith("a newer job is due; concurrency key ")
+        && key.jobs.stream().anyMatch(other -> other != job && cancels(other));
+  }
+}
