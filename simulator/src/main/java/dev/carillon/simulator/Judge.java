@@ -421,7 +421,7 @@ final class Judge {
     check(
         job.cancelAsked || world.keys.cancelledByNewer(job, end.reason()),
         Guarantee.CANCEL,
-        () -> job + " is cancelled, which nobody asked for");
+        () -> job + " is cancelled, which nobody asked for: " + end.reason());
   }
 
   private static void succeeded(
@@ -493,8 +493,13 @@ final class Judge {
     }
   }
 
-  void droppedGenerations(ModelShard shard) {
-    for (ModelJob job : shard.jobs.values()) {
+  /**
+   * Generations of a shard are gone.
+   *
+   * @param kept the jobs that were told of until now
+   */
+  void droppedGenerations(List<ModelJob> kept) {
+    for (ModelJob job : kept) {
       if (job.forgotten()) {
         mayGo(job);
       }

@@ -227,8 +227,9 @@ final class Model {
 
   void droppedGenerations(ShardId id, long epoch, int oldest) {
     ModelShard shard = writable(id, epoch, "drop of generations");
+    List<ModelJob> kept = shard.jobs.values().stream().filter(job -> !job.forgotten()).toList();
     shard.oldestGeneration = Math.max(shard.oldestGeneration, oldest);
-    judge().droppedGenerations(shard);
+    judge().droppedGenerations(kept);
   }
 
   void loweredWake(ShardId id, long epoch, long wake) {
