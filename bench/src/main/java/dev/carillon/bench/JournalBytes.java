@@ -88,6 +88,7 @@ final class JournalBytes {
     }
     summary.writeBytes(ByteBuffer.allocate(Long.BYTES).putLong(lastEndMicros).array());
     varint(summary, bytes);
+    varint(summary, 0);
     return summary.toByteArray();
   }
 

@@ -113,9 +113,9 @@ public final class Retention {
   }
 
   /**
-   * Drained shards that nobody owns and that are not kept by these settings.
+   * Shards that nobody owns and of which something is not kept by these settings.
    *
-   * @param over their retention is over
+   * @param over their retention is over, or that of older generations
    * @param surplus there is no room for them, oldest first
    */
   record NotKept(List<Head> over, List<Head> surplus) {}
@@ -131,12 +131,14 @@ public final class Retention {
     long bytes = 0;
     for (Head head : heads) {
       Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
-      if (summary == null || !summary.drained()) {
+      if (summary == null) {
         continue;
       }
-      if (keepUntil(options, summary) <= nowMicros) {
+      if (summary.drained()
+          ? keepUntil(options, summary) <= nowMicros
+          : hasOldGenerations(head, summary, nowMicros)) {
         notKept.over().add(head);
-      } else if (!summary.evidence()) {
+      } else if (summary.drained() && !summary.evidence()) {
         bytes += summary.bytes();
         successes.add(Map.entry(head, summary));
       }
@@ -152,6 +154,12 @@ public final class Retention {
       }
     }
     return notKept;
+  }
+
+  private static boolean hasOldGenerations(Head head, Summary summary, long nowMicros) {
+    return summary.replaced().stream()
+        .anyMatch(
+            old -> old.generation() >= head.oldestGeneration() && old.untilMicros() <= nowMicros);
   }
 
   // ---- idempotency keys
@@ -235,7 +243,10 @@ public final class Retention {
       return;
     }
     Summary summary = shards.summary(shard);
-    compact(shard, new Plan(staged -> summary.rewritten(staged.bytes(), null), done -> {}));
+    long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
+    Summing summing =
+        staged -> summary.rewritten(staged.bytes(), null).replacing(shard.generation, until);
+    compact(shard, new Plan(summing, done -> {}));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -357,27 +368,48 @@ public final class Retention {
   private void dropOld(Shard shard, Summary summary, Consumer<Summary> published) {
     if (!summary.drained()) {
       shard.rewriting = false;
-      long lastEnd = Math.max(env.wallMicros(), summary.lastEndMicros());
-      shard.dropOldAtMicros = lastEnd + Micros.ceil(options.successRetention());
+      shard.replaced = summary.replaced();
       committer.touch(shard);
       published.accept(summary);
       return;
     }
     dropGenerations(
         shard,
+        shard.generation,
         () -> {
           shard.rewriting = false;
           published.accept(summary);
         });
   }
 
-  /** Drops a lingering shard's replaced generations once their retention is over. */
+  private long keepMicros() {
+    return Micros.ceil(options.successRetention());
+  }
+
+  /** The older generations of a shard that was just claimed. */
+  List<Summary.Replaced> stillKept(Shard shard, List<Summary.Replaced> replaced) {
+    List<Summary.Replaced> kept = new ArrayList<>(replaced);
+    kept.removeIf(old -> old.generation() < shard.oldestGeneration);
+    if (kept.isEmpty() && shard.oldestGeneration < shard.generation) {
+      kept.add(new Summary.Replaced(shard.generation - 1, env.wallMicros() + keepMicros()));
+    }
+    return kept;
+  }
+
+  /** Drops those of a lingering shard's replaced generations whose retention is over. */
   void dropOldIfTime(Shard shard) {
-    if (shard.dropOldAtMicros != 0 && shard.dropOldAtMicros <= env.wallMicros() && shard.quiet()) {
-      shard.dropOldAtMicros = 0;
+    long now = env.wallMicros();
+    List<Summary.Replaced> left = new ArrayList<>(shard.replaced);
+    int oldest = 0;
+    while (!left.isEmpty() && left.getFirst().untilMicros() <= now) {
+      oldest = left.removeFirst().generation() + 1;
+    }
+    if (oldest != 0 && shard.quiet()) {
+      shard.replaced = left;
       shard.holds++;
       dropGenerations(
           shard,
+          oldest,
           () -> {
             shard.holds--;
             shards.settle(shard);
@@ -385,23 +417,23 @@ public final class Retention {
     }
   }
 
-  /** Drops the generations before the current one. */
-  void dropGenerations(Shard shard, Runnable done) {
+  /** Drops the generations before {@code oldest}. */
+  private void dropGenerations(Shard shard, int oldest, Runnable done) {
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().dropGenerations(shard.id, shard.epoch, shard.generation),
+        store -> store.journals().dropGenerations(shard.id, shard.epoch, oldest),
         outcome -> {
           if (!shard.owned()) {
             return;
           }
           switch (outcome) {
             case Outcome.Ok<Head> ok -> {
-              shard.oldestGeneration = shard.generation;
+              shard.oldestGeneration = Math.max(shard.oldestGeneration, oldest);
               done.run();
             }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);
             case Outcome.Conflict<Head> conflict -> shards.lost(shard);
-            default -> later(() -> dropGenerations(shard, done));
+            default -> later(() -> dropGenerations(shard, oldest, done));
           }
         });
   }

@@ -87,8 +87,8 @@ final class Shard {
   /** It is to go before its time: there is no room for it. */
   boolean spent;
 
-  /** When its replaced generations go; 0 where it has none. */
-  long dropOldAtMicros;
+  /** Its older generations, as far as they are still kept, oldest first. */
+  List<Summary.Replaced> replaced = List.of();
 
   /** When a refused append may be tried again. */
   long retryAtNanos = Long.MIN_VALUE;

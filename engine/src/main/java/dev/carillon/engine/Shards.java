@@ -332,6 +332,7 @@ final class Shards {
         shard.lastEndMicros = now.lastEndMicros();
         shard.journalBytes = now.bytes();
         shard.packed = now.packed();
+        shard.replaced = retention.stillKept(shard, now.replaced());
         if (now.drained() && !shard.suspect) {
           retire(shard, now);
         } else if (shard.suspect || !far || shard.awaited()) {
@@ -689,7 +690,8 @@ final class Shards {
               0,
               shard.lastEndMicros,
               shard.journalBytes,
-              packed);
+              packed,
+              shard.replaced);
     }
     boolean drained = fold.live().size() == 0 && shard.sealed && fold.debts().isEmpty();
     return new Summary(
@@ -703,7 +705,8 @@ final class Shards {
         shard.evidence ? 0 : fold.keyed(),
         Math.max(shard.lastEndMicros, fold.lastEndMicros()),
         shard.journalBytes,
-        packed);
+        packed,
+        shard.replaced);
   }
 
   private void drained(Shard shard) {

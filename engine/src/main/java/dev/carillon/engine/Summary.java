@@ -1,6 +1,8 @@
 package dev.carillon.engine;
 
 import dev.carillon.store.Head;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastEndMicros when the last one ended
  * @param bytes what its current generation takes, as far as its owner knew; 0 where it did not
  * @param packed null where its current generation is not packed
+ * @param replaced its older generations, as far as they are still kept, oldest first
  */
 record Summary(
     int widthSeconds,
@@ -32,17 +35,25 @@ record Summary(
     int keyed,
     long lastEndMicros,
     long bytes,
-    @Nullable Packed packed) {
+    @Nullable Packed packed,
+    List<Replaced> replaced) {
   private static final int VERSION = 2;
   private static final int DRAINED = 1;
   private static final int EVIDENCE = 2;
   private static final int PACKED = 4;
 
+  /** With more, the oldest are kept together, as long as the younger ones of them. */
+  private static final int MOST_REPLACED = 64;
+
+  /** A generation that a compaction has replaced, and until when it is kept for reading. */
+  record Replaced(int generation, long untilMicros) {}
+
   /** Stands for one that this code cannot read. */
-  static final Summary UNREADABLE = new Summary(1, 0, 0, false, false, 0, 0, 0, 0, 0, null);
+  static final Summary UNREADABLE =
+      new Summary(1, 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of());
 
   static Summary fresh(Bucket bucket) {
-    return new Summary(bucket.widthSeconds(), 0, 0, false, false, 0, 0, 0, 0, 0, null);
+    return new Summary(bucket.widthSeconds(), 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of());
   }
 
   byte[] encode() {
@@ -57,7 +68,9 @@ record Summary(
             .varint(failed)
             .varint(keyed)
             .i64(lastEndMicros)
-            .varint(bytes);
+            .varint(bytes)
+            .varint(replaced.size());
+    replaced.forEach(old -> out.varint(old.generation()).i64(old.untilMicros()));
     if (packed != null) {
       packed.write(out);
     }
@@ -73,22 +86,40 @@ record Summary(
         return Optional.empty();
       }
       int flags = in.u8();
+      int widthSeconds = (int) in.varint();
+      long added = in.varint();
+      long addedBytes = in.varint();
+      int dead = (int) in.varint();
+      int failed = (int) in.varint();
+      int keyed = (int) in.varint();
+      long lastEndMicros = in.i64();
+      long bytes = version >= 2 ? in.varint() : 0;
+      List<Replaced> replaced = version >= 2 ? readReplaced(in) : List.of();
       return Optional.of(
           new Summary(
-              (int) in.varint(),
-              in.varint(),
-              in.varint(),
+              widthSeconds,
+              added,
+              addedBytes,
               (flags & DRAINED) != 0,
               (flags & EVIDENCE) != 0,
-              (int) in.varint(),
-              (int) in.varint(),
-              (int) in.varint(),
-              in.i64(),
-              version >= 2 ? in.varint() : 0,
-              (flags & PACKED) != 0 ? Packed.read(in) : null));
+              dead,
+              failed,
+              keyed,
+              lastEndMicros,
+              bytes,
+              (flags & PACKED) != 0 ? Packed.read(in) : null,
+              replaced));
     } catch (DamagedException e) {
       return Optional.empty();
     }
+  }
+
+  private static List<Replaced> readReplaced(ByteReader in) {
+    List<Replaced> replaced = new ArrayList<>();
+    for (int i = in.length(); i > 0; i--) {
+      replaced.add(new Replaced((int) in.varint(), in.i64()));
+    }
+    return replaced;
   }
 
   /** The same shard while something may be on its way to it. */
@@ -104,7 +135,8 @@ record Summary(
         keyed,
         lastEndMicros,
         bytes,
-        packed);
+        packed,
+        replaced);
   }
 
   /** The same shard with its idempotency keys forgotten. */
@@ -120,7 +152,8 @@ record Summary(
         0,
         lastEndMicros,
         bytes,
-        packed);
+        packed,
+        replaced);
   }
 
   /** The same shard after a compaction left only evidence. */
@@ -136,7 +169,8 @@ record Summary(
         0,
         lastEndMicros,
         bytesLeft,
-        null);
+        null,
+        replaced);
   }
 
   /** The same shard in another generation. */
@@ -152,6 +186,29 @@ record Summary(
         keyed,
         lastEndMicros,
         newBytes,
-        newPacked);
+        newPacked,
+        replaced);
+  }
+
+  /** The same shard where {@code generation} is kept as an older one. */
+  Summary replacing(int generation, long untilMicros) {
+    List<Replaced> more = new ArrayList<>(replaced);
+    more.add(new Replaced(generation, untilMicros));
+    if (more.size() > MOST_REPLACED) {
+      more.removeFirst(); // it goes with the next one, whose time is later
+    }
+    return new Summary(
+        widthSeconds,
+        added,
+        addedBytes,
+        drained,
+        evidence,
+        dead,
+        failed,
+        keyed,
+        lastEndMicros,
+        bytes,
+        packed,
+        List.copyOf(more));
   }
 }

@@ -64,7 +64,7 @@ class PackPlanTest {
 
   private Outcome<Head> publish(PackPlan plan, long expectedTail) {
     Summary summary =
-        new Summary(3600, 9, 9, false, false, 0, 0, 0, 1, plan.bytes(), plan.packed());
+        new Summary(3600, 9, 9, false, false, 0, 0, 0, 1, plan.bytes(), plan.packed(), List.of());
     return store
         .journals()
         .publish(
@@ -286,8 +286,9 @@ class PackPlanTest {
     Head written = new Head(shard, 1, 0, false, head.status(), 1, 1, 0, "node", old);
 
     assertThat(Summary.read(written))
-        .contains(new Summary(3600, 7, 700, true, false, 1, 2, 3, 99, 0, null));
-    Summary now = new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null);
+        .contains(new Summary(3600, 7, 700, true, false, 1, 2, 3, 99, 0, null, List.of()));
+    Summary now =
+        new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null, List.of()).replacing(3, 17);
     assertThat(
             Summary.read(
                 new Head(shard, 1, 0, false, head.status(), 1, 1, 0, "node", now.encode())))

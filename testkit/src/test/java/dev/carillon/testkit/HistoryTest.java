@@ -14,6 +14,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.Page;
+import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
@@ -316,6 +317,37 @@ class HistoryTest {
       assertThat(carillon.get(ids.get(5)).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
       assertThat(carillon.get(ids.get(6)).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void attemptsBeforeACompactionStayForTheirRetention(Kind kind) {
+    try (var world = world(kind)) {
+      Carillon carillon = world.carillon();
+      carillon.handle(COMMON, (number, job) -> job.save(new byte[400_000]));
+      Schedule schedule = Schedule.every(Duration.ofMinutes(1));
+      JobId id = carillon.schedule(COMMON.job(1).on(schedule)).id();
+      world.advance(Duration.ofMinutes(100));
+      assertThat(counts.getOrDefault("shards.compacted", 0L)).isGreaterThanOrEqualTo(3);
+      int occurred = occurred(carillon, id);
+      assertThat(occurred).isBetween(99, 102);
+      assertThat(carillon.pause(id, "enough")).isEqualTo(ControlResult.DONE);
+
+      world.restart();
+      world.advance(Duration.ofDays(6));
+      assertThat(occurred(world.carillon(), id)).isEqualTo(occurred);
+      world.restart();
+      world.advance(Duration.ofDays(2));
+
+      assertThat(occurred(world.carillon(), id)).isLessThan(occurred / 2);
+    }
+  }
+
+  private static int occurred(Carillon carillon, JobId id) {
+    return (int)
+        carillon.history(id).orElseThrow().events().stream()
+            .filter(event -> event.kind() == JobEvent.Kind.OCCURRED)
+            .count();
   }
 
   @ParameterizedTest
