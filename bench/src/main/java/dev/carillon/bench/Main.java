@@ -7,12 +7,15 @@ import picocli.CommandLine.Option;
 /** Measures Carillon through its public API and holds the figures against their bounds. */
 @Command(
     name = "carillon bench",
-    description = "Throughput, latency, memory, history and cron, each against its bound.",
+    description =
+        "Throughput, latency, memory, history, fairness and cron, each against its bound.",
     subcommands = {
       ThroughputCommand.class,
       LatencyCommand.class,
       PendingCommand.class,
       HistoryCommand.class,
+      TenantsCommand.class,
+      BacklogCommand.class,
       CensusCommand.class,
       MemoryRoundCommand.class,
       RestartCommand.class,

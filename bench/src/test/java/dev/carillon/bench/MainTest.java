@@ -64,6 +64,23 @@ class MainTest {
   }
 
   @Test
+  void tenantsStandBesideDueOrder() throws Exception {
+    List<JsonNode> figures = run("tenants", "--jobs=2000", "--tenants=5", "--each=4");
+    assertThat(values(figures, "tenants", "lateness of the others p99")).hasSize(1);
+    assertThat(values(figures, "due order", "jobs of the others")).containsExactly(20.0);
+    assertThat(values(figures, "tenants", "earliest start")).allMatch(early -> early >= 0);
+  }
+
+  @Test
+  void backlogIsWorkedOffBesideNewJobs() throws Exception {
+    List<JsonNode> figures =
+        run("backlog", "--jobs=3000", "--rate=100", "--slots=8", "--handler-millis=2");
+    assertThat(values(figures, "backlog", "lateness of newly due jobs p99")).hasSize(1);
+    assertThat(values(figures, "backlog", "most attempts at once")).allMatch(most -> most <= 8);
+    assertThat(values(figures, "backlog", "heap growth")).hasSize(1);
+  }
+
+  @Test
   void cronStandsBesideOtherLibraries() throws Exception {
     List<JsonNode> figures = run("cron", "--seconds=1", "--warmup=1", "--rounds=1");
     assertThat(values(figures, "cron 0 30 2 * * ?", "next time")).hasSize(4);
