@@ -834,8 +834,8 @@ public final class Carillon implements AutoCloseable {
   }
 
   private String detail() {
-    int refused = loop.refusedShards();
-    return refused == 0 ? "ok" : "ok, but shards that cannot be read: " + refused;
+    String refused = loop.refused();
+    return refused.isEmpty() ? "ok" : "ok, but shards that cannot be read: " + refused;
   }
 
   private @Nullable String problem(boolean live) {

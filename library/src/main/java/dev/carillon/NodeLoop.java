@@ -35,6 +35,7 @@ final class NodeLoop {
   private static final int EVENTS_A_ROUND = 2048;
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final long SLEEP_AFTER_FAILURE_NANOS = 10_000_000;
+  private static final int REFUSED_NAMED = 3;
 
   private final Settings settings;
   private final Reports reports;
@@ -48,7 +49,8 @@ final class NodeLoop {
 
   // The loop's own.
   private final Unanswered unanswered = new Unanswered();
-  private volatile int refusedShards;
+  private int refusedShards;
+  private volatile String refused = "";
   private final List<CompletableFuture<LoopControl.Quiet>> awaitingQuiet = new ArrayList<>();
   private final List<Awaited> awaited = new ArrayList<>();
   private List<Pending<?>> completions = new ArrayList<>();
@@ -123,9 +125,9 @@ final class NodeLoop {
     return pending;
   }
 
-  /** Shards that could not be read, as of the last round; any thread. */
-  int refusedShards() {
-    return refusedShards;
+  /** The shards that could not be read, as of the last round; empty without any; any thread. */
+  String refused() {
+    return refused;
   }
 
   Duration answerTimeout() {
@@ -228,7 +230,7 @@ final class NodeLoop {
       more = takeEvents();
       readClocks();
       nanos = node.turn();
-      refusedShards = node.refusedShards();
+      lookAtRefused();
     } catch (Throwable e) {
       reports.report("a turn of the loop failed", e);
     }
@@ -242,6 +244,15 @@ final class NodeLoop {
     } catch (Throwable e) {
       reports.report("a round of the loop failed", e);
       return SLEEP_AFTER_FAILURE_NANOS;
+    }
+  }
+
+  private void lookAtRefused() {
+    int now = node.refusedShards();
+    if (now != refusedShards) {
+      refusedShards = now;
+      String more = now > REFUSED_NAMED ? ", …" : "";
+      refused = now + " (" + String.join(", ", node.refusals(REFUSED_NAMED)) + more + ")";
     }
   }
 

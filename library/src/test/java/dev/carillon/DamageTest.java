@@ -102,7 +102,7 @@ class DamageTest {
           .untilAsserted(
               () ->
                   assertThat(carillon.health().detail())
-                      .isEqualTo("ok, but shards that cannot be read: 1"));
+                      .startsWith("ok, but shards that cannot be read: 1 (shard " + shardOf(soon)));
       assertThat(carillon.health().ready()).isTrue();
       assertThat(carillon.stats().refusedShards()).isEqualTo(1);
       assertThatThrownBy(() -> carillon.get(soon)).isInstanceOf(StoreCorruptedException.class);
@@ -143,6 +143,21 @@ class DamageTest {
   }
 
   @Test
+  void healthNamesADamagedHeadThatWakesInAYear() throws Exception {
+    update("update heads set wake = wake + 1 where shard = '" + shardOf(year) + "'");
+    try (Carillon carillon = place.open()) {
+      Awaitility.await()
+          .untilAsserted(
+              () ->
+                  assertThat(carillon.health().detail())
+                      .isEqualTo(
+                          "ok, but shards that cannot be read: 1 (head of shard %s: damaged)"
+                              .formatted(shardOf(year))));
+      assertThat(carillon.health().ready()).isTrue();
+    }
+  }
+
+  @Test
   void damagedHeadThatWouldWakeIsCountedAndTheOthersWake() throws Exception {
     JobId other;
     try (Carillon another = place.builder().nodeId("another").open()) {
@@ -153,7 +168,8 @@ class DamageTest {
     try (Carillon carillon = place.open()) {
       carillon.handle(NOTE, (text, job) -> {});
       carillon.result(other, TaskTypeResult.NONE, LONG);
-      assertThat(carillon.health().detail()).isEqualTo("ok, but shards that cannot be read: 1");
+      assertThat(carillon.health().detail())
+          .startsWith("ok, but shards that cannot be read: 1 (head of shard " + shardOf(soon));
       assertThatThrownBy(() -> carillon.cancel(soon, ""))
           .isInstanceOf(StoreCorruptedException.class);
       assertThatThrownBy(() -> carillon.cancel(soon, "again"))

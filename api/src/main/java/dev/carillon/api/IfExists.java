@@ -13,7 +13,8 @@ public enum IfExists {
 
   /**
    * Give the existing job the new input and times in place; it keeps its id, and {@link
-   * JobHandle#created()} is false. Repeating the request changes nothing more.
+   * JobHandle#created()} is false. Repeating the request changes nothing more. A job that is paused
+   * stays paused.
    */
   REPLACE
 }

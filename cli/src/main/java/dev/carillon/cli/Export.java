@@ -1,5 +1,6 @@
 package dev.carillon.cli;
 
+import dev.carillon.store.jdbc.SqliteStore;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -55,12 +56,36 @@ final class Export extends StoreCommand implements Callable<Integer> {
   }
 
   private Reading write(Path file) throws Exception {
+    refuseTheStoresOwn(file);
     Reading reading =
         Files.exists(file) && !Files.isRegularFile(file)
             ? writeTo(file) // a pipe, say: there is nothing to be kept
             : replace(file);
     err().println(reading.jobs() + " jobs written to " + file);
     return reading;
+  }
+
+  /** Who writes there writes over what is read. */
+  private void refuseTheStoresOwn(Path file) throws IOException {
+    Path target = real(file);
+    for (Path own : SqliteStore.filesOf(real(storeFile()))) {
+      if (target.equals(own)) {
+        throw new IllegalArgumentException(
+            "output: " + file + " (expected: no file of the store that is read)");
+      }
+    }
+  }
+
+  /** Behind links, as far as it is there. */
+  private static Path real(Path file) throws IOException {
+    Path full = file.toAbsolutePath().normalize();
+    if (Files.exists(full)) {
+      return full.toRealPath();
+    }
+    Path folder = full.getParent();
+    return folder != null && Files.isDirectory(folder)
+        ? folder.toRealPath().resolve(full.getFileName())
+        : full;
   }
 
   /** Writes beside the file and takes its place at the end: a failure leaves it as it was. */

@@ -9,6 +9,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -72,12 +73,17 @@ abstract class StoreCommand {
     }
   }
 
-  /** Shows {@code use} every job of the store that can be read, shard by shard. */
-  Reading eachJob(Use use) throws Exception {
+  /** The file of the store. */
+  Path storeFile() {
     if (!url.startsWith("jdbc:")) {
       throw new IllegalArgumentException("URL: " + url + " (expected: jdbc:sqlite:FILE)");
     }
-    try (Store store = SqliteStore.openReadOnly(SqliteStore.fileOf(url))) {
+    return SqliteStore.fileOf(url);
+  }
+
+  /** Shows {@code use} every job of the store that can be read, shard by shard. */
+  Reading eachJob(Use use) throws Exception {
+    try (Store store = SqliteStore.openReadOnly(storeFile())) {
       return new Pass(store, use).run();
     }
   }

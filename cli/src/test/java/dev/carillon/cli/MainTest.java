@@ -8,6 +8,7 @@ import dev.carillon.api.JobType;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -104,6 +105,23 @@ class MainTest {
     assertThat(run("export", url, "--output", file.toString())).isZero();
     assertThat(Files.readAllLines(file)).hasSize(3);
     assertThat(err.toString()).contains("3 jobs");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-wal", "-shm", "-lock", "-reserve"})
+  void exportDoesNotWriteOverTheStoreItReads(String ending) throws IOException {
+    Path store = SqliteStore.fileOf(url);
+    Path own = store.resolveSibling(store.getFileName() + ending);
+    boolean there = Files.exists(own);
+    byte[] before = there ? Files.readAllBytes(own) : new byte[0];
+    Path link = Files.createSymbolicLink(folder.resolve("link"), folder);
+    String way = link.resolve(own.getFileName()).toString();
+    assertThat(run("export", url, "-o", way)).isNotZero();
+    assertThat(err.toString()).contains("output: " + way);
+    assertThat(Files.exists(own)).isEqualTo(there);
+    if (there) {
+      assertThat(own).hasBinaryContent(before);
+    }
   }
 
   @Test

@@ -21,7 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attempts implements Dispatcher.Starter {
   /** How many attempts may be under way, for each slot, with those whose outcome is not durable. */
-  private static final int UNDER_WAY_A_SLOT = 16;
+  private static final long UNDER_WAY_A_SLOT = 16;
+
+  /** How many more, for lanes that have but a few: one tenant's crowd does not hold up others. */
+  private static final long SPARE_A_SLOT = 2;
+
+  private static final int FEW_UNDER_WAY = 16;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -96,7 +101,12 @@ final class Attempts implements Dispatcher.Starter {
 
   @Override
   public boolean mayStart() {
-    return running.size() < (long) UNDER_WAY_A_SLOT * options.slots();
+    return running.size() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots();
+  }
+
+  @Override
+  public boolean mayStart(Lane lane) {
+    return running.size() < UNDER_WAY_A_SLOT * options.slots() || lane.underWay < FEW_UNDER_WAY;
   }
 
   /** What has run for the time of being alone has shown that it does not kill its node. */
@@ -127,6 +137,7 @@ final class Attempts implements Dispatcher.Starter {
             new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
     attempt.alone = alone;
     running.add(attempt);
+    lane.underWay++;
     shard.running++;
     job.attempt = attempt;
     return attempt;
@@ -675,6 +686,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void leaveIfDone(Attempt attempt) {
     if (attempt.returned && attempt.settled && running.remove(attempt)) {
+      attempt.lane().underWay--;
       shardOf(attempt.job()).running--;
       host.over(attempt);
       if (!attempt.timers.isEmpty()) {

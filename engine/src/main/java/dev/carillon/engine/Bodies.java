@@ -5,15 +5,21 @@ import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which bodies of loaded jobs are in memory: all of them while they fit a budget; beyond it only
- * those due soon, the rest by their entry's number, read again once a load horizon.
+ * those due soon, and those of a backlog that are next in line. The rest are known by their entry's
+ * number and read again: what becomes due once a load horizon, a backlog as it moves on.
  *
  * <p>Named and recurring jobs keep theirs, and occurrences: see {@link ShardJob#keepsBody}.
  */
@@ -21,22 +27,36 @@ final class Bodies {
   private static final int BLOCK_BYTES = 256 << 10;
   private static final long RETRY_NANOS = 50_000_000;
 
+  /** Shares of the budget that the fronts of all lanes have, and each of them at most. */
+  private static final int FRONTS_SHARE = 2;
+
+  private static final int FRONT_SHARE = 8;
+
   private final NodeEnvironment env;
   private final Timers timers;
-  private final Consumer<ShardJob> ready;
+  private final Host host;
+  private final Set<Shard> wanting = new LinkedHashSet<>();
   private final long budgetBytes;
   private final long horizonMicros;
   private long resident;
+  private long fronts;
 
-  /**
-   * Counts and strips for a node.
-   *
-   * @param ready told of due jobs whose body has come
-   */
-  Bodies(NodeEnvironment env, NodeOptions options, Timers timers, Consumer<ShardJob> ready) {
+  /** The node, as far as this needs it. */
+  interface Host {
+    /** A paused job has its body again. */
+    void paused(ShardJob job);
+
+    /** A job that is due has its body again. */
+    void ready(ShardJob job);
+
+    /** The lane has fewer jobs at its front than before. */
+    void refill(Lane lane);
+  }
+
+  Bodies(NodeEnvironment env, NodeOptions options, Timers timers, Host host) {
     this.env = env;
     this.timers = timers;
-    this.ready = ready;
+    this.host = host;
     this.budgetBytes = options.bodyBudgetBytes();
     this.horizonMicros = Micros.ceil(options.loadHorizon());
   }
@@ -70,10 +90,92 @@ final class Bodies {
     resident += moreBytes;
   }
 
-  /** A job that is due has no body: {@code ready} is told once it has. */
-  void await(Shard shard, ShardJob job) {
-    shard.awaitBody.add(job);
-    fetch(shard, env.wallMicros());
+  // ---- backlogs
+
+  /** A job stands far behind in its line: its body goes if there are too many. */
+  void letGo(ShardJob job) {
+    Shard shard = Attempts.shardOf(job);
+    boolean keeps = job.keepsBody() || job.position == ShardJob.NO_POSITION || shard.rewriting;
+    if (resident > budgetBytes && !job.isStripped() && !keeps) {
+      resident -= job.bodyBytes;
+      job.strip();
+      shard.stripped++;
+    }
+  }
+
+  /** How much one line may have in its front, unless one job has more. */
+  long frontBytesOfALine() {
+    return Math.max(1, budgetBytes / FRONT_SHARE);
+  }
+
+  boolean frontHasRoom() {
+    return fronts < budgetBytes / FRONTS_SHARE;
+  }
+
+  /** So many bytes more are in the front of a line, or on their way there. */
+  void front(long moreBytes) {
+    fronts += moreBytes;
+  }
+
+  // ---- fetching
+
+  /**
+   * A job that is due has no body: it is ready again once it has.
+   *
+   * @param lane keeps a place for it at its front; null where none does
+   */
+  void await(ShardJob job, @Nullable Lane lane) {
+    Shard shard = Attempts.shardOf(job);
+    giveUpPlace(job, shard.awaitBody.put(job, lane));
+    wanting.add(shard);
+  }
+
+  /**
+   * Runs {@code then} once the job's body is here, or the job is not: it looks. The shard stays
+   * loaded until then.
+   */
+  void whenHere(ShardJob job, Runnable then) {
+    Shard shard = Attempts.shardOf(job);
+    shard.holds++;
+    shard.whenBody.computeIfAbsent(job, j -> new ArrayList<>(1)).add(then);
+    wanting.add(shard);
+  }
+
+  /** The job no longer waits in line for its body. */
+  void forget(ShardJob job) {
+    Shard shard = job.shard;
+    if (shard != null && shard.awaitBody.containsKey(job)) {
+      giveUpPlace(job, shard.awaitBody.remove(job));
+    }
+  }
+
+  private void giveUpPlace(ShardJob job, @Nullable Lane lane) {
+    if (lane != null) {
+      lane.fetched(job);
+      host.refill(lane);
+    }
+  }
+
+  /** Reads what was asked for since the last turn. */
+  void turn() {
+    if (!wanting.isEmpty()) {
+      List<Shard> now = List.copyOf(wanting);
+      wanting.clear();
+      now.forEach(shard -> fetch(shard, wantedNow(shard), Long.MIN_VALUE));
+    }
+  }
+
+  private static Map<Long, Long> wantedNow(Shard shard) {
+    Map<Long, Long> wanted = new HashMap<>();
+    shard.awaitBody.keySet().forEach(job -> want(job, wanted));
+    shard.whenBody.keySet().forEach(job -> want(job, wanted));
+    return wanted;
+  }
+
+  private static void want(ShardJob job, Map<Long, Long> wanted) {
+    if (job.isStripped() && job.phase != ShardJob.Phase.GONE) {
+      wanted.put(job.number, job.position);
+    }
   }
 
   /** Fetches what is due soon; at most once a shard and load horizon. */
@@ -81,65 +183,140 @@ final class Bodies {
     if (shard.stripped > 0
         && shard.loaded()
         && nowMicros + horizonMicros >= shard.bodiesUntilMicros) {
-      fetch(shard, nowMicros);
+      fetch(shard, wantedSoon(shard, nowMicros), nowMicros + 2 * horizonMicros);
     }
   }
 
-  private void fetch(Shard shard, long nowMicros) {
+  /** What is due already waits in its line, without a body until it is near the front. */
+  private Map<Long, Long> wantedSoon(Shard shard, long nowMicros) {
+    Map<Long, Long> wanted = wantedNow(shard);
     ShardFold fold = shard.fold;
-    if (shard.fetching || fold == null) {
+    long until = nowMicros + 2 * horizonMicros;
+    if (fold != null) {
+      fold.live()
+          .forEach(
+              job -> {
+                boolean comes = job.phase == ShardJob.Phase.SCHEDULED && job.dueMicros > nowMicros;
+                if (job.dueMicros <= until && (comes || job.phase == ShardJob.Phase.PAUSED)) {
+                  want(job, wanted);
+                }
+              });
+    }
+    return wanted;
+  }
+
+  /**
+   * Reads the bodies in {@code wanted}.
+   *
+   * @param until up to which due time this is all there is to read; {@link Long#MIN_VALUE} where it
+   *     is not
+   */
+  private void fetch(Shard shard, Map<Long, Long> wanted, long until) {
+    if (shard.fetching) {
+      return; // whoever still waits then is looked at when it is done
+    }
+    if (shard.fold == null || wanted.isEmpty()) {
+      fetched(shard, wanted, until, Outcome.ok(Map.of()));
       return;
     }
     shard.fetching = true;
-    long until = nowMicros + 2 * horizonMicros;
-    Map<Long, Long> wanted = new HashMap<>();
-    fold.live()
-        .forEach(
-            job -> {
-              if (job.isStripped() && job.dueMicros <= until) {
-                wanted.put(job.number, job.position);
-              }
-            });
     ShardId id = shard.id;
     int generation = shard.generation;
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> read(store, id, generation, wanted),
-        outcome -> fetched(shard, until, outcome));
+        outcome -> fetched(shard, wanted, until, outcome));
   }
 
-  private void fetched(Shard shard, long until, Outcome<Map<Long, byte[]>> outcome) {
+  private void fetched(
+      Shard shard, Map<Long, Long> wanted, long until, Outcome<Map<Long, byte[]>> outcome) {
     shard.fetching = false;
     ShardFold fold = shard.fold;
     if (fold == null) {
-      shard.awaitBody.clear();
+      settle(shard);
       return;
     }
-    if (!(outcome instanceof Outcome.Ok<Map<Long, byte[]>>(Map<Long, byte[]> bodies))) {
-      env.report("bodies of shard " + shard.id + " could not be read: " + outcome, null);
-      timers.at(env.monotonicNanos() + RETRY_NANOS, () -> fetch(shard, env.wallMicros()));
-      return;
-    }
-    shard.bodiesUntilMicros = until;
-    bodies.forEach(
-        (number, body) -> {
-          ShardJob job = fold.job(number);
-          if (job != null && job.isStripped()) {
-            job.restore(body);
-            shard.stripped--;
-            resident += job.bodyBytes;
-            if (job.phase == ShardJob.Phase.PAUSED) {
-              ready.accept(job); // its deadline counts from here
+    if (outcome instanceof Outcome.Ok<Map<Long, byte[]>>(Map<Long, byte[]> bodies)) {
+      if (until != Long.MIN_VALUE) {
+        shard.bodiesUntilMicros = until;
+      }
+      bodies.forEach(
+          (number, body) -> {
+            ShardJob job = fold.job(number);
+            if (job != null
+                && job.isStripped()
+                && Objects.equals(wanted.get(number), job.position)) {
+              restore(shard, job, body);
             }
+          });
+    } else {
+      env.report("bodies of shard " + shard.id + " could not be read: " + outcome, null);
+    }
+    settle(shard);
+    boolean again = wantedNow(shard).keySet().stream().anyMatch(wanted::containsKey);
+    if (again && (outcome instanceof Outcome.Ok || outcome instanceof Outcome.Damaged)) {
+      giveUpPlaces(shard);
+    }
+    if (again) {
+      timers.at(env.monotonicNanos() + RETRY_NANOS, () -> wanting.add(shard));
+    } else if (!shard.awaitBody.isEmpty() || !shard.whenBody.isEmpty()) {
+      wanting.add(shard);
+    }
+  }
+
+  private void restore(Shard shard, ShardJob job, byte[] body) {
+    job.restore(body);
+    shard.stripped--;
+    resident += job.bodyBytes;
+    if (job.phase == ShardJob.Phase.PAUSED) {
+      host.paused(job);
+    }
+  }
+
+  /** Lets go on whose body is here, and whose shard is not. */
+  private void settle(Shard shard) {
+    boolean all = shard.fold == null;
+    Map<ShardJob, @Nullable Lane> waiting = new LinkedHashMap<>(shard.awaitBody);
+    waiting.forEach(
+        (job, lane) -> {
+          boolean gone = all || job.phase == ShardJob.Phase.GONE;
+          if ((gone || !job.isStripped()) && shard.awaitBody.containsKey(job)) {
+            shard.awaitBody.remove(job);
+            comeBack(job, lane);
           }
         });
-    List<ShardJob> waiting = List.copyOf(shard.awaitBody);
-    shard.awaitBody.clear();
-    for (ShardJob job : waiting) {
-      if (job.phase == ShardJob.Phase.READY) {
-        ready.accept(job);
-      }
+    List<Runnable> told = new ArrayList<>();
+    shard
+        .whenBody
+        .entrySet()
+        .removeIf(
+            entry -> {
+              ShardJob job = entry.getKey();
+              boolean done = all || job.phase == ShardJob.Phase.GONE || !job.isStripped();
+              return done && told.addAll(entry.getValue());
+            });
+    shard.holds -= told.size();
+    told.forEach(Runnable::run);
+  }
+
+  /** The job stands in line again, if it is still to, before another comes to the front. */
+  private void comeBack(ShardJob job, @Nullable Lane lane) {
+    if (lane != null) {
+      lane.fetched(job);
     }
+    if (job.phase == ShardJob.Phase.READY) {
+      host.ready(job);
+    }
+    if (lane != null) {
+      host.refill(lane);
+    }
+  }
+
+  /** What cannot be read must not hold up the jobs of other shards in the same lanes. */
+  private void giveUpPlaces(Shard shard) {
+    Map<ShardJob, @Nullable Lane> waiting = new LinkedHashMap<>(shard.awaitBody);
+    shard.awaitBody.replaceAll((job, lane) -> null);
+    waiting.forEach(this::giveUpPlace);
   }
 
   /** The bodies of the jobs in {@code wanted}, which says in which entry each stands. */

@@ -349,11 +349,12 @@ sealed interface Body {
 
   /**
    * varint revision, long at, byte flags, long due if 1, byte priority if 2, schedule and {@link
-   * Move} if 4.
+   * Move} if 4, anew if 8.
    *
    * @param due when the next attempt is due, null where that stays
    * @param priority null where it stays
    * @param schedule a recurring job's new schedule, with where it stands then
+   * @param anew whether the next attempt is the first, with nothing saved
    */
   record Change(
       int revision,
@@ -361,7 +362,8 @@ sealed interface Body {
       @Nullable Long due,
       @Nullable Integer priority,
       byte @Nullable [] schedule,
-      @Nullable Move move)
+      @Nullable Move move,
+      boolean anew)
       implements Body {
     @Override
     public byte[] encode() {
@@ -369,7 +371,11 @@ sealed interface Body {
           new ByteWriter(64)
               .varint(revision)
               .i64(at)
-              .u8((due != null ? 1 : 0) | (priority != null ? 2 : 0) | (move != null ? 4 : 0));
+              .u8(
+                  (due != null ? 1 : 0)
+                      | (priority != null ? 2 : 0)
+                      | (move != null ? 4 : 0)
+                      | (anew ? 8 : 0));
       if (due != null) {
         out.i64(due);
       }
@@ -393,7 +399,8 @@ sealed interface Body {
           (flags & 1) != 0 ? in.i64() : null,
           (flags & 2) != 0 ? in.i8() : null,
           (flags & 4) != 0 ? in.bytes() : null,
-          (flags & 4) != 0 ? Move.read(in) : null);
+          (flags & 4) != 0 ? Move.read(in) : null,
+          (flags & 8) != 0);
     }
   }
 

@@ -43,6 +43,9 @@ public final class Controls {
 
     /** The job's body has so many bytes more. */
     void resized(int moreBytes);
+
+    /** Runs {@code then} once the job's body is in memory, or the job is not: it looks. */
+    void whenBody(ShardJob job, Runnable then);
   }
 
   /** What takes part in a change. */
@@ -150,24 +153,19 @@ public final class Controls {
     withJob(
         ref,
         answer,
-        (shard, job) ->
-            change(
-                shard,
-                job,
-                new Body.Change(
-                    job.revision,
-                    env.wallMicros(),
-                    notAfterDeadline(job, dueMicros),
-                    null,
-                    null,
-                    null),
-                () -> reschedule(ref, dueMicros, answer),
-                answer));
-  }
-
-  /** The deadline ends the waiting; that of a job whose body is not in memory is seen when due. */
-  private static long notAfterDeadline(ShardJob job, long micros) {
-    return job.isStripped() ? micros : Attempts.notAfterDeadline(job, micros);
+        (shard, job) -> {
+          if (job.has(JobSpec.DEADLINE) && job.isStripped()) {
+            host.whenBody(job, () -> reschedule(ref, dueMicros, answer)); // it ends the waiting
+            return;
+          }
+          long due = Attempts.notAfterDeadline(job, dueMicros);
+          change(
+              shard,
+              job,
+              new Body.Change(job.revision, env.wallMicros(), due, null, null, null, false),
+              () -> reschedule(ref, dueMicros, answer),
+              answer);
+        });
   }
 
   void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
@@ -178,12 +176,12 @@ public final class Controls {
             change(
                 shard,
                 job,
-                new Body.Change(job.revision, env.wallMicros(), null, priority, null, null),
+                new Body.Change(job.revision, env.wallMicros(), null, priority, null, null, false),
                 () -> prioritise(ref, priority, answer),
                 answer));
   }
 
-  /** The recurring job keeps its count and goes on by another schedule. */
+  /** The recurring job keeps its count and goes on by another schedule, with a first attempt. */
   void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         ref,
@@ -201,7 +199,7 @@ public final class Controls {
           change(
               shard,
               job,
-              new Body.Change(job.revision, now, null, null, encoded, step.move()),
+              new Body.Change(job.revision, now, null, null, encoded, step.move(), true),
               () -> reschedule(ref, schedule, answer),
               answer);
         });
@@ -265,7 +263,26 @@ public final class Controls {
     withJob(
         ref,
         answer::refused,
-        (shard, job) -> add(shard, job, List.of(Micros.toInstant(env.wallMicros())), answer));
+        (shard, job) -> {
+          if (isReadable(job, answer)) {
+            add(shard, job, List.of(Micros.toInstant(env.wallMicros())), answer);
+          }
+        });
+  }
+
+  /** Whether the job has a schedule that this JVM can read; answers where it has not. */
+  private boolean isReadable(ShardJob job, Added answer) {
+    if (job.move() == null) {
+      answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
+      return false;
+    }
+    try {
+      var unused = recurrences.of(job);
+      return true;
+    } catch (DamagedException | UnknownFormatException e) {
+      answer.refused(new Outcome.Damaged<>(e.getMessage() + ""));
+      return false;
+    }
   }
 
   /** The occurrences that the schedule has from one time to another, both included. */
@@ -274,20 +291,13 @@ public final class Controls {
         ref,
         answer::refused,
         (shard, job) -> {
-          List<Instant> times =
-              job.isRecurring()
-                  ? recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1)
-                  : List.of();
-          add(shard, job, times, answer);
+          if (isReadable(job, answer)) {
+            add(shard, job, recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1), answer);
+          }
         });
   }
 
   private void add(Shard shard, ShardJob job, List<Instant> times, Added answer) {
-    Move move = job.move();
-    if (move == null) {
-      answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
-      return;
-    }
     if (times.isEmpty()) {
       answer.added(List.of());
       return;

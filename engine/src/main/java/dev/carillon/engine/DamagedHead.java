@@ -56,6 +56,23 @@ public final class DamagedHead {
     }
   }
 
+  /** All shards whose head is damaged. */
+  static Outcome<List<ShardId>> all(Store store) {
+    List<ShardId> damaged = new ArrayList<>();
+    ShardId after = null;
+    while (true) {
+      Outcome<Heads> outcome = around(store, after, HEADS_A_PAGE);
+      if (!(outcome instanceof Outcome.Ok<Heads>(Heads heads))) {
+        return outcome.map(found -> damaged);
+      }
+      damaged.addAll(heads.damaged());
+      if (heads.intact().size() < HEADS_A_PAGE) {
+        return Outcome.ok(damaged);
+      }
+      after = heads.intact().getLast().shard();
+    }
+  }
+
   /** The shard that a damaged listing by id names, if it lies behind {@code after}; else null. */
   public static @Nullable ShardId of(Outcome<?> listed, @Nullable ShardId after) {
     if (listed instanceof Outcome.Damaged<?>(String where)) {

@@ -52,6 +52,11 @@ final class DeadOccurrences {
           }
         }
       }
+      case CHANGE -> {
+        if (Body.Change.decode(frame.reader()).anew()) {
+          attempts.remove(number);
+        }
+      }
       case REPLACE, END -> attempts.remove(number);
       default -> {}
     }

@@ -25,10 +25,12 @@ final class Dispatcher {
   private final Map<String, Gate> queues = new HashMap<>();
   private final ArrayDeque<Lane> ring = new ArrayDeque<>();
   private final List<Lane> aside = new ArrayList<>();
+  private final List<Lane> crowded = new ArrayList<>();
   private final Gate node;
   private final Starter starter;
   private final Keys keys;
   private final Consumer<ShardJob> blocked;
+  private final Bodies bodies;
   private @Nullable ShardJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
@@ -41,8 +43,11 @@ final class Dispatcher {
 
   /** Starts attempts. */
   interface Starter {
-    /** Whether outcomes become durable fast enough for another attempt. */
+    /** Whether outcomes become durable fast enough for another attempt, of some lane at least. */
     boolean mayStart();
+
+    /** Whether they do for one of this lane: those with few under way have some room to spare. */
+    boolean mayStart(Lane lane);
 
     /** Whether a suspected job may start now; if not, the loop turns again when it may. */
     boolean mayStartAlone();
@@ -58,12 +63,18 @@ final class Dispatcher {
    * Nothing starts before {@link #open}.
    *
    * @param blocked told of due jobs that may not start
+   * @param bodies brings those of overdue jobs
    */
-  Dispatcher(int slots, Starter starter, Keys keys, Consumer<ShardJob> blocked) {
+  Dispatcher(int slots, Starter starter, Keys keys, Consumer<ShardJob> blocked, Bodies bodies) {
     this.node = new Gate(slots);
     this.starter = starter;
     this.keys = keys;
     this.blocked = blocked;
+    this.bodies = bodies;
+  }
+
+  Bodies bodies() {
+    return bodies;
   }
 
   /** What operators have set is known: attempts may start. */
@@ -119,6 +130,10 @@ final class Dispatcher {
 
   /** The job's time has come. */
   void ready(ShardJob job, boolean overdue) {
+    if (job.busy > 0) {
+      job.phase = ShardJob.Phase.READY;
+      return; // its place in line may be about to change: it comes back once it is not busy
+    }
     Lane lane = laneOf(job);
     Concurrency concurrency = job.concurrency();
     if (concurrency != null && lane.paused() == null && !keys.admit(job, concurrency)) {
@@ -127,7 +142,15 @@ final class Dispatcher {
     job.phase = ShardJob.Phase.READY;
     lane.add(job, overdue);
     ready++;
-    activate(lane);
+    refill(lane);
+  }
+
+  /** Lets overdue jobs come to the front of their lane, where there is room. */
+  void refill(Lane lane) {
+    ready -= lane.refill();
+    if (!lane.isEmpty()) {
+      activate(lane);
+    }
   }
 
   /**
@@ -145,6 +168,7 @@ final class Dispatcher {
       ready--;
       offerLimited(handlerOf(job)); // it may have been offered in the place of another
     }
+    bodies.forget(job);
   }
 
   private static Lane laneOf(ShardJob job) {
@@ -169,6 +193,13 @@ final class Dispatcher {
 
   /** Starts what may start; true where there is more to start at once. */
   boolean turn() {
+    boolean more = startSome();
+    ring.addAll(crowded);
+    crowded.clear();
+    return more;
+  }
+
+  private boolean startSome() {
     for (int started = 0; started < STARTS_A_TURN; started++) {
       if (!open || stopped || exclusive || !node.hasRoom() || !starter.mayStart()) {
         return false;
@@ -209,7 +240,12 @@ final class Dispatcher {
         aside.add(lane);
         continue;
       }
+      if (!starter.mayStart(lane)) {
+        crowded.add(lane);
+        continue;
+      }
       ShardJob job = lane.poll();
+      ready -= lane.refill();
       if (lane.isEmpty()) {
         lane.active = false;
       } else {
@@ -222,6 +258,8 @@ final class Dispatcher {
       boolean moved = job.lane != lane; // a replace gave it another queue, where it stands as well
       if (moved || !job.isIdle(ShardJob.Phase.READY)) {
         offerLimited(handlerOf(job)); // it may have been offered in the place of another
+      } else if (job.isStripped()) {
+        bodies.await(job, null);
       } else if (mayRun(job, lane)) {
         return job;
       }
@@ -237,6 +275,7 @@ final class Dispatcher {
         keys.leave(job, concurrency);
       }
       blocked.accept(job);
+      bodies.letGo(job);
       return false;
     }
     if (!handler.gate.hasRoom()) {

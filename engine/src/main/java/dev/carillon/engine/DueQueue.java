@@ -1,25 +1,82 @@
 package dev.carillon.engine;
 
-import java.util.Arrays;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs of loaded shards by due time: a binary heap in two arrays, 12 bytes a job. An entry is valid
- * while its job still waits for exactly that time; others are passed over when they come up and
- * swept out once they are the larger part.
+ * Jobs of loaded shards by due time, each lane in a {@link DueHeap} of its own. Lanes with due jobs
+ * take turns, so that a million jobs of one that become due at once do not keep those of another
+ * from coming up.
  */
 final class DueQueue {
-  private static final int SMALLEST = 64;
+  private static final int SWEEP_FROM = 64;
 
-  private long[] dues = new long[SMALLEST];
-  private @Nullable ShardJob[] jobs = new @Nullable ShardJob[SMALLEST];
+  private final Map<@Nullable Lane, DueHeap> heaps = new HashMap<>();
+
+  /** Lanes by the due time of their first job, some of them by one that it has no more. */
+  private final PriorityQueue<Place> places = new PriorityQueue<>();
+
+  /** Lanes whose first job was due when somebody looked last. */
+  private final ArrayDeque<DueHeap> turns = new ArrayDeque<>();
+
+  private @Nullable Lane lastLane;
+  private @Nullable DueHeap lastHeap;
   private int size;
   private int stale;
 
+  /** A lane waits for the time of its first job. */
+  private record Place(long dueMicros, DueHeap heap) implements Comparable<Place> {
+    @Override
+    public int compareTo(Place other) {
+      return Long.compare(dueMicros, other.dueMicros);
+    }
+  }
+
   /** The earliest due time, {@link Long#MAX_VALUE} when empty. */
   long nextMicros() {
-    dropStaleHead();
-    return size == 0 ? Long.MAX_VALUE : dues[0];
+    Place first = firstPlace();
+    long next = first != null ? first.dueMicros() : Long.MAX_VALUE;
+    for (DueHeap heap : turns) {
+      dropStale(heap);
+      next = Math.min(next, heap.firstMicros());
+    }
+    return next;
+  }
+
+  /** The lane with the earliest job, if it is where it says it is; null where there is none. */
+  private @Nullable Place firstPlace() {
+    while (true) {
+      Place place = places.peek();
+      if (place == null) {
+        return null;
+      }
+      DueHeap heap = place.heap();
+      dropStale(heap);
+      if (heap.placeMicros == place.dueMicros() && heap.firstMicros() == place.dueMicros()) {
+        return place;
+      }
+      places.remove();
+      if (heap.placeMicros == place.dueMicros()) {
+        heap.placeMicros = Long.MAX_VALUE;
+        putInPlace(heap);
+      }
+    }
+  }
+
+  private void putInPlace(DueHeap heap) {
+    if (heap.firstMicros() < heap.placeMicros) {
+      heap.placeMicros = heap.firstMicros();
+      places.add(new Place(heap.placeMicros, heap));
+    }
+  }
+
+  private void dropStale(DueHeap heap) {
+    int dropped = heap.dropStaleHead();
+    size -= dropped;
+    stale = Math.max(0, stale - dropped);
   }
 
   int size() {
@@ -27,108 +84,71 @@ final class DueQueue {
   }
 
   void add(ShardJob job) {
-    if (size == dues.length) {
-      dues = Arrays.copyOf(dues, size + (size >> 1));
-      jobs = Arrays.copyOf(jobs, dues.length);
+    DueHeap heap = heapOf(job.lane);
+    heap.add(job);
+    size++;
+    if (!heap.inTurn) {
+      putInPlace(heap);
     }
-    siftUp(size++, job.dueMicros, job);
   }
 
-  /** The next job due at or before {@code nowMicros}, or null. */
-  @Nullable ShardJob poll(long nowMicros) {
-    dropStaleHead();
-    if (size == 0 || dues[0] > nowMicros) {
-      return null;
+  /** Most jobs have the lane of the job before. */
+  private DueHeap heapOf(@Nullable Lane lane) {
+    DueHeap last = lastHeap;
+    if (last != null && lane == lastLane) {
+      return last;
     }
-    ShardJob first = jobs[0];
-    removeHead();
-    return first;
+    DueHeap found = heaps.computeIfAbsent(lane, l -> new DueHeap());
+    lastLane = lane;
+    lastHeap = found;
+    return found;
+  }
+
+  /** The next job due at or before {@code nowMicros}, in turn of the lanes; null without any. */
+  @Nullable ShardJob poll(long nowMicros) {
+    for (Place place = firstPlace();
+        place != null && place.dueMicros() <= nowMicros;
+        place = firstPlace()) {
+      places.remove();
+      place.heap().placeMicros = Long.MAX_VALUE;
+      place.heap().inTurn = true;
+      turns.add(place.heap());
+    }
+    while (!turns.isEmpty()) {
+      DueHeap heap = turns.removeFirst();
+      dropStale(heap);
+      ShardJob job = heap.firstMicros() <= nowMicros ? heap.poll() : null;
+      size -= job != null ? 1 : 0;
+      if (job != null && heap.firstMicros() <= nowMicros) {
+        turns.add(heap);
+      } else {
+        heap.inTurn = false;
+        putInPlace(heap);
+      }
+      if (job != null) {
+        return job;
+      }
+    }
+    return null;
   }
 
   /** Says that an entry may have become invalid: its job left the fold or moved. */
   void noteStale() {
     stale++;
-    if (stale > SMALLEST && stale > size / 2) {
+    if (stale > SWEEP_FROM && stale > size / 2) {
       sweep();
     }
   }
 
-  private boolean valid(int i) {
-    ShardJob job = jobs[i];
-    return job != null && job.phase == ShardJob.Phase.SCHEDULED && job.dueMicros == dues[i];
-  }
-
-  private void dropStaleHead() {
-    while (size > 0 && !valid(0)) {
-      removeHead();
-      stale = Math.max(0, stale - 1);
-    }
-  }
-
-  private void removeHead() {
-    size--;
-    long due = dues[size];
-    ShardJob job = jobs[size];
-    jobs[size] = null;
-    if (size > 0 && job != null) {
-      siftDown(0, due, job);
-    }
-    if (dues.length > SMALLEST && size < dues.length / 4) {
-      dues = Arrays.copyOf(dues, Math.max(SMALLEST, dues.length / 2));
-      jobs = Arrays.copyOf(jobs, dues.length);
-    }
-  }
-
   private void sweep() {
-    int kept = 0;
-    for (int i = 0; i < size; i++) {
-      if (valid(i)) {
-        dues[kept] = dues[i];
-        jobs[kept++] = jobs[i];
-      }
+    size = 0;
+    for (DueHeap heap : heaps.values()) {
+      heap.sweep();
+      size += heap.size();
     }
-    Arrays.fill(jobs, kept, size, null);
-    size = kept;
+    heaps.values().forEach(DueHeap::forgetSeen);
+    heaps.values().removeIf(heap -> heap.isEmpty() && !heap.inTurn);
+    lastHeap = null;
     stale = 0;
-    for (int i = size / 2 - 1; i >= 0; i--) {
-      ShardJob job = jobs[i];
-      if (job != null) {
-        siftDown(i, dues[i], job);
-      }
-    }
-  }
-
-  private void siftUp(int at, long due, ShardJob job) {
-    int i = at;
-    while (i > 0) {
-      int parent = (i - 1) >>> 1;
-      if (dues[parent] <= due) {
-        break;
-      }
-      dues[i] = dues[parent];
-      jobs[i] = jobs[parent];
-      i = parent;
-    }
-    dues[i] = due;
-    jobs[i] = job;
-  }
-
-  private void siftDown(int at, long due, ShardJob job) {
-    int i = at;
-    int half = size >>> 1;
-    while (i < half) {
-      int child = 2 * i + 1;
-      if (child + 1 < size && dues[child + 1] < dues[child]) {
-        child++;
-      }
-      if (due <= dues[child]) {
-        break;
-      }
-      dues[i] = dues[child];
-      jobs[i] = jobs[child];
-      i = child;
-    }
-    dues[i] = due;
-    jobs[i] = job;
   }
 }

@@ -86,7 +86,14 @@ final class JobEvents {
       return "priority " + change.priority();
     }
     byte[] schedule = change.schedule();
-    return schedule != null ? ScheduleFormat.decode(schedule).describe() : "";
+    if (schedule == null) {
+      return "";
+    }
+    try {
+      return ScheduleFormat.decode(schedule).describe();
+    } catch (DamagedException | UnknownFormatException e) {
+      return e.getMessage() + ""; // in a time zone that this JVM does not know, say
+    }
   }
 
   private static void next(Body.Next next, List<JobEvent> told) {

@@ -241,9 +241,15 @@ public final class JobReader {
         if (!next.stays()) {
           eventsBefore.put(frame.job(), told.size());
         }
-      } else if (frame.kind() == Kind.REPLACE) {
+      } else if (beginsAnew(frame)) {
         eventsBefore.put(frame.job(), told.size());
       }
+    }
+
+    /** Whether what is told of the job from here on is of another occurrence. */
+    private static boolean beginsAnew(Frame frame) {
+      return frame.kind() == Kind.REPLACE
+          || (frame.kind() == Kind.CHANGE && Body.Change.decode(frame.reader()).anew());
     }
 
     private int before(long number) {
@@ -346,12 +352,17 @@ public final class JobReader {
   private static @Nullable RecurringInfo recurring(ShardJob job, JobSpec spec) {
     More.Recurring recurring = spec.more().recurring();
     Move move = job.move();
-    return recurring == null || move == null
-        ? null
-        : new RecurringInfo(
-            ScheduleFormat.decode(recurring.schedule()),
-            move.count(),
-            Micros.toInstant(move.timeMicros()));
+    if (recurring == null || move == null) {
+      return null;
+    }
+    try {
+      return new RecurringInfo(
+          ScheduleFormat.decode(recurring.schedule()),
+          move.count(),
+          Micros.toInstant(move.timeMicros()));
+    } catch (DamagedException | UnknownFormatException e) {
+      return null; // in a time zone that this JVM does not know, say: the job is blocked when due
+    }
   }
 
   private static @Nullable OccurrenceInfo occurrence(JobRef ref, JobSpec spec) {

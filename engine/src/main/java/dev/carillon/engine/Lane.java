@@ -17,8 +17,11 @@ final class Lane {
   /** Whether it stands in the dispatcher's ring. */
   boolean active;
 
+  /** Attempts under way, also those whose outcome is not durable yet. */
+  int underWay;
+
   private final ReadyLine fresh = new ReadyLine();
-  private final ReadyLine late = new ReadyLine();
+  private final LateLine late;
   private boolean lateHadTurn;
 
   Lane(String namespace, String queue, Dispatcher dispatcher) {
@@ -26,16 +29,32 @@ final class Lane {
     this.queue = queue;
     this.namespaceGate = dispatcher.namespace(namespace);
     this.queueGate = dispatcher.queue(queue);
+    this.late = new LateLine(dispatcher.bodies());
   }
 
   void add(ShardJob job, boolean overdue) {
-    (overdue ? late : fresh).add(job);
+    if (overdue) {
+      late.add(job);
+    } else {
+      fresh.add(job);
+    }
   }
 
   boolean remove(ShardJob job) {
     return fresh.remove(job) || late.remove(job);
   }
 
+  /** The body of an overdue job that left its line for it is here, or will not come. */
+  void fetched(ShardJob job) {
+    late.fetched(job);
+  }
+
+  /** Lets overdue jobs come forward; how many left the line until their body is here. */
+  int refill() {
+    return late.refill(this);
+  }
+
+  /** Whether nothing can be taken from it now. */
   boolean isEmpty() {
     return fresh.isEmpty() && late.isEmpty();
   }

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import java.util.Arrays;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,6 +106,17 @@ final class LongMap<V> {
         values[to] = oldValues[i];
       }
     }
+  }
+
+  /** Whether one of the values is such; looks no further than that one. */
+  @SuppressWarnings("unchecked") // only values of V are put
+  boolean any(Predicate<V> such) {
+    for (Object value : values) {
+      if (value != null && such.test((V) value)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Calls {@code action} with every value, in no particular but repeatable order. */

@@ -14,6 +14,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,13 +34,15 @@ public final class Node {
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final long JUMP_MICROS = 1_000_000;
   private static final int LOOKS_A_HORIZON = 4;
-  private static final int DUE_A_TURN = 4096;
+  private static final int DUE_A_TURN = 1024;
+  private static final int ARRIVALS_A_TURN = 2048;
   private static final long RETRY_NANOS = 50_000_000;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Timers timers = new Timers();
   private final DueQueue due = new DueQueue();
+  private final ArrayDeque<ShardJob> arrivals = new ArrayDeque<>();
   private final Committer committer;
   private final Shards shards;
   private final Names names;
@@ -52,6 +55,7 @@ public final class Node {
   private final Cancels cancels;
   private final Bodies bodies;
   private final Retries retries;
+  private final Recurrences recurrences;
   private final Occurrences occurrences;
   private final Controls controls;
   private final Dependencies dependencies;
@@ -68,7 +72,7 @@ public final class Node {
     this.shards = new Shards(env, options, committer, names, new ShardHost());
     this.adds = new Adds(env, options, shards, committer, names, new AddHost());
     this.retries = new Retries(env, options.failurePolicy());
-    Recurrences recurrences = new Recurrences(env);
+    this.recurrences = new Recurrences(env);
     this.attempts =
         new Attempts(
             env,
@@ -79,10 +83,10 @@ public final class Node {
             new AttemptHost());
     this.rates = new Rates(env, names, timers);
     this.keys = new Keys(rates, new KeyHost());
-    this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked);
+    this.bodies = new Bodies(env, options, timers, new BodyHost());
+    this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.flow = new Flow(env, names, timers, rates, dispatcher);
     this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
-    this.bodies = new Bodies(env, options, timers, this::schedule);
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, this::met);
     this.controls =
@@ -135,14 +139,16 @@ public final class Node {
   public long turn() {
     timers.run(env.monotonicNanos());
     noticeJump();
-    if (!keys.isOpen() && shards.caughtUp()) {
+    boolean moreArrivals = placeArrivals();
+    if (!keys.isOpen() && !moreArrivals && shards.caughtUp()) {
       keys.open();
     }
     boolean moreDue = takeDue();
     boolean moreToStart = dispatcher.turn();
     names.turn();
+    bodies.turn();
     committer.turn();
-    return moreDue || moreToStart ? 0 : nanosToNext();
+    return moreArrivals || moreDue || moreToStart ? 0 : nanosToNext();
   }
 
   private long clockOffsetMicros() {
@@ -168,11 +174,12 @@ public final class Node {
       if (job == null) {
         return false;
       }
-      if (job.isStripped()) {
+      boolean overdue = job.dueMicros < overdueBefore;
+      if (job.isStripped() && !overdue) {
         job.phase = ShardJob.Phase.READY;
-        bodies.await(Attempts.shardOf(job), job);
+        bodies.await(job, null);
       } else {
-        ready(job, job.dueMicros < overdueBefore);
+        ready(job, overdue);
       }
     }
     return true;
@@ -189,6 +196,9 @@ public final class Node {
       tellBlocked(job);
       return;
     }
+    if (!job.isStripped() && !isReadable(job)) {
+      return;
+    }
     if (job.isRecurring() && occurrences.due(job)) {
       return;
     }
@@ -197,11 +207,45 @@ public final class Node {
       tellBlocked(job);
       return;
     }
+    if (job.has(JobSpec.DEADLINE) && !job.isStripped()) {
+      expireAt(job, job.revision, job.spec().deadlineMicros()); // its line may let go of its body
+    }
     dispatcher.ready(job, overdue);
-    expireIfItHasADeadline(job);
   }
 
   private void expireIfItHasADeadline(ShardJob job) {
+    if (job.has(JobSpec.DEADLINE)) {
+      expireAt(job, job.revision, job.spec().deadlineMicros());
+    }
+  }
+
+  /**
+   * Whether the job's schedule and policy are such as this JVM can read; blocks it where they are
+   * not, in a time zone it does not know, say.
+   */
+  private boolean isReadable(ShardJob job) {
+    if (!job.isRecurring() && !job.hasPolicy()) {
+      return true;
+    }
+    try {
+      if (job.isRecurring()) {
+        var unused = recurrences.of(job);
+      }
+      var unused = retries.of(job);
+      return true;
+    } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
+      ShardJob.Rare rare = job.rare();
+      rare.lastErrorType = e.getClass().getName();
+      rare.lastErrorMessage = e.getMessage();
+      env.metrics().count("jobs.undecodable", 1);
+      blockUndecodable(job);
+      return false;
+    }
+  }
+
+  private void blockUndecodable(ShardJob job) {
+    dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
+    tellBlocked(job);
     if (job.has(JobSpec.DEADLINE)) {
       expireAt(job, job.revision, job.spec().deadlineMicros());
     }
@@ -324,8 +368,19 @@ public final class Node {
     if (job != null && !job.isStripped()) {
       answer.accept(Outcome.ok(Optional.of(new JobView(info(job), null))));
     } else {
-      find(ref, outcome -> answer.accept(outcome.map(found -> found.map(JobReader.Story::view))));
+      find(ref, outcome -> answer.accept(outcome.map(found -> found.map(s -> asItIs(ref, s)))));
     }
+  }
+
+  /** As a journal tells it, and where it stands here. */
+  private JobView asItIs(JobRef ref, JobReader.Story story) {
+    ShardJob job = liveJob(ref);
+    if (job == null || job.phase == ShardJob.Phase.SCHEDULED) {
+      return story.view();
+    }
+    Standing standing = new Standing();
+    standing.note(job);
+    return new JobView(standing.complete(ref, story.view().info()), story.view().result());
   }
 
   private @Nullable ShardJob liveJob(JobRef ref) {
@@ -500,6 +555,11 @@ public final class Node {
     return shards.refused().size();
   }
 
+  /** Why that is, of the first few. */
+  public List<String> refusals(int most) {
+    return shards.refused().values().stream().limit(most).toList();
+  }
+
   /** When the next job in memory is due; {@link Long#MAX_VALUE} where none is. */
   public long nextDueMicros() {
     return due.nextMicros();
@@ -516,6 +576,11 @@ public final class Node {
   }
 
   // ---- what operators ask
+
+  /** Bytes of jobs in memory, without what the jobs themselves take. */
+  long residentBytes() {
+    return bodies.resident();
+  }
 
   /** A look at the node. */
   public Stats stats() {
@@ -590,18 +655,41 @@ public final class Node {
 
   private void arrived(Shard shard, ShardJob job) {
     long now = env.wallMicros();
+    takeIn(shard, job, now);
+    place(job, now);
+  }
+
+  private void takeIn(Shard shard, ShardJob job, long now) {
     job.shard = shard;
     bodies.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
+    if (job.isDependent()) {
+      dependencies.arrived(shard, job);
+    }
+  }
+
+  private void place(ShardJob job, long now) {
     if (job.dueMicros <= now && !job.isStripped() && !job.isPaused()) {
       ready(job, job.dueMicros < overdueBefore(now));
     } else {
       enqueue(job);
     }
-    if (job.isDependent()) {
-      dependencies.arrived(shard, job);
+  }
+
+  /** Jobs of shards that were loaded find their places a part at a time; true with more to come. */
+  private boolean placeArrivals() {
+    long now = env.wallMicros();
+    for (int i = 0; i < ARRIVALS_A_TURN; i++) {
+      ShardJob job = arrivals.poll();
+      if (job == null) {
+        return false;
+      }
+      if (job.phase == ShardJob.Phase.SCHEDULED) {
+        place(job, now); // else somebody did something about it meanwhile
+      }
     }
+    return !arrivals.isEmpty();
   }
 
   private void loaded(Shard shard, ShardLoad.Folded load) {
@@ -614,7 +702,8 @@ public final class Node {
         .live()
         .forEach(
             job -> {
-              arrived(shard, job);
+              takeIn(shard, job, now);
+              arrivals.add(job);
               ShardJob.Rare rare = job.rare;
               boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
               if (Poison.convicted(job) && shard.suspect && !ownMarker) {
@@ -748,6 +837,7 @@ public final class Node {
     int oldBytes = job.bodyBytes;
     Concurrency oldConcurrency = job.concurrency();
     job.busy++;
+    dispatcher.withdraw(job); // what orders it in line changes with the replace
     Operation operation =
         new Operation(
             Frame.of(Kind.REPLACE, job.number, body.encode()),
@@ -883,6 +973,28 @@ public final class Node {
     }
   }
 
+  private final class BodyHost implements Bodies.Host {
+    @Override
+    public void paused(ShardJob job) {
+      schedule(job); // its deadline counts from here
+    }
+
+    @Override
+    public void ready(ShardJob job) {
+      long now = env.wallMicros();
+      if (job.dueMicros <= now && !job.isPaused()) {
+        Node.this.ready(job, job.dueMicros < overdueBefore(now));
+      } else {
+        schedule(job);
+      }
+    }
+
+    @Override
+    public void refill(Lane lane) {
+      dispatcher.refill(lane);
+    }
+  }
+
   private final class AddHost implements Adds.Host {
     @Override
     public void arrived(Shard shard, ShardJob job) {
@@ -1008,6 +1120,11 @@ public final class Node {
     public void resized(int moreBytes) {
       bodies.resized(moreBytes);
     }
+
+    @Override
+    public void whenBody(ShardJob job, Runnable then) {
+      bodies.whenHere(job, then);
+    }
   }
 
   private final class AttemptHost implements Attempts.Host {
@@ -1048,11 +1165,7 @@ public final class Node {
         Node.this.schedule(job); // it is tried again when it is resumed
         return;
       }
-      dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
-      tellBlocked(job);
-      if (job.has(JobSpec.DEADLINE)) {
-        expireAt(job, job.revision, job.spec().deadlineMicros());
-      }
+      blockUndecodable(job);
     }
 
     @Override

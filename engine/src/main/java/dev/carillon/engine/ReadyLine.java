@@ -52,7 +52,7 @@ final class ReadyLine {
     return inOrder.size() + overtaking.size();
   }
 
-  /** The first, which stays. */
+  /** The job that {@link #poll} would take. */
   @Nullable ShardJob peek() {
     ShardJob first = inOrder.peekFirst();
     ShardJob other = overtaking.peek();

@@ -266,6 +266,9 @@ public final class Retention {
       later(() -> compact(shard, plan));
       return;
     }
+    if (shard.loaded() && (shard.stripped > 0 || shard.fetching)) {
+      return; // meanwhile bodies were let go of, by their place in this generation
+    }
     shard.rewriting = true;
     long snapshot = env.random() | 1;
     long now = env.wallMicros();
@@ -335,6 +338,7 @@ public final class Retention {
             case Outcome.Ok<Head>(Head head) -> {
               env.metrics().count("shards.compacted", 1);
               shard.generation = head.generation();
+              forgetPositions(shard);
               shard.tail = staged.count();
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
@@ -380,6 +384,13 @@ public final class Retention {
           shard.rewriting = false;
           published.accept(summary);
         });
+  }
+
+  /** Where the bodies of its jobs stand now is known again when it is loaded the next time. */
+  private static void forgetPositions(Shard shard) {
+    if (shard.fold != null) {
+      shard.fold.live().forEach(job -> job.position = ShardJob.NO_POSITION);
+    }
   }
 
   private long keepMicros() {

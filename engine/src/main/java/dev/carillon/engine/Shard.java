@@ -4,7 +4,9 @@ import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,8 +63,11 @@ final class Shard {
   /** Loaded jobs whose body is not in memory. */
   int stripped;
 
-  /** Due jobs that wait for their body. */
-  final List<ShardJob> awaitBody = new ArrayList<>();
+  /** Due jobs that wait for their body, and the lanes that keep a place for them at the front. */
+  final Map<ShardJob, @Nullable Lane> awaitBody = new LinkedHashMap<>();
+
+  /** What waits for the body of a job, which need not be due. */
+  final Map<ShardJob, List<Runnable>> whenBody = new LinkedHashMap<>();
 
   boolean fetching;
 

@@ -402,6 +402,12 @@ final class ShardFold {
       job.rare().moved(move);
       job.dueMicros = move.timeMicros() + move.jitterMicros();
     }
+    if (change.anew()) {
+      liveBytes -= job.bytes();
+      job.attempts = 0;
+      job.rare().saved = null;
+      liveBytes += job.bytes();
+    }
     if (change.due() != null) {
       job.dueMicros = change.due();
       if (job.rare != null) {

@@ -17,6 +17,9 @@ final class ShardJob {
   private static final byte[] STRIPPED = {};
   private static final int MARKED = 128;
 
+  /** Entries are numbered from 1. */
+  static final long NO_POSITION = 0;
+
   final long number;
   final String type;
   final String namespace;
@@ -30,7 +33,7 @@ final class ShardJob {
   /** Which parts of {@link More} its spec has. */
   private byte more;
 
-  /** The entry that holds its body. */
+  /** The entry that holds its body, {@link #NO_POSITION} where that is not known. */
   long position;
 
   long dueMicros;
@@ -48,6 +51,9 @@ final class ShardJob {
   @Nullable Lane lane;
   @Nullable HandlerSlot handler;
   @Nullable Attempt attempt;
+
+  /** While a {@link DueQueue} is swept: whether it has come across it. */
+  boolean seen;
 
   /** Ends it at its deadline while it waits for a slot or a handler. */
   Timers.@Nullable Timer expiry;
@@ -198,8 +204,11 @@ final class ShardJob {
     bodyBytes = newBody.length;
   }
 
-  /** Has another spec from now on, and forgets what it did under the last. */
+  /**
+   * Has another spec from now on, and forgets what it did under the last; stays paused if it is.
+   */
   void replace(JobSpec spec, byte[] newBody) {
+    String pauseReason = rare != null ? rare.pauseReason : null;
     body = newBody;
     bodyBytes = newBody.length;
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
@@ -212,6 +221,9 @@ final class ShardJob {
     rare = null;
     begin(spec);
     stillWait.forEach(this::waiter);
+    if (pauseReason != null) {
+      rare().pauseReason = pauseReason;
+    }
   }
 
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
@@ -286,7 +298,8 @@ final class ShardJob {
 
   /** Whether its body stays in memory: its end needs it, or what it came from does not hold it. */
   boolean keepsBody() {
-    return hasName() || isRecurring() || isOccurrence();
+    return hasName()
+        || (more & (More.RECURRING | More.OCCURRENCE | More.CONCURRENCY | More.AFTER)) != 0;
   }
 
   /** When its next attempt is to be, without the jitter that it is due later. */

@@ -5,6 +5,7 @@ import dev.carillon.store.Journals.Claim;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,11 +47,14 @@ final class Shards {
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
   private final Set<Bucket> filled = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
+  private final ArrayDeque<Runnable> loads = new ArrayDeque<>();
+  private boolean reading;
   private int sequence;
   private @Nullable Shard lastForDue;
   private boolean listing;
   private boolean listAgain;
   private boolean looked;
+  private boolean headsLooked;
   private boolean stopping;
   private @Nullable String full;
 
@@ -369,10 +373,26 @@ final class Shards {
   }
 
   private void read(Shard shard, int generation, long upTo) {
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> ShardLoad.read(store, shard.id, generation, upTo),
-        load -> wasRead(shard, generation, upTo, load));
+    loads.add(
+        () ->
+            env.submit(
+                NodeEnvironment.Channel.READ,
+                store -> ShardLoad.read(store, shard.id, generation, upTo),
+                load -> {
+                  reading = false;
+                  wasRead(shard, generation, upTo, load);
+                  readNext();
+                }));
+    readNext();
+  }
+
+  /** One at a time, so that what is read beside them waits for one of them and not for all. */
+  private void readNext() {
+    Runnable next = reading ? null : loads.poll();
+    if (next != null) {
+      reading = true;
+      next.run();
+    }
   }
 
   private void wasRead(Shard shard, int generation, long upTo, ShardLoad load) {
@@ -597,10 +617,28 @@ final class Shards {
   private void listed() {
     listing = false;
     looked = true;
+    if (!headsLooked) {
+      lookForDamagedHeads();
+    }
     if (listAgain) {
       listAgain = false;
       look();
     }
+  }
+
+  /** Once after a start: one that wakes in a year is named now, not in a year. */
+  private void lookForDamagedHeads() {
+    headsLooked = true;
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        DamagedHead::all,
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<List<ShardId>>(List<ShardId> damaged)) {
+            damaged.forEach(id -> refuse(id, "head of shard " + id + ": damaged"));
+          } else {
+            headsLooked = false; // with the next listing
+          }
+        });
   }
 
   private void claimIfIdle(Head head) {
@@ -648,9 +686,10 @@ final class Shards {
         || !shard.quiet()) {
       return;
     }
-    long[] next = {Long.MAX_VALUE};
-    fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
-    if (next[0] > now + 2 * horizonMicros()) {
+    long soon = now + 2 * horizonMicros();
+    if (!fold.live().any(job -> sleepsUntil(job) <= soon)) {
+      long[] next = {Long.MAX_VALUE};
+      fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
       shard.raiseWakeTo = next[0];
       committer.touch(shard);
     }

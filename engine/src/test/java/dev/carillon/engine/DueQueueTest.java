@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -47,6 +48,57 @@ class DueQueueTest {
     }
     assertThat(seen).isEqualTo(expected);
     assertThat(queue.nextMicros()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void lanesTakeTurnsWithWhatIsDue() {
+    Dispatcher dispatcher = StillWorld.dispatcher();
+    Lane crowded = dispatcher.lane("crowded", "q");
+    Lane quiet = dispatcher.lane("quiet", "q");
+    for (int i = 0; i < 1000; i++) {
+      queue.add(job(10, crowded));
+    }
+    queue.add(job(20, quiet));
+    queue.add(job(21, quiet));
+    queue.add(job(40, quiet));
+    List<Lane> first = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      first.add(poll(30).lane);
+    }
+    assertThat(first).containsExactly(crowded, quiet, crowded, quiet, crowded, crowded);
+    assertThat(queue.nextMicros()).isEqualTo(10);
+    assertThat(drain(39)).hasSize(1000 - 4).containsOnly(10L);
+    assertThat(queue.nextMicros()).isEqualTo(40);
+    queue.add(job(35, crowded));
+    assertThat(queue.nextMicros()).isEqualTo(35);
+    assertThat(drain(50)).containsExactly(35L, 40L);
+    assertThat(queue.size()).isZero();
+  }
+
+  private ShardJob poll(long now) {
+    ShardJob job = Objects.requireNonNull(queue.poll(now));
+    job.phase = ShardJob.Phase.READY;
+    return job;
+  }
+
+  private ShardJob job(long due, Lane lane) {
+    ShardJob job = job(due);
+    job.lane = lane;
+    return job;
+  }
+
+  @Test
+  void jobThatIsTakenBackAndWaitsAgainDoesNotPileUp() {
+    ShardJob job = job(10);
+    queue.add(job);
+    for (int i = 0; i < 10_000; i++) {
+      job.phase = ShardJob.Phase.PAUSED;
+      queue.noteStale();
+      job.phase = ShardJob.Phase.SCHEDULED;
+      queue.add(job);
+    }
+    assertThat(queue.size()).isLessThan(200);
+    assertThat(drain(10)).containsExactly(10L);
   }
 
   @Test

@@ -36,6 +36,19 @@ class LongMapTest {
   }
 
   @Test
+  void anyLooksNoFurtherThanItMust() {
+    LongMap<String> map = new LongMap<>();
+    assertThat(map.any(value -> true)).isFalse();
+    map.put(1, "a");
+    map.put(2, "b");
+    int[] looks = {0};
+    assertThat(map.any(value -> ++looks[0] > 0)).isTrue();
+    assertThat(looks[0]).isEqualTo(1);
+    assertThat(map.any("b"::equals)).isTrue();
+    assertThat(map.any("c"::equals)).isFalse();
+  }
+
+  @Test
   void zeroIsNoKey() {
     assertThatThrownBy(() -> new LongMap<String>().put(0, "x"))
         .isInstanceOf(IllegalArgumentException.class);

@@ -96,7 +96,8 @@ final class RandomOperations {
         random.nextBoolean() ? clock + 10 : null,
         random.nextBoolean() ? random.nextInt(-100, 101) : null,
         schedule ? schedule() : null,
-        schedule ? move() : null);
+        schedule ? move() : null,
+        schedule && random.nextBoolean());
   }
 
   private Body.Next next(long job, int revision) {

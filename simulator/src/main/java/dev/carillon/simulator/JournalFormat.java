@@ -134,7 +134,8 @@ final class JournalFormat {
       @Nullable Long due,
       @Nullable Integer priority,
       @Nullable Schedule schedule,
-      @Nullable Move move)
+      @Nullable Move move,
+      boolean anew)
       implements Op {}
 
   /** A dead letter lives again. */
@@ -464,7 +465,14 @@ final class JournalFormat {
     Integer priority = (flags & 2) != 0 ? (int) in.get() : null;
     Schedule schedule = (flags & 4) != 0 ? RulesFormat.schedule(ByteBuffer.wrap(bytes(in))) : null;
     return new Change(
-        job, revision, at, due, priority, schedule, (flags & 4) != 0 ? move(in) : null);
+        job,
+        revision,
+        at,
+        due,
+        priority,
+        schedule,
+        (flags & 4) != 0 ? move(in) : null,
+        (flags & 8) != 0);
   }
 
   private static State state(long job, ByteBuffer in) {

@@ -457,6 +457,11 @@ final class Model {
     }
     job.sinceNanos = clock.nanos();
     job.tell(JobEvent.Kind.CHANGED, 0);
+    if (change.anew()) {
+      job.attempts = 0;
+      job.saved = null;
+      job.beginOccurrence();
+    }
     checkWake(job.shard, job);
   }
 
@@ -545,8 +550,6 @@ final class Model {
     keys().entered(job);
     job.remember(job.spec.key());
     job.request = request;
-    job.pauseReason = null;
-    job.pauseAnswered = false;
     job.sinceNanos = clock.nanos();
     job.revision++;
     job.attempts = 0;

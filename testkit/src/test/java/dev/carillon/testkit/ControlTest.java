@@ -9,6 +9,7 @@ import dev.carillon.HandlerOptions;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
@@ -783,6 +784,73 @@ class ControlTest {
     assertThat(starts).containsExactly("x 60", "x 120", "x 720");
     JobId once = schedule(NOTE.job("once").in(seconds(60)));
     assertThat(world().carillon().reschedule(once, slower)).isEqualTo(ControlResult.NOT_RECURRING);
+  }
+
+  @Test
+  void newScheduleBeginsWithAFirstAttemptAndNothingSaved() {
+    Consumer<TaskType<String>> handler =
+        type ->
+            world()
+                .carillon()
+                .handle(
+                    type,
+                    (text, job) -> {
+                      noted(job.attempt() + " from " + job.saved(Integer.class).orElse(0));
+                      job.save(job.attempt());
+                      throw new IllegalStateException("no");
+                    });
+    handler.accept(NOTE);
+    JobId id =
+        schedule(
+            NOTE.job("x")
+                .on(Schedule.every(seconds(600)).times(2))
+                .onFailure(FailurePolicy.constant(seconds(60), 1)));
+    world().advance(seconds(600));
+    assertThat(starts).containsExactly("1 from 0 600");
+    assertThat(world().carillon().reschedule(id, Schedule.every(seconds(1000)).times(1)))
+        .isEqualTo(ControlResult.DONE);
+    world().restart();
+    handler.accept(NOTE);
+    world().advance(seconds(1000));
+    assertThat(starts).containsExactly("1 from 0 600", "1 from 0 1600");
+    world().advance(seconds(60));
+    assertThat(starts).containsExactly("1 from 0 600", "1 from 0 1600", "2 from 1 1660");
+    assertThat(world().carillon().deadLetters().list(JobQuery.all()).items()).hasSize(1);
+  }
+
+  // ---- replacing
+
+  @Test
+  void replacedJobStandsWhereItsNewTimeAndPriorityPutIt() throws InterruptedException {
+    oneSlotTaken();
+    schedule(NOTE.job("a").named("a"));
+    schedule(NOTE.job("b"));
+    schedule(NOTE.job("c").named("c").priority(-1));
+    schedule(NOTE.job("d"));
+    Job<Void> last = NOTE.job("a, last").named("a").ifExists(IfExists.REPLACE).priority(-9);
+    Job<Void> first = NOTE.job("c, first").named("c").ifExists(IfExists.REPLACE).priority(9);
+    schedule(last);
+    schedule(first);
+    gate.countDown();
+    world().settle();
+    assertThat(starts).containsExactly("c, first 0", "b 0", "d 0", "a, last 0");
+  }
+
+  @Test
+  void replacedJobStaysPaused() {
+    noteStarts();
+    JobId id = schedule(NOTE.job("x").named("x").in(seconds(60)));
+    pause(id);
+    JobId same = schedule(NOTE.job("y").named("x").ifExists(IfExists.REPLACE).in(seconds(30)));
+    assertThat(same).isEqualTo(id);
+    assertThat(info(id).state()).isEqualTo(JobState.PAUSED);
+    assertThat(info(id).reason()).isEqualTo("holiday");
+    restart();
+    world().advance(seconds(100));
+    assertThat(starts).isEmpty();
+    resume(id);
+    world().settle();
+    assertThat(starts).containsExactly("y 100");
   }
 
   // ---- priority

@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -276,6 +278,21 @@ public final class SqliteStore implements Store {
         lock.abandon();
       }
     }
+  }
+
+  /**
+   * All files that a store has: its own and those that may lie beside it.
+   *
+   * @param file the store's file
+   */
+  public static List<Path> filesOf(Path file) {
+    List<Path> files = new ArrayList<>();
+    files.add(file);
+    files.add(file.resolveSibling(file.getFileName() + "-shm")); // SQLite's, with the log
+    for (Sidecar sidecar : Sidecar.values()) {
+      files.add(sidecar.of(file));
+    }
+    return files;
   }
 
   /**

@@ -1,0 +1,140 @@
+package dev.carillon.engine;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The overdue jobs of a lane, by priority, then due time. Those at the front have their bodies; the
+ * rest behind them may have lost theirs, which are fetched again as they come near. So a backlog of
+ * any size costs its jobs and not what they carry.
+ *
+ * <p>Jobs whose bodies are on their way stand nowhere: they come back through {@link #add}, and one
+ * whose body cannot be read holds up nobody.
+ */
+final class LateLine {
+  private static final int FRONT_JOBS = 16_384;
+
+  private final ReadyLine front = new ReadyLine();
+  private final ReadyLine rest = new ReadyLine();
+  private final Bodies bodies;
+
+  /** Jobs of the front whose bodies are on their way. */
+  private int fetching;
+
+  /** Of the front, also of those on their way. */
+  private long frontBytes;
+
+  LateLine(Bodies bodies) {
+    this.bodies = bodies;
+  }
+
+  void add(ShardJob job) {
+    ShardJob behind = rest.peek();
+    boolean after = behind != null && ReadyLine.compare(job, behind) > 0;
+    if (!after && !front.isEmpty() && isFull(2)) {
+      spill();
+      addToRest(job);
+    } else if (after || job.isStripped()) {
+      addToRest(job);
+    } else {
+      addToFront(job);
+    }
+  }
+
+  private void addToFront(ShardJob job) {
+    front.add(job);
+    count(job.bodyBytes);
+  }
+
+  private void addToRest(ShardJob job) {
+    bodies.letGo(job);
+    rest.add(job);
+  }
+
+  private void count(long moreBytes) {
+    frontBytes += moreBytes;
+    bodies.front(moreBytes);
+  }
+
+  private boolean isFull(int times) {
+    return front.size() + fetching >= times * FRONT_JOBS
+        || frontBytes >= times * bodies.frontBytesOfALine();
+  }
+
+  /** Many came that stand before the rest: the front is made anew from all of them. */
+  private void spill() {
+    for (ShardJob job = front.poll(); job != null; job = front.poll()) {
+      count(-job.bodyBytes);
+      addToRest(job);
+    }
+  }
+
+  /**
+   * Lets the first of the rest come to the front once half of it is gone.
+   *
+   * @return how many have left the line until their body is here
+   */
+  int refill(Lane lane) {
+    if (rest.isEmpty() || 2 * (front.size() + fetching) > FRONT_JOBS) {
+      return 0;
+    }
+    if (2 * frontBytes > bodies.frontBytesOfALine()) {
+      return 0;
+    }
+    int left = 0;
+    for (ShardJob job = rest.peek(); job != null && mayComeForward(); job = rest.peek()) {
+      var unused = rest.poll();
+      if (job.isStripped() && job.phase == ShardJob.Phase.READY) {
+        fetching++;
+        count(job.bodyBytes);
+        bodies.await(job, lane);
+        left++;
+      } else {
+        addToFront(job);
+      }
+    }
+    return left;
+  }
+
+  /** One always may, so that a line goes on whatever the others took. */
+  private boolean mayComeForward() {
+    return front.size() + fetching == 0 || (!isFull(1) && bodies.frontHasRoom());
+  }
+
+  /** The body of a job of this line is here, or will not come: it stands in line again, or not. */
+  void fetched(ShardJob job) {
+    fetching--;
+    count(-job.bodyBytes);
+  }
+
+  boolean remove(ShardJob job) {
+    if (front.remove(job)) {
+      count(-job.bodyBytes);
+      return true;
+    }
+    return rest.remove(job);
+  }
+
+  /** In no order that means anything. */
+  void forEach(Consumer<ShardJob> action) {
+    front.forEach(action);
+    rest.forEach(action);
+  }
+
+  /** Whether nothing can be taken from it now. */
+  boolean isEmpty() {
+    return front.isEmpty();
+  }
+
+  int size() {
+    return front.size() + rest.size();
+  }
+
+  @Nullable ShardJob poll() {
+    ShardJob job = front.poll();
+    if (job != null) {
+      count(-job.bodyBytes);
+    }
+    return job;
+  }
+}

@@ -1,0 +1,256 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.IfExists;
+import dev.carillon.api.JobListener;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Metrics;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node in a world without threads: a store in memory, clocks that are moved by hand, handlers
+ * that return when told to, and store calls that are answered in order.
+ */
+final class StillWorld implements NodeEnvironment, AttemptRunner {
+  static final String TYPE = "note";
+
+  private final Store store = new MemoryStore();
+  private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
+  private final ArrayDeque<Attempt> running = new ArrayDeque<>();
+  private final List<String> reports = new ArrayList<>();
+  private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
+  private long random = 1;
+  private boolean commitsHeld;
+  private Node node;
+
+  StillWorld(NodeOptions options) {
+    node = open(options);
+  }
+
+  /** A dispatcher without a node, that starts nothing. */
+  static Dispatcher dispatcher() {
+    NodeOptions options = NodeOptions.of("node", 1);
+    StillWorld world = new StillWorld(options);
+    Timers timers = new Timers();
+    Keys keys = new Keys(new Rates(world, new Names(world, 1, timers), timers), new NoHost());
+    return new Dispatcher(
+        1, new NoStarter(), keys, job -> {}, new Bodies(world, options, timers, new NoHost()));
+  }
+
+  private static final class NoHost implements Bodies.Host, Keys.Host {
+    @Override
+    public void blocked(ShardJob job) {}
+
+    @Override
+    public void refuse(ShardJob job, JobState state, String reason) {}
+
+    @Override
+    public void cancel(ShardJob job, String reason) {}
+
+    @Override
+    public void paused(ShardJob job) {}
+
+    @Override
+    public void ready(ShardJob job) {}
+
+    @Override
+    public void refill(Lane lane) {}
+  }
+
+  private static final class NoStarter implements Dispatcher.Starter {
+    @Override
+    public boolean mayStart() {
+      return false;
+    }
+
+    @Override
+    public boolean mayStart(Lane lane) {
+      return false;
+    }
+
+    @Override
+    public boolean mayStartAlone() {
+      return false;
+    }
+
+    @Override
+    public Attempt start(ShardJob job, Lane lane, boolean alone) {
+      throw new IllegalStateException("job " + job.number + ": started (expected: nothing is)");
+    }
+
+    @Override
+    public void begin(Attempt attempt) {}
+  }
+
+  private Node open(NodeOptions options) {
+    Node opened = new Node(this, options);
+    opened.start();
+    opened.register(TYPE, Integer.MAX_VALUE, null);
+    return opened;
+  }
+
+  Node node() {
+    return node;
+  }
+
+  long nowMicros() {
+    return micros;
+  }
+
+  /** From now on the store does not answer to commits. */
+  void holdCommits() {
+    commitsHeld = true;
+  }
+
+  /** Time passes and nobody notices until something happens. */
+  void pass(Duration duration) {
+    micros += Micros.ceil(duration);
+  }
+
+  /** Stops in order and goes on as another incarnation. */
+  void restart(NodeOptions options) {
+    restart(options, Duration.ZERO);
+  }
+
+  /** The same with a pause between. */
+  void restart(NodeOptions options, Duration pause) {
+    node.beginStop();
+    settle();
+    node.release(() -> {});
+    settle();
+    pass(pause);
+    node = open(options);
+    settle();
+  }
+
+  /** Does everything that can be done now. */
+  void settle() {
+    long nanos;
+    do {
+      nanos = node.turn();
+      for (Runnable call = calls.poll(); call != null; call = calls.poll()) {
+        call.run();
+        nanos = 0;
+      }
+    } while (nanos == 0);
+  }
+
+  JobRef add(JobSpec spec) {
+    List<JobRef> added = new ArrayList<>();
+    node.add(
+        new AddRequest(
+            spec,
+            IfExists.REPLACE,
+            new AddRequest.Answer() {
+              @Override
+              public void added(JobRef job, boolean created) {
+                added.add(job);
+              }
+
+              @Override
+              public void refused(dev.carillon.api.CarillonException why) {
+                throw why;
+              }
+            }));
+    settle();
+    return added.getFirst();
+  }
+
+  JobSpec spec(long dueMicros, int priority, long deadlineMicros, byte[] payload) {
+    return spec(JobSpec.DEFAULT, dueMicros, priority, deadlineMicros, payload);
+  }
+
+  JobSpec spec(
+      String namespace, long dueMicros, int priority, long deadlineMicros, byte[] payload) {
+    return new JobSpec(
+        dueMicros,
+        micros,
+        priority,
+        dev.carillon.store.Records.Stamp.ABSENT,
+        TYPE,
+        1,
+        namespace,
+        JobSpec.DEFAULT,
+        null,
+        null,
+        java.util.Map.of(),
+        0,
+        deadlineMicros,
+        More.NONE,
+        payload);
+  }
+
+  /** The attempt that was started first of those that run, which ends well; null where none is. */
+  @Nullable Attempt finishOne() {
+    Attempt attempt = running.poll();
+    if (attempt != null) {
+      node.finished(attempt, new AttemptOutcome.Succeeded(new byte[0]));
+      settle();
+    }
+    return attempt;
+  }
+
+  List<String> reports() {
+    return reports;
+  }
+
+  // ---- as its node sees it
+
+  @Override
+  public long wallMicros() {
+    return micros;
+  }
+
+  @Override
+  public long monotonicNanos() {
+    return micros * 1000;
+  }
+
+  @Override
+  public long random() {
+    return random++;
+  }
+
+  @Override
+  public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+    if (channel != Channel.COMMIT || !commitsHeld) {
+      calls.add(() -> done.accept(work.apply(store)));
+    }
+  }
+
+  @Override
+  public AttemptRunner runner() {
+    return this;
+  }
+
+  @Override
+  public Metrics metrics() {
+    return Metrics.none();
+  }
+
+  @Override
+  public @Nullable JobListener listener() {
+    return null;
+  }
+
+  @Override
+  public void report(String problem, @Nullable Throwable cause) {
+    reports.add(problem);
+  }
+
+  @Override
+  public void start(Attempt attempt) {
+    running.add(attempt);
+  }
+
+  @Override
+  public void interrupt(Attempt attempt) {}
+}
