@@ -114,7 +114,7 @@ class MainTest {
     Path own = store.resolveSibling(store.getFileName() + ending);
     boolean there = Files.exists(own);
     byte[] before = there ? Files.readAllBytes(own) : new byte[0];
-    Path link = Files.createSymbolicLink(folder.resolve("link"), folder);
+    Path link = Files.createSymbolicLink(folder.resolve("way" + ending), folder);
     String way = link.resolve(own.getFileName()).toString();
     assertThat(run("export", url, "-o", way)).isNotZero();
     assertThat(err.toString()).contains("output: " + way);
