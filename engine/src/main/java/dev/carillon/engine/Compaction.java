@@ -69,12 +69,16 @@ final class Compaction {
   private Outcome<Staged> stage() {
     Set<Long> evidence = new HashSet<>();
     Set<Long> dead = new HashSet<>();
+    Set<Long> keyed = new HashSet<>();
     int[] failed = new int[1];
     ShardFold fold =
         new ShardFold(
             (job, end) -> {
               if (end.state() == JobState.DEAD && end.at() >= deadSinceMicros) {
                 dead.add(job.number);
+                if (source.keepKeyed() && job.has(JobSpec.KEYED)) {
+                  keyed.add(job.number);
+                }
               } else if (end.state() == JobState.FAILED && end.at() >= failedSinceMicros) {
                 failed[0]++;
                 evidence.add(job.number);
@@ -89,6 +93,8 @@ final class Compaction {
     }
     dead.removeIf(number -> !fold.isDead(number)); // replayed or discarded since
     evidence.addAll(dead);
+    keyed.removeIf(number -> fold.job(number) != null); // a replayed one is written as it is now
+    evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
     deadOccurrences.stories(dead).forEach(frame -> write(frame, failures));
     Outcome<Boolean> copied =
