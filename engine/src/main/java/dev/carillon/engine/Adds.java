@@ -197,17 +197,33 @@ final class Adds {
       host.exists(each.job(), there -> found(request, there, "" + each.job().id(), one));
     }
     for (AddRequest.Named each : named) {
-      names.get(
-          Names.recordKey(request.spec.namespace(), each.name(), null),
-          record -> {
-            record.ifPresent(
-                stored ->
-                    after.add(
-                        new After(Names.Value.decode(stored.value()).job(), each.condition())));
-            found(request, record.isPresent(), "named \"" + each.name() + '"', one);
+      resolve(
+          request,
+          each.name(),
+          job -> {
+            after.add(new After(job, each.condition()));
+            one.run();
           });
     }
     one.run();
+  }
+
+  /** Finds the job of a name; one that is on its way is waited for, for it may never be. */
+  private void resolve(AddRequest request, String name, Consumer<JobRef> then) {
+    names.get(
+        Names.recordKey(request.spec.namespace(), name, null),
+        record -> {
+          JobRef job = record.map(stored -> Names.Value.decode(stored.value()).job()).orElse(null);
+          List<Runnable> waiting = job != null ? namedOnTheirWay.get(job) : null;
+          String which = "named \"" + name + '"';
+          if (job == null || (waiting != null && request.batch != null)) {
+            found(request, false, which, () -> {}); // batches do not wait for each other
+          } else if (waiting != null) {
+            waiting.add(() -> resolve(request, name, then));
+          } else {
+            host.exists(job, there -> found(request, there, which, () -> then.accept(job)));
+          }
+        });
   }
 
   private void found(AddRequest request, boolean there, String which, Runnable one) {
