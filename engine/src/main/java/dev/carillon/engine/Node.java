@@ -269,6 +269,11 @@ public final class Node {
     if (why == null || job.phase == ShardJob.Phase.GONE) {
       return false;
     }
+    if (job.busy > 0) {
+      // A replace may be on its way, after which it waits for nothing: it is looked at then.
+      timers.at(env.monotonicNanos() + RETRY_NANOS, () -> endIfBroken(job));
+      return true;
+    }
     cancels.end(Attempts.shardOf(job), job, JobState.CANCELLED, why);
     return true;
   }
