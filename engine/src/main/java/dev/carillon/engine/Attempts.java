@@ -565,7 +565,14 @@ final class Attempts implements Dispatcher.Starter {
     ShardJob job = attempt.job();
     if (settle(attempt)) {
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
-      committer.add(shardOf(job), new Operation(frame, end, new Settlement(attempt, Kind.END)));
+      Operation operation = new Operation(frame, end, new Settlement(attempt, Kind.END));
+      Shard shard = shardOf(job);
+      if (!shard.isAwaited(job)) {
+        committer.add(shard, operation);
+      } else {
+        // A clock that jumped back may have left its shard asleep, which owes others the news.
+        host.awakeBy(shard, env.wallMicros(), () -> committer.add(shard, operation));
+      }
     }
   }
 

@@ -149,7 +149,7 @@ final class Cancels {
       Frame frame,
       Applied then,
       Consumer<Outcome<CancelResult>> answer) {
-    if (job.waiters().isEmpty()) {
+    if (!shard.isAwaited(job)) {
       append(shard, frame, then, answer);
     } else {
       shards.ensureAwakeBy(shard, 0, () -> append(shard, frame, then, answer));

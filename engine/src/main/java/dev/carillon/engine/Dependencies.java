@@ -54,8 +54,29 @@ final class Dependencies {
     Awaited awaited = job.awaited();
     if (awaited != null) {
       JobRef waiter = shard.ref(job.number);
-      awaited.notArranged().forEach(other -> begin(() -> arrange(waiter, awaited, other)));
+      for (JobRef other : awaited.notArranged()) {
+        shard.arranging++;
+        begin(() -> arrange(new Arrangement(shard, waiter, awaited, other)));
+      }
     }
+  }
+
+  /**
+   * One job that waits for another, whose shard is to know it.
+   *
+   * @param shard that of the one which waits: it stays loaded meanwhile, else two shards whose jobs
+   *     wait for each other's would load each other for ever
+   */
+  private record Arrangement(Shard shard, JobRef waiter, Awaited awaited, JobRef other) {}
+
+  private void arranged(Arrangement made) {
+    made.awaited().arranged(made.other());
+    over(made);
+  }
+
+  private void over(Arrangement made) {
+    made.shard().arranging--;
+    over();
   }
 
   /** Starts something now or when there is room; it ends by {@link #over}. */
@@ -81,30 +102,30 @@ final class Dependencies {
     timers.at(env.monotonicNanos() + nanos, action);
   }
 
-  private void arrange(JobRef waiter, Awaited awaited, JobRef other) {
+  private void arrange(Arrangement made) {
+    JobRef other = made.other();
     shards.withLoaded(
         other.shard(),
         shard -> {
           if (shard == null && shards.refused().containsKey(other.shard())) {
-            again(REFUSED_NANOS, () -> arrange(waiter, awaited, other));
+            again(REFUSED_NANOS, () -> arrange(made));
             return;
           }
           ShardJob job =
               shard != null && shard.fold != null ? shard.fold.job(other.number()) : null;
           if (shard == null || job == null) {
-            lookUp(waiter, awaited, other);
-          } else if (job.waiters().contains(waiter)) {
-            awaited.arranged(other);
-            over();
+            lookUp(made);
+          } else if (job.waiters().contains(made.waiter())) {
+            arranged(made);
           } else {
-            register(shard, job, waiter, awaited);
+            register(shard, job, made);
           }
         });
   }
 
-  private void register(Shard shard, ShardJob job, JobRef waiter, Awaited awaited) {
-    JobRef other = shard.ref(job.number);
-    Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
+  private void register(Shard shard, ShardJob job, Arrangement made) {
+    Body.Waiter body = new Body.Waiter(env.wallMicros(), made.waiter());
+    shard.registering++;
     committer.add(
         shard,
         new Operation(
@@ -112,36 +133,37 @@ final class Dependencies {
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+                shard.registering--;
                 if (answer == ShardFold.Answer.APPLIED) {
-                  awaited.arranged(other);
-                  over();
+                  arranged(made);
                 } else {
-                  lookUp(waiter, awaited, other);
+                  lookUp(made);
                 }
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+                shard.registering--;
+                again(RETRY_NANOS, () -> arrange(made));
               }
             }));
   }
 
   /** The job is not live: how did it end? */
-  private void lookUp(JobRef waiter, Awaited awaited, JobRef other) {
+  private void lookUp(Arrangement made) {
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).find(other),
+        store -> new JobReader(store).find(made.other()),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
-            again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+            again(RETRY_NANOS, () -> arrange(made));
             return;
           }
           JobState state = found.map(story -> story.view().info().state()).orElse(null);
           if (state != null && !state.ended()) {
-            again(RETRY_NANOS, () -> arrange(waiter, awaited, other));
+            again(RETRY_NANOS, () -> arrange(made));
           } else {
-            tell(waiter, other, state, told -> over());
+            tell(made.waiter(), made.other(), state, told -> over(made));
           }
         });
   }

@@ -43,6 +43,12 @@ final class Shard {
   /** Numbers given out whose add is not queued yet, name changes owed: it stays as it is. */
   int holds;
 
+  /** Jobs of it that are being made known to those they wait for: it stays loaded. */
+  int arranging;
+
+  /** Operations on their way that say who waits for jobs of it. */
+  int registering;
+
   final ArrayDeque<Operation> pending = new ArrayDeque<>();
   boolean inCommitQueue;
 
@@ -170,6 +176,11 @@ final class Shard {
   /** A number for a new job, never given again. */
   long nextNumber() {
     return JobRef.number(epoch, ++counter);
+  }
+
+  /** Whether the job's end is news that others wait for. */
+  boolean isAwaited(ShardJob job) {
+    return registering > 0 || !job.waiters().isEmpty();
   }
 
   /** Whether nothing of it is queued, in flight, unresolved or owed. */

@@ -671,7 +671,9 @@ final class Shards {
       } else {
         drained(shard);
       }
-    } else if (shard.running == 0 && shard.wakeMicros > env.wallMicros() + horizonMicros()) {
+    } else if (shard.running == 0
+        && shard.arranging == 0
+        && shard.wakeMicros > env.wallMicros() + horizonMicros()) {
       unload(shard);
     }
   }
