@@ -71,6 +71,10 @@ final class AttemptJudge {
         !job.pauseAnswered,
         Guarantee.CONTROL,
         () -> execution + " started though its job is paused");
+    check(
+        !job.dependent() && !job.broken(),
+        Guarantee.DEPENDENCIES,
+        () -> execution + " started, but of what it waits for not all has ended as it must");
     occurrence(execution, running);
     long deadline = job.spec.deadline();
     check(
@@ -123,7 +127,7 @@ final class AttemptJudge {
             Guarantee.RECURRENCES,
             () -> execution + " started beside " + other);
       }
-    } else if (job.overlap() == Overlap.CANCEL_RUNNING && job.parent != null) {
+    } else if (job.overlap() == Overlap.CANCEL_RUNNING && job.parent != null && job.replays == 0) {
       for (ModelJob other : job.parent.occurrences) {
         check(
             other.number <= job.number
@@ -289,7 +293,7 @@ final class AttemptJudge {
   void killed(Execution execution) {
     int kills = ledger.killed(execution.request);
     check(
-        kills <= MOST_KILLS + world.clock.jumpsBack() + stops,
+        kills <= MOST_KILLS * (1 + execution.job.replays) + world.clock.jumpsBack() + stops,
         Guarantee.POISON,
         () -> execution + " has killed its node " + kills + " times");
   }

@@ -36,6 +36,9 @@ final class Climate {
   /** Jobs with a concurrency key, in ten thousand. */
   final int keyed;
 
+  /** Jobs that wait for others, in ten thousand. */
+  final int dependent;
+
   /** How often operators change something about queues and namespaces. */
   final int flowChanges;
 
@@ -76,6 +79,7 @@ final class Climate {
     namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);
     flowChanges = chance.oneIn(3) ? 0 : (int) chance.between(4, 40);
     keyed = chance.oneIn(4) ? 0 : (int) chance.spread(300, 5_000);
+    dependent = chance.oneIn(4) ? 0 : (int) chance.spread(300, 4_000);
     keyRate = FlowUsers.rate(chance);
     settings = settings(chance);
   }

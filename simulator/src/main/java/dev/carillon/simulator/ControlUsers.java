@@ -4,6 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.Controls;
 import dev.carillon.engine.JobRef;
@@ -130,6 +131,28 @@ final class ControlUsers {
     }
   }
 
+  /** Tries a dead letter again, or lets go of it. */
+  void tendDead(Life life) {
+    List<ModelJob> dead = new ArrayList<>();
+    for (ModelShard shard : world.model.shards()) {
+      for (ModelJob job : shard.jobs.values()) {
+        if (job.end == JobState.DEAD && !job.discarded && !shard.dropped) {
+          dead.add(job);
+        }
+      }
+    }
+    JobRef ref =
+        dead.isEmpty() || world.chance.oneIn(8) ? users.someJob() : world.chance.pick(dead).ref;
+    if (ref == null) {
+      return;
+    }
+    if (world.chance.oneIn(2)) {
+      ask(ref, new Control(Kind.REPLAY, null), answer -> life.node.replay(ref, null, answer));
+    } else {
+      ask(ref, new Control(Kind.DISCARD, null), answer -> life.node.discard(ref, answer));
+    }
+  }
+
   private void ask(
       JobRef ref, Control control, Consumer<Consumer<Outcome<ControlResult>>> question) {
     ModelJob job = begin(ref, control);
@@ -182,7 +205,7 @@ final class ControlUsers {
       }
       case ENDED -> {
         check(
-            !job.live(),
+            !job.ends.isEmpty(),
             Guarantee.CONTROL,
             () -> job + " is said to have ended and has not: " + control);
         notDone(job, control, "ended");

@@ -99,7 +99,7 @@ final class FinalCheck {
       seen.add(job.events.get(i) + " " + job.eventAttempts.get(i));
     }
     boolean whole = job.shard.oldestGeneration <= job.toldFrom;
-    if (!whole && job.parent != null && job.executions.isEmpty()) {
+    if (!whole && job.inherited > 0) {
       // Its first attempts stayed behind with its recurring job in a generation that is gone.
       seen.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));
       told.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));

@@ -2,11 +2,14 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.RecurringInfo;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.Micros;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +73,10 @@ final class FoldProbe {
       same(job, "next time", job.move.time(), Micros.ceil(recurring.nextTime()));
     }
     same(job, "metadata", job.spec.metadata(), info.metadata());
+    List<DependencyInfo> awaited = new ArrayList<>();
+    job.awaited.forEach(
+        (ref, one) -> awaited.add(new DependencyInfo(ref.id(), one.condition, one.met, one.state)));
+    same(job, "dependencies", awaited, info.dependencies());
     same(job, "name", job.spec.name(), info.name());
     same(job, "key", job.spec.key(), info.key());
     String error = info.lastError() == null ? null : info.lastError().type();

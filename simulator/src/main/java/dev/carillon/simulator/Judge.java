@@ -12,6 +12,7 @@ import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NodeOptions;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -28,6 +29,9 @@ final class Judge {
   private final Ledger ledger;
   private final Set<List<Request>> touchedBatches = new LinkedHashSet<>();
 
+  /** Jobs of which others were told that they are no longer there. */
+  private final Set<JobRef> toldGone = new HashSet<>();
+
   Judge(World world, Ledger ledger) {
     this.world = world;
     this.ledger = ledger;
@@ -39,6 +43,11 @@ final class Judge {
     Request request = ledger.request(job.request);
     mayAppear(request, job);
     matches(request, job.spec);
+    waitsAsAsked(request, job.spec);
+    check(
+        !toldGone.contains(job.ref),
+        Guarantee.DEPENDENCIES,
+        () -> job + " is there, though one that waits for it was told that it is not");
     if (request.wish.named()) {
       // Under a name, another request may take the name, and with it the memory of the key.
       if (request.wish.key() != null && request.wish.name() == null) {
@@ -49,6 +58,19 @@ final class Judge {
     if (!request.batch.isEmpty()) {
       touchedBatches.add(request.batch);
     }
+  }
+
+  private void waitsAsAsked(Request request, JournalFormat.Spec spec) {
+    String name = request.wish.rules().waits().name();
+    String recordKey = "n\0" + spec.namespace() + "\0" + name;
+    check(
+        request.waitsAs(
+            spec,
+            ref ->
+                world.names.everyone(recordKey).stream().anyMatch(job -> job.ref.equals(ref))
+                    || ledger.job(ref) == null),
+        Guarantee.DEPENDENCIES,
+        () -> request + " waits for others than it was to: " + spec.more().after());
   }
 
   private static void mayAppear(Request request, ModelJob job) {
@@ -99,6 +121,7 @@ final class Judge {
   /** A group of appends is in: batches that are in must be in whole. */
   void groupDone() {
     for (List<Request> batch : touchedBatches) {
+      batch.forEach(this::isTied);
       long missing =
           batch.stream()
               .filter(r -> r.told != Request.Told.KEPT && world.model.ofRequest(r.id) == null)
@@ -109,6 +132,29 @@ final class Judge {
           () -> missing + " of " + batch.size() + " jobs of a batch are not written, others are");
     }
     touchedBatches.clear();
+  }
+
+  /** Those of its batch that it waits for know it, and are those it was to wait for. */
+  private void isTied(Request request) {
+    ModelJob job = world.model.ofRequest(request.id);
+    for (Request.Tie tie : request.ties) {
+      Request other = tie.other();
+      ModelJob awaited = world.model.ofRequest(other.id);
+      JobRef ref = awaited != null ? awaited.ref : other.ref;
+      check(
+          job == null
+              || ref == null
+              || job.spec.more().after().contains(new JournalFormat.After(ref, tie.condition())),
+          Guarantee.DEPENDENCIES,
+          () -> job + " does not wait for " + other + " of its batch");
+      check(
+          job == null
+              || awaited == null
+              || other.told == Request.Told.KEPT
+              || awaited.waiters.contains(job.ref),
+          Guarantee.DEPENDENCIES,
+          () -> awaited + " does not know of " + job + ", which waits for it");
+    }
   }
 
   void marked(ModelJob job) {
@@ -157,6 +203,7 @@ final class Judge {
     Request request = ledger.request(id);
     mayAppear(request, job);
     matches(request, next);
+    waitsAsAsked(request, next);
     world.names.replaced(job, next);
     job.cancelAnswered = false;
     world.trace.note("replaced", job.request, id, "");
@@ -266,7 +313,7 @@ final class Judge {
   /** An occurrence is a job of its own from now on. */
   void spawned(ModelJob occurrence) {
     if (occurrence.overlap() == Overlap.CANCEL_RUNNING) {
-      occurrence.liveBefore().forEach(older -> older.cancelAsked = true);
+      occurrence.siblingsBefore().forEach(older -> older.cancelAsked = true);
     }
     world.trace.note("occurrence", occurrence.request, occurrence.number & 0xFFFF, "");
   }
@@ -292,7 +339,7 @@ final class Judge {
   void waits(ModelJob job, JobRef waiter) {
     ModelJob waiting = ledger.job(waiter);
     check(
-        waiting != null && waiting.awaited.containsKey(job.ref),
+        waiting != null && waiting.everAwaited.contains(job.ref),
         Guarantee.DEPENDENCIES,
         () -> job + " has " + waiting + " waiting for it, which does not");
   }
@@ -305,16 +352,43 @@ final class Judge {
         forgotten || (other != null && met.state() != null && other.ends.contains(met.state())),
         Guarantee.DEPENDENCIES,
         () -> job + " is told that " + other + " ended as " + met.state());
+    if (met.state() == null) {
+      toldGone.add(met.ended());
+    }
     world.trace.note("met", job.request, String.valueOf(met.state()));
   }
 
   // ---- dead letters
 
+  /** A dead letter lives again, as it was but for its name, key and deadline. */
   void replayed(ModelJob job, JournalFormat.Replay replay) {
+    takeControl(job, UserOperations.Kind.REPLAY, control -> true);
+    JournalFormat.Spec spec = replay.spec();
+    JournalFormat.More more = spec.more();
+    JournalFormat.More before = job.spec.more();
+    check(
+        spec.due() == replay.at()
+            && !spec.named()
+            && spec.deadline() == 0
+            && spec.type().equals(job.spec.type())
+            && spec.queue().equals(job.spec.queue())
+            && spec.namespace().equals(job.spec.namespace())
+            && Arrays.equals(spec.payload(), job.spec.payload())
+            && Objects.equals(more.policy(), before.policy())
+            && Objects.equals(more.occurrence(), before.occurrence())
+            && Objects.equals(more.concurrency(), before.concurrency())
+            && more.after().isEmpty(),
+        Guarantee.CONTROL,
+        () -> job + " is replayed otherwise than it was: " + spec);
+    world.names.replayed(job);
+    if (job.overlap() == Overlap.CANCEL_RUNNING) {
+      job.cancelAsked = true; // by a newer occurrence, now or when its shard is read
+    }
     world.trace.note("replayed", job.request);
   }
 
   void discarded(ModelJob job) {
+    takeControl(job, UserOperations.Kind.DISCARD, control -> true);
     world.trace.note("discarded", job.request);
   }
 
@@ -386,6 +460,10 @@ final class Judge {
           Guarantee.ONE_OUTCOME,
           () -> job + " was ended by attempt " + end.attempt() + ", which never started");
     }
+    check(
+        !job.broken() || end.state() == JobState.CANCELLED || end.state() == JobState.EXPIRED,
+        Guarantee.DEPENDENCIES,
+        () -> job + " can never start and ended as " + end.state());
     switch (end.state()) {
       case SUCCEEDED -> succeeded(job, end, execution);
       case CANCELLED -> cancelled(job, end);
@@ -419,7 +497,7 @@ final class Judge {
       return;
     }
     check(
-        job.cancelAsked || world.keys.cancelledByNewer(job, end.reason()),
+        job.cancelAsked || job.broken() || world.keys.cancelledByNewer(job, end.reason()),
         Guarantee.CANCEL,
         () -> job + " is cancelled, which nobody asked for: " + end.reason());
   }
@@ -513,12 +591,15 @@ final class Judge {
   }
 
   private void mayGo(ModelJob job) {
+    if (job.discarded) {
+      return;
+    }
     NodeOptions options = world.climate.options();
     long retention =
         Micros.ceil(
             job.end == JobState.FAILED ? options.failureRetention() : options.successRetention());
     check(
-        job.end != JobState.DEAD || job.discarded,
+        job.end != JobState.DEAD,
         Guarantee.RETENTION,
         () -> "the journal of dead letter " + job + " is dropped");
     if (options.historyBytes() > 0 && job.end != JobState.FAILED) {

@@ -112,10 +112,10 @@ final class KeyJudge {
 
   /** Whether an attempt has its key: until its handler has returned and its outcome is durable. */
   private static boolean holds(Execution execution) {
-    if (execution.cutOff) {
-      return false;
-    }
     ModelJob job = execution.job;
+    if (execution.cutOff || (!execution.runs() && !job.executions.contains(execution))) {
+      return false; // its node is gone, or it is of the time before a replay
+    }
     boolean written =
         execution.outcome instanceof AttemptOutcome.Succeeded
             || execution.outcome instanceof AttemptOutcome.Failed;
@@ -187,7 +187,11 @@ final class KeyJudge {
     if (key == null) {
       return;
     }
-    long others = key.jobs.stream().filter(other -> other != job && wasThere(other, job)).count();
+    long others =
+        key.jobs.stream()
+            .filter(other -> other != job && wasThere(other, job))
+            .mapToLong(other -> 1 + other.executions.stream().filter(Execution::runs).count())
+            .sum();
     int least = concurrency(job).key().equals(Wishes.FEW_KEY) ? concurrency(job).limit() : 1;
     check(
         others >= least,
@@ -210,10 +214,10 @@ final class KeyJudge {
 
   /** Whether a newer job under its key may have cancelled it. */
   boolean cancelledByNewer(ModelJob job, @Nullable String reason) {
-    Key key = key(job);
-    return key != null
-        && reason != null
+    return reason != null
         && reason.startsWith("a newer job is due; concurrency key ")
-        && key.jobs.stream().anyMatch(other -> other != job && cancels(other));
+        && keys.values().stream()
+            .filter(key -> key.jobs.contains(job)) // also before a replace
+            .anyMatch(key -> key.jobs.stream().anyMatch(other -> other != job && cancels(other)));
   }
 }

@@ -153,7 +153,8 @@ final class Life implements NodeEnvironment {
    * would be most of the work. So an idle one oversleeps, but never past the next due time.
    */
   private long longSleep(long asked) {
-    if (!channels.idle() || handlers.running() > 0 || users.any() || stopping) {
+    boolean busy = !channels.idle() || handlers.running() > 0 || world.model.owes();
+    if (busy || users.any() || stopping) {
       return asked;
     }
     long toNextDue = world.model.nanosToNextDue(world.faulty);
@@ -227,7 +228,7 @@ final class Life implements NodeEnvironment {
       JobRef ref = Node.ref(info.id());
       ModelJob job = ref == null ? null : ledger.job(ref);
       Violation.check(
-          job != null && job.end == info.state(),
+          job != null && job.ends.contains(info.state()),
           Guarantee.HISTORY,
           () -> job + " is said to have ended as " + info.state());
       if (job != null) {

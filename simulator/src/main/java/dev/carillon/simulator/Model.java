@@ -72,6 +72,30 @@ final class Model {
     return live;
   }
 
+  /** Whether any shard owes somebody the end of a job. */
+  boolean owes() {
+    return inOrder.stream().anyMatch(shard -> !shard.debts.isEmpty());
+  }
+
+  /**
+   * When the last of those ended that the job waits for and has not heard of; {@link
+   * Long#MAX_VALUE} while one lives.
+   */
+  long awaitedEndNanos(ModelJob job) {
+    long last = Long.MIN_VALUE;
+    for (Map.Entry<JobRef, ModelJob.Awaited> each : job.awaited.entrySet()) {
+      ModelShard shard = shards.get(each.getKey().shard());
+      ModelJob other = shard == null ? null : shard.jobs.get(each.getKey().number());
+      if (!each.getValue().met && other != null) {
+        last = other.live() ? Long.MAX_VALUE : Math.max(last, other.endedNanos);
+      }
+      if (last == Long.MAX_VALUE) {
+        break;
+      }
+    }
+    return last;
+  }
+
   /** Whether the end of {@code job} reaches {@code waiter}: its shard knows or owes it. */
   boolean tells(JobRef job, JobRef waiter) {
     ModelShard shard = shards.get(job.shard());
@@ -169,6 +193,10 @@ final class Model {
     if (append.raiseWakeMicros() != Append.KEEP_WAKE) {
       shard.wake = append.raiseWakeMicros();
       checkWake(shard);
+      check(
+          shard.debts.isEmpty() || shard.wake <= clock.wallMicros(),
+          Guarantee.WAKE_TIME,
+          () -> "shard " + shard.index + " falls asleep and owes " + shard.debts);
     }
   }
 
@@ -536,6 +564,7 @@ final class Model {
     occurrence.attempts = next.attempt();
     left(occurrence, JobState.DEAD, next.at());
     occurrence.tell(JobEvent.Kind.DEAD, next.attempt());
+    occurrence.inherited = occurrence.events.size();
   }
 
   private void replace(ModelJob job, JournalFormat.Replace replace) {
@@ -582,6 +611,10 @@ final class Model {
     for (JobRef waiter : job.waiters) {
       job.shard.debts.add(new ModelShard.Debt(job.number, waiter));
     }
+    check(
+        job.waiters.isEmpty() || job.shard.wake <= clock.wallMicros(),
+        Guarantee.WAKE_TIME,
+        () -> job + " has ended, others wait for that, and its shard sleeps");
     job.endAt = at;
     job.endedNanos = clock.nanos();
     job.endedBy = job.shard.owner;

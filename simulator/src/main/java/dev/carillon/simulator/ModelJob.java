@@ -23,6 +23,9 @@ final class ModelJob {
   final JobRef ref;
   JournalFormat.Spec spec;
 
+  /** The last spec with a name or key; a replay has none. */
+  JournalFormat.@Nullable Spec namedSpec;
+
   /** The recurring job that it is an occurrence of; null where it is none. */
   final @Nullable ModelJob parent;
 
@@ -78,8 +81,11 @@ final class ModelJob {
   /** How it ended each time; a dead letter may be replayed. */
   final List<JobState> ends = new ArrayList<>();
 
-  /** It was a dead letter and lived again. */
-  boolean replayed;
+  /** It was a dead letter and lived again, so often. */
+  int replays;
+
+  /** All jobs that it ever waited for, also before a replace. */
+  final Set<JobRef> everAwaited = new HashSet<>();
 
   /** It was a dead letter that nobody keeps any more. */
   boolean discarded;
@@ -127,6 +133,9 @@ final class ModelJob {
 
   /** The generation in which its history begins. */
   int toldFrom;
+
+  /** How many of its first events it had under its recurring job: it was born dead. */
+  int inherited;
 
   final List<JobEvent.Kind> events = new ArrayList<>();
   final List<Integer> eventAttempts = new ArrayList<>();
@@ -186,9 +195,13 @@ final class ModelJob {
 
   /** It has this spec from now on. */
   void begin(JournalFormat.Spec newSpec) {
+    if (newSpec.named()) {
+      namedSpec = newSpec;
+    }
     awaited.clear();
     for (JournalFormat.After after : newSpec.more().after()) {
       awaited.put(after.job(), new Awaited(after.condition()));
+      everAwaited.add(after.job());
     }
     waiters.addAll(newSpec.more().waiters());
     spec = newSpec;
@@ -264,8 +277,15 @@ final class ModelJob {
   /** Whether the line has lost its order because a dead letter came back to it. */
   private boolean replayedBeside() {
     return parent != null
-        && parent.occurrences.stream().anyMatch(o -> o.replayed && o.live())
+        && parent.occurrences.stream().anyMatch(o -> o.replays > 0 && o.live())
         && parent.occurrences.stream().anyMatch(o -> o.live() && o != this);
+  }
+
+  /** The same, and those that came back from the dead. */
+  List<ModelJob> siblingsBefore() {
+    return parent == null
+        ? List.of()
+        : parent.occurrences.stream().filter(o -> o.live() && o.number < number).toList();
   }
 
   /** The occurrences of the same recurring job before it that have not ended. */
@@ -273,7 +293,7 @@ final class ModelJob {
     return parent == null
         ? List.of()
         : parent.occurrences.stream()
-            .filter(o -> o.live() && o.number < number && !o.replayed)
+            .filter(o -> o.live() && o.number < number && o.replays == 0)
             .toList();
   }
 
@@ -310,7 +330,7 @@ final class ModelJob {
 
   /** A dead letter lives again, as if it had never been tried. */
   void revive(JournalFormat.Spec again) {
-    replayed = true;
+    replays++;
     end = null;
     endTold = false;
     waiters.clear();
@@ -340,12 +360,13 @@ final class ModelJob {
     eventAttempts.add(attempt);
   }
 
-  /** Forgets the events of other kinds. */
-  void keepEvents(Set<JobEvent.Kind> kinds) {
-    for (int i = events.size() - 1; i >= 0; i--) {
+  /** Forgets the events of other kinds that it had under its recurring job. */
+  void keepInherited(Set<JobEvent.Kind> kinds) {
+    for (int i = inherited - 1; i >= 0; i--) {
       if (!kinds.contains(events.get(i))) {
         events.remove(i);
         eventAttempts.remove(/* index */ i);
+        inherited--;
       }
     }
   }

@@ -79,7 +79,7 @@ final class NameRecords {
   /** Its shard goes: no record may point at it any more. */
   void forgotten(ModelJob job) {
     Violation.check(
-        !job.spec.named() || !pointsAt(job.spec.recordKey(), job),
+        job.namedSpec == null || job.replays > 0 || !pointsAt(job.namedSpec.recordKey(), job),
         Guarantee.NAMES,
         () -> "the record of " + job + " stays behind when its shard is dropped");
   }
@@ -91,6 +91,11 @@ final class NameRecords {
         && new String(value, 2, ShardId.TEXT_LENGTH, StandardCharsets.US_ASCII)
             .equals(job.shard.id.toString())
         && ByteBuffer.wrap(value).getLong(2 + ShardId.TEXT_LENGTH) == job.number;
+  }
+
+  /** A dead letter lives again, without its name. */
+  void replayed(ModelJob job) {
+    holders.values().removeIf(holder -> holder == job);
   }
 
   /** A replace must keep the name and its record's version. */

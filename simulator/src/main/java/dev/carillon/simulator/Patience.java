@@ -29,9 +29,11 @@ final class Patience {
     for (ModelShard shard : world.model.shards()) {
       if (shard.live > 0) {
         for (ModelJob job : shard.jobs.values()) {
-          long due = world.clock.nanosAtWall(job.due);
+          long due = job.broken() ? Long.MIN_VALUE : world.clock.nanosAtWall(job.due);
           long possible =
-              Math.max(world.keys.possibleNanos(job), Math.max(job.sinceNanos, healedNanos));
+              Math.max(
+                  Math.max(world.keys.possibleNanos(job), world.model.awaitedEndNanos(job)),
+                  Math.max(job.sinceNanos, healedNanos));
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
               !job.live()

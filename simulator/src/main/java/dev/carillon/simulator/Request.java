@@ -1,13 +1,16 @@
 package dev.carillon.simulator;
 
 import dev.carillon.api.Concurrency;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.AddRequest;
 import dev.carillon.engine.JobRef;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A job that a simulated user asked for, and what they were told. */
@@ -17,6 +20,9 @@ final class Request {
 
   /** The requests it stands or falls with, itself included; empty where it is alone. */
   List<Request> batch = List.of();
+
+  /** Those of its batch that it waits for. */
+  List<Tie> ties = List.of();
 
   @Nullable AddRequest asked;
   int life;
@@ -61,8 +67,9 @@ final class Request {
       @Nullable Schedule schedule,
       long firstMicros,
       @Nullable FailurePolicy policy,
-      @Nullable Concurrency concurrency) {
-    static final Rules NONE = new Rules(null, 0, null, null);
+      @Nullable Concurrency concurrency,
+      Waits waits) {
+    static final Rules NONE = new Rules(null, 0, null, null, Waits.NONE);
 
     boolean unlimitedRetries() {
       return policy != null && policy.maxRetries() == FailurePolicy.UNLIMITED;
@@ -73,6 +80,24 @@ final class Request {
       return schedule.times() == null && schedule.until() == null;
     }
   }
+
+  /**
+   * What it waits for.
+   *
+   * @param after jobs that somebody knows
+   * @param name of a job, null where none is waited for by name
+   */
+  record Waits(
+      List<JournalFormat.After> after, @Nullable String name, Dependency.Condition condition) {
+    static final Waits NONE = new Waits(List.of(), null, Dependency.Condition.ENDED);
+
+    boolean any() {
+      return !after.isEmpty() || name != null;
+    }
+  }
+
+  /** Another of its batch that it waits for. */
+  record Tie(Request other, Dependency.Condition condition) {}
 
   /** What the user was told. */
   enum Told {
@@ -93,6 +118,20 @@ final class Request {
   Request(long id, Wish wish) {
     this.id = id;
     this.wish = wish;
+  }
+
+  /** Whether the spec waits for what the request was to wait for. */
+  boolean waitsAs(JournalFormat.Spec spec, Predicate<JobRef> isNamed) {
+    List<JournalFormat.After> left = new ArrayList<>(spec.more().after());
+    Waits waits = wish.rules().waits();
+    boolean all = true;
+    for (JournalFormat.After each : waits.after()) {
+      all &= left.remove(each);
+    }
+    if (waits.name() != null) {
+      all &= left.removeIf(each -> isNamed.test(each.job()));
+    }
+    return all && left.size() == ties.size();
   }
 
   /** How its handler behaves once everything has healed. */

@@ -69,9 +69,9 @@ final class Simulation {
     lives =
         new Lives(
             new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts));
-    users = new Users(world, ledger, operations);
-    lives.afterCrash = users::crashed;
     wishes = new Wishes(world);
+    users = new Users(world, ledger, operations, wishes);
+    lives.afterCrash = users::crashed;
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
@@ -174,6 +174,9 @@ final class Simulation {
     for (long i = world.chance.between(10, 60); i > 0; i--) {
       at(moment(bursts), controlUsers::change);
     }
+    for (long i = world.chance.between(4, 20); i > 0; i--) {
+      at(moment(bursts), controlUsers::tendDead);
+    }
     for (int i = 0; i < climate.flowChanges; i++) {
       at(moment(bursts), flowUsers::change);
     }
@@ -234,6 +237,13 @@ final class Simulation {
   }
 
   private Request.Wish someWish() {
+    Request.Wish wish = freeWish();
+    return world.chance.happens(world.climate.dependent)
+        ? wishes.dependent(wish, users.someToWaitFor())
+        : wish;
+  }
+
+  private Request.Wish freeWish() {
     return switch (world.chance.below(20)) {
       case 0, 1, 2, 3, 4, 5 -> wishes.named();
       case 6, 7 -> wishes.keyed();
@@ -247,7 +257,7 @@ final class Simulation {
     for (int i = (int) world.chance.between(1, 10); i > 0; i--) {
       batch.add(wishes.ofBatch(i));
     }
-    List<Request> requests = users.scheduleAll(life, batch);
+    List<Request> requests = users.scheduleAll(life, batch, world.chance.oneIn(2));
     if (world.chance.oneIn(4)) {
       world.in(
           world.chance.spread(VirtualClock.MICRO, VirtualClock.SECOND),

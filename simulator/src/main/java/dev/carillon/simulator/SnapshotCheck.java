@@ -107,9 +107,7 @@ final class SnapshotCheck {
     }
     if (toldWhole.contains(job.number)) {
       job.toldFrom = shard.generation + 1;
-      if (job.parent != null && job.end == JobState.DEAD && job.executions.isEmpty()) {
-        job.keepEvents(Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
-      }
+      job.keepInherited(Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
     }
   }
 

@@ -4,6 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobInfo;
@@ -11,6 +12,7 @@ import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.AddRequest;
+import dev.carillon.engine.After;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
@@ -24,8 +26,11 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,13 +42,15 @@ final class Users {
   private final World world;
   private final Ledger ledger;
   private final UserOperations operations;
+  private final Wishes wishes;
   private final List<Request> known = new ArrayList<>();
   private final List<Watcher> watchers = new ArrayList<>();
 
   /** Wishes with a key of which nobody knows whether they were granted. */
   private final List<Request.Wish> unsure = new ArrayList<>();
 
-  Users(World world, Ledger ledger, UserOperations operations) {
+  Users(World world, Ledger ledger, UserOperations operations, Wishes wishes) {
+    this.wishes = wishes;
     this.world = world;
     this.ledger = ledger;
     this.operations = operations;
@@ -85,22 +92,79 @@ final class Users {
     return request;
   }
 
-  List<Request> scheduleAll(Life life, List<Request.Wish> wishes) {
+  /** Jobs that wait for each other, or are free of each other. */
+  List<Request> scheduleAll(Life life, List<Request.Wish> wishes, boolean tied) {
     List<Request> batch = new ArrayList<>();
     List<AddRequest> asked = new ArrayList<>();
+    Kind kind = tied ? Kind.SCHEDULE_TIED : Kind.SCHEDULE_ALL;
+    boolean group = tied && world.chance.oneIn(2);
     for (Request.Wish wish : wishes) {
       Request request = ledger.open(wish);
       request.batch = batch;
+      asked.add(ask(request, life, kind));
+      if (tied) {
+        request.ties = group ? ties(batch, batch.size() + 1 == wishes.size()) : ties(batch);
+      }
       batch.add(request);
-      asked.add(ask(request, life, Kind.SCHEDULE_ALL));
-      operations.begins(Kind.SCHEDULE_ALL);
+      operations.begins(kind);
     }
-    world.trace.note("scheduleAll", batch.getFirst().id, batch.size(), "");
+    batch.forEach(Users::tie);
+    if (world.chance.oneIn(2)) {
+      Collections.reverse(asked); // whoever is waited for may come after who waits
+    }
+    world.trace.note("scheduleAll", batch.getFirst().id, batch.size(), tied ? "tied" : "");
     life.node.addAll(asked);
     return batch;
   }
 
+  /** Some of those before it. */
+  private List<Request.Tie> ties(List<Request> before) {
+    List<Request.Tie> ties = new ArrayList<>();
+    for (Request other : before) {
+      if (world.chance.oneIn(3)) {
+        ties.add(new Request.Tie(other, wishes.condition()));
+      }
+    }
+    return ties;
+  }
+
+  /** The last of a group waits for all the others. */
+  private static List<Request.Tie> ties(List<Request> before, boolean last) {
+    return last
+        ? before.stream().map(other -> new Request.Tie(other, Dependency.Condition.ENDED)).toList()
+        : List.of();
+  }
+
+  private static void tie(Request request) {
+    for (Request.Tie tie : request.ties) {
+      AddRequest asked = request.asked;
+      AddRequest other = tie.other().asked;
+      if (asked != null && other != null) {
+        asked.after(other, tie.condition());
+      }
+    }
+  }
+
+  /** Jobs to wait for: often ones that live. */
+  List<JobRef> someToWaitFor() {
+    Set<JobRef> jobs = new LinkedHashSet<>();
+    for (long i = world.chance.between(1, 3); i > 0; i--) {
+      JobRef ref = someJob();
+      ModelJob job = ref == null ? null : ledger.job(ref);
+      if (job != null && !job.live() && world.chance.oneIn(2)) {
+        ref = someJob();
+      }
+      if (ref != null) {
+        jobs.add(ref);
+      }
+    }
+    return List.copyOf(jobs);
+  }
+
   private static Kind kind(Request.Wish wish) {
+    if (wish.rules().waits().any()) {
+      return Kind.SCHEDULE_AFTER;
+    }
     if (wish.rules().schedule() != null && wish.name() == null) {
       return Kind.SCHEDULE_RECURRING;
     }
@@ -113,6 +177,10 @@ final class Users {
   private AddRequest ask(Request request, Life life, Kind kind) {
     AddRequest asked =
         new AddRequest(spec(request), request.wish.ifExists(), new Answer(request, life, kind));
+    Request.Waits waits = request.wish.rules().waits();
+    if (waits.name() != null) {
+      asked.afterNamed(waits.name(), waits.condition());
+    }
     request.asked = asked;
     request.life = life.index;
     request.askedNanos = world.clock.nanos();
@@ -150,7 +218,9 @@ final class Users {
         policy == null ? null : PolicyFormat.encode(policy),
         null,
         rules.concurrency(),
-        List.of(),
+        rules.waits().after().stream()
+            .map(after -> new After(after.job(), after.condition()))
+            .toList(),
         List.of());
   }
 
@@ -235,7 +305,9 @@ final class Users {
       Request.Wish wish = request.wish;
       boolean sameKey = wish.key() != null && job.keys.contains(wish.key());
       check(
-          wish.named() && wish.recordKey().equals(job.spec.recordKey()),
+          wish.named()
+              && job.namedSpec != null
+              && wish.recordKey().equals(job.namedSpec.recordKey()),
           Guarantee.NAMES,
           () -> request + " is told of a job with another name: " + job);
       check(
@@ -367,7 +439,7 @@ final class Users {
       }
       case CancelResult.Ended(var state) ->
           check(
-              job.end == state,
+              job.ends.contains(state),
               Guarantee.CANCEL,
               () -> job + " is said to have ended as " + state + " and has as " + job.end);
       case CancelResult.NotFound none -> {}
@@ -404,7 +476,7 @@ final class Users {
     check(job != null, Guarantee.HISTORY, () -> "a job that never was is found: " + info.id());
     if (job != null && info.state().ended()) {
       check(
-          job.end == info.state(),
+          job.ends.contains(info.state()),
           Guarantee.HISTORY,
           () -> job + " is shown as " + info.state() + " and is " + job.end);
     }

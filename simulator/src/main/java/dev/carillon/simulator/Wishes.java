@@ -1,15 +1,18 @@
 package dev.carillon.simulator;
 
 import dev.carillon.api.Concurrency;
+import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
+import dev.carillon.engine.JobRef;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +102,12 @@ final class Wishes {
         first + jitter,
         once.timeoutMicros(),
         deadline,
-        new Request.Rules(schedule, first, once.rules().policy(), once.rules().concurrency()),
+        new Request.Rules(
+            schedule,
+            first,
+            once.rules().policy(),
+            once.rules().concurrency(),
+            once.rules().waits()),
         once.temper());
   }
 
@@ -185,6 +193,38 @@ final class Wishes {
 
   private static Duration length(long micros) {
     return Duration.of(micros, ChronoUnit.MICROS);
+  }
+
+  /** The same, to wait for these jobs. */
+  Request.Wish dependent(Request.Wish free, List<JobRef> jobs) {
+    List<JournalFormat.After> after = new ArrayList<>();
+    jobs.forEach(job -> after.add(new JournalFormat.After(job, condition())));
+    String name = world.chance.oneIn(4) ? someName() : null;
+    Request.Rules rules = free.rules();
+    return new Request.Wish(
+        free.type(),
+        free.namespace(),
+        free.queue(),
+        free.name(),
+        free.key(),
+        free.ifExists(),
+        free.metadata(),
+        free.dueMicros(),
+        free.timeoutMicros(),
+        free.deadlineMicros(),
+        new Request.Rules(
+            rules.schedule(),
+            rules.firstMicros(),
+            rules.policy(),
+            rules.concurrency(),
+            new Request.Waits(after, name, condition())),
+        free.temper());
+  }
+
+  Dependency.Condition condition() {
+    return world.chance.oneIn(2)
+        ? Dependency.Condition.ENDED
+        : world.chance.pick(List.of(Dependency.Condition.values()));
   }
 
   Request.Wish named() {
@@ -276,7 +316,7 @@ final class Wishes {
         due,
         timeout,
         deadline,
-        new Request.Rules(null, 0, policy(temper, timeout), concurrency()),
+        new Request.Rules(null, 0, policy(temper, timeout), concurrency(), Request.Waits.NONE),
         temper);
   }
 
