@@ -76,6 +76,9 @@ public final class Retention {
 
   /** The time of a drained shard, owned and not loaded, is over, or there is no room for it. */
   void retire(Shard shard, Summary summary) {
+    if (isUsed(shard)) {
+      return;
+    }
     if (summary.keyed() > 0) {
       forgetKeys(shard, summary);
     } else if (summary.dead() + summary.failed() > 0) {
@@ -83,6 +86,11 @@ public final class Retention {
     } else {
       shards.drop(shard);
     }
+  }
+
+  /** Somebody loaded it to replay one of its dead letters, say: it retires when it has settled. */
+  private static boolean isUsed(Shard shard) {
+    return shard.loaded() || shard.loading();
   }
 
   // ---- what need not wait for its wake time
@@ -181,7 +189,7 @@ public final class Retention {
   }
 
   private void forgetKeys(Shard shard, Summary summary, ArrayDeque<ShardJob> jobs) {
-    if (!shard.owned()) {
+    if (!shard.owned() || isUsed(shard)) {
       return;
     }
     ShardJob job = jobs.poll();
@@ -226,7 +234,7 @@ public final class Retention {
             staged.count() == 0
                 ? null
                 : summary.asEvidence(staged.dead(), staged.failed(), staged.bytes());
-    compact(shard, new Plan(summing, left -> shards.releaseAs(shard, left, head -> {})));
+    compact(shard, new Plan(true, summing, left -> shards.releaseAs(shard, left, head -> {})));
   }
 
   /** Compacts a loaded shard whose journal has grown far beyond what is live in it. */
@@ -246,7 +254,7 @@ public final class Retention {
     long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
     Summing summing =
         staged -> summary.rewritten(staged.bytes(), null).replacing(shard.generation, until);
-    compact(shard, new Plan(summing, done -> {}));
+    compact(shard, new Plan(false, summing, done -> {}));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -255,11 +263,15 @@ public final class Retention {
     @Nullable Summary of(Compaction.Staged staged);
   }
 
-  /** How a compaction ends. */
-  private record Plan(Summing summing, Consumer<Summary> published) {}
+  /**
+   * How a compaction ends.
+   *
+   * @param retires whether only evidence is to be left of the shard
+   */
+  private record Plan(boolean retires, Summing summing, Consumer<Summary> published) {}
 
   private void compact(Shard shard, Plan plan) {
-    if (!shard.owned()) {
+    if (!shard.owned() || (plan.retires() && isUsed(shard))) {
       return;
     }
     if (shard.inFlight != null || shard.unresolved || shard.raiseWakeTo != Long.MIN_VALUE) {
@@ -286,6 +298,10 @@ public final class Retention {
             return;
           }
           switch (outcome) {
+            case Outcome.Ok<Compaction.Staged> ok when plan.retires() && isUsed(shard) -> {
+              shard.rewriting = false;
+              committer.touch(shard);
+            }
             case Outcome.Ok<Compaction.Staged>(Compaction.Staged staged) -> {
               Summary summary = plan.summing().of(staged);
               if (summary == null) {
