@@ -219,9 +219,11 @@ final class JobLister {
           JobScan.page(
               store,
               shard,
-              after,
-              room,
-              (ref, info) -> !evidence || kept(info) ? shown(ref, info, standing) : null);
+              new JobScan.Wish(
+                  conditions.sieve(),
+                  after,
+                  room,
+                  (ref, info) -> !evidence || kept(info) ? shown(ref, info, standing) : null));
       if (outcome instanceof Outcome.Damaged<?>(String where)) {
         unreadable.add(where);
         at = new Cursor(at.pass(), shard, Cursor.ALL);

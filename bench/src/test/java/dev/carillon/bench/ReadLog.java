@@ -38,9 +38,9 @@ final class ReadLog {
                 method.getName().equals("journals") ? journals : call(store, method, args));
   }
 
-  /** A compaction reads what it rewrites; it is no part of getting jobs to run. */
+  /** Packing and compaction read what they rewrite; that is no part of getting jobs to run. */
   private static boolean isRewriting() {
-    return Thread.currentThread().getName().equals("carillon-control");
+    return Thread.currentThread().getName().equals("carillon-pack");
   }
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {

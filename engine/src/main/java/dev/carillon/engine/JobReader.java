@@ -112,21 +112,22 @@ public final class JobReader {
     return telling.selection.cameTooLate() ? Optional.empty() : Optional.of(telling);
   }
 
-  /**
-   * A job of a packed shard that has ended, from the blocks that tell of it; empty where they do
-   * not tell of its end.
-   */
-  static Optional<JobInfo> ended(PackedReader packed, JobRef ref, int[] blocks) {
+  /** A job of a packed shard, from the blocks that tell of it; empty where they do not. */
+  static Optional<JobInfo> told(PackedReader packed, JobRef ref, int[] blocks) {
     Telling own = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
     packed.eachOf(ref.number(), blocks, own::apply);
-    JobView view = own.ended.get(ref.number());
-    if (view == null) {
+    List<Story> stories = own.stories();
+    if (stories.isEmpty()) {
       // An occurrence, which began with an operation of its recurring job.
       Telling all = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
       packed.each(blocks, all::apply);
-      view = all.ended.get(ref.number());
+      if (all.selection.cameTooLate()) {
+        all = new Telling(ref.shard(), all.selection.again());
+        packed.each(blocks, all::apply);
+      }
+      stories = all.stories();
     }
-    return Optional.ofNullable(view).map(JobView::info);
+    return stories.stream().findFirst().map(story -> story.view().info());
   }
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {

@@ -6,8 +6,10 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobScan {
   private final ShardId shard;
+  private final Sieve sieve;
   private final int limit;
   private final BiFunction<JobRef, JobInfo, @Nullable JobInfo> show;
   private final TreeMap<Long, JobInfo> page = new TreeMap<>();
@@ -29,41 +32,76 @@ public final class JobScan {
   private final ShardFold fold = new ShardFold(this::ended);
   private final Selection selection;
 
-  private JobScan(
-      ShardId shard,
-      Selection selection,
-      int limit,
-      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
+  private JobScan(ShardId shard, Selection selection, Wish wish) {
     this.shard = shard;
     this.selection = selection;
-    this.limit = limit;
-    this.show = show;
+    this.sieve = wish.sieve();
+    this.limit = wish.limit();
+    this.show = wish.show();
   }
 
+  /** What a page is made of. */
+  public record Wish(
+      Sieve sieve, long after, int limit, BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {}
+
   /**
-   * The first {@code limit} jobs with a number above {@code after} that {@code show} does not turn
-   * to null; a shard that is gone has none.
+   * The first jobs with a number above {@code after} that the sieve takes and {@code show} does not
+   * turn to null, up to {@code limit}; a shard that is gone has none.
    */
   public static Outcome<List<Map.Entry<JobRef, JobInfo>>> page(
-      Store store,
-      ShardId shard,
-      long after,
-      int limit,
-      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
-    return JobReader.unlessReplaced(() -> read(store, shard, after, limit, show));
+      Store store, ShardId shard, Wish wish) {
+    return JobReader.unlessReplaced(
+        () -> {
+          PackedReader packed =
+              !wish.sieve().isAll()
+                      && store.journals().head(shard) instanceof Outcome.Ok<Head>(Head head)
+                  ? PackedReader.of(store, head)
+                  : null;
+          if (packed != null) {
+            var found = packed.reading(() -> byFooter(packed, shard, wish));
+            if (!(found instanceof Outcome.Ok<Optional<List<Map.Entry<JobRef, JobInfo>>>>(var page))
+                || page.isPresent()) {
+              return found.map(Optional::orElseThrow);
+            }
+          }
+          return read(store, shard, wish);
+        });
+  }
+
+  /** By the footer of a packed shard; empty where operations were appended to it since. */
+  private static Optional<List<Map.Entry<JobRef, JobInfo>>> byFooter(
+      PackedReader packed, ShardId shard, Wish wish) {
+    if (!packed.tail().isEmpty()) {
+      return Optional.empty();
+    }
+    Sieve.Codes codes = wish.sieve().codes(packed.catalogue());
+    List<Map.Entry<JobRef, JobInfo>> page = new ArrayList<>();
+    List<Footer.Part> parts = packed.catalogue().parts();
+    int first = Math.max(0, packed.catalogue().entryOf(wish.after()));
+    for (int i = first; i < parts.size() && page.size() < wish.limit(); i++) {
+      if (codes.take(parts.get(i))) {
+        packed.eachJob(
+            i,
+            job -> {
+              if (job.number > wish.after() && page.size() < wish.limit() && codes.take(job)) {
+                JobRef ref = new JobRef(shard, job.number);
+                JobReader.told(packed, ref, job.blocks(packed.catalogue()))
+                    .map(info -> wish.show().apply(ref, info))
+                    .ifPresent(info -> page.add(Map.entry(ref, info)));
+              }
+            });
+      }
+    }
+    return Optional.of(page);
   }
 
   private static Outcome<List<Map.Entry<JobRef, JobInfo>>> read(
-      Store store,
-      ShardId shard,
-      long after,
-      int limit,
-      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {
-    Selection selection = new Selection(number -> number > after);
-    JobScan scan = new JobScan(shard, selection, limit, show);
+      Store store, ShardId shard, Wish wish) {
+    Selection selection = new Selection(number -> number > wish.after());
+    JobScan scan = new JobScan(shard, selection, wish);
     Outcome<Boolean> read = new JobReader(store).each(shard, scan::apply);
     if (selection.cameTooLate()) {
-      JobScan again = new JobScan(shard, selection.again(), limit, show);
+      JobScan again = new JobScan(shard, selection.again(), wish);
       return new JobReader(store).each(shard, again::apply).map(all -> again.result());
     }
     return read.map(all -> scan.result());
@@ -109,7 +147,7 @@ public final class JobScan {
   }
 
   private void offer(JobRef ref, JobInfo info) {
-    JobInfo shown = show.apply(ref, info);
+    JobInfo shown = sieve.takes(info) ? show.apply(ref, info) : null;
     if (shown != null) {
       page.put(ref.number(), shown);
       if (page.size() > limit) {

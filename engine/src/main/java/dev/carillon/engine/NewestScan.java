@@ -6,7 +6,6 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -18,7 +17,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for the newest ended jobs of one shard: by its footer where it is packed, so that only the
@@ -115,7 +113,7 @@ public final class NewestScan {
 
   /** The newest so many that the footer's words do not rule out, newest first. */
   private List<Candidate> candidates(PackedReader packed, Head head, Set<Long> touched, int most) {
-    Codes codes = new Codes(packed.catalogue(), sieve);
+    Sieve.Codes codes = sieve.codes(packed.catalogue());
     PriorityQueue<Candidate> newest =
         new PriorityQueue<>(Collections.reverseOrder((a, b) -> a.place.compareTo(b.place)));
     for (int i : byLastEnd(packed.catalogue().parts())) {
@@ -126,12 +124,11 @@ public final class NewestScan {
       }
       if (part.hasEnded()
           && found.mayTake(part.firstEndMicros(), part.lastEndMicros())
-          && sieve.takes(part)
           && codes.take(part)) {
         packed.eachJob(
             i,
             job -> {
-              if (job.state != 0 && sieve.takes(job.state) && codes.take(job)) {
+              if (job.state != 0 && codes.take(job)) {
                 JobRef ref = new JobRef(head.shard(), job.number);
                 NewestJobs.Place place = new NewestJobs.Place(job.endMicros, ref);
                 if (found.takes(place) && !touched.contains(job.number)) {
@@ -168,43 +165,6 @@ public final class NewestScan {
     return places;
   }
 
-  /** The codes of the words asked for. */
-  private static final class Codes {
-    private static final int ANY = -2;
-
-    private final int type;
-    private final int namespace;
-    private final int queue;
-
-    Codes(Footer.Catalogue catalogue, Sieve sieve) {
-      this.type = code(catalogue.types(), sieve.type());
-      this.namespace = code(catalogue.namespaces(), sieve.namespace());
-      this.queue = code(catalogue.queues(), sieve.queue());
-    }
-
-    private static int code(Footer.Counts counts, @Nullable String word) {
-      return word == null ? ANY : counts.code(word);
-    }
-
-    boolean take(Footer.Jobs job) {
-      return take(type, job.type) && take(namespace, job.namespace) && take(queue, job.queue);
-    }
-
-    private static boolean take(int wanted, int code) {
-      return wanted == ANY || wanted == code;
-    }
-
-    boolean take(Footer.Part part) {
-      return take(type, part.types())
-          && take(namespace, part.namespaces())
-          && take(queue, part.queues());
-    }
-
-    private static boolean take(int wanted, BitSet codes) {
-      return wanted == ANY || (wanted >= 0 && codes.get(wanted));
-    }
-  }
-
   /**
    * Reads candidates and offers those that fit.
    *
@@ -216,7 +176,7 @@ public final class NewestScan {
       if (!found.takes(candidate.place)) {
         continue;
       }
-      JobInfo info = JobReader.ended(packed, candidate.place.ref(), candidate.blocks).orElse(null);
+      JobInfo info = JobReader.told(packed, candidate.place.ref(), candidate.blocks).orElse(null);
       if (info != null && fits.test(info)) {
         found.offer(candidate.place, info);
       } else {

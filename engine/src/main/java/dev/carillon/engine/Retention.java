@@ -27,6 +27,7 @@ public final class Retention {
 
   private static final int COMPACT_RATIO = 4;
   private static final long RETRY_NANOS = 50_000_000;
+  private static final int HORIZONS_A_LOOK = 10;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -34,6 +35,9 @@ public final class Retention {
   private final Committer committer;
   private final Names names;
   private boolean lookingAtAll;
+
+  /** Whether shards with history may be there that nobody owns. */
+  private boolean hasHistory = true;
 
   /** When all shards are looked at again; 0 at first. */
   private long nextLookNanos;
@@ -96,28 +100,36 @@ public final class Retention {
   // ---- what need not wait for its wake time
 
   /**
-   * Lets drained shards go that the settings no longer keep, once a load horizon: the oldest where
-   * all of them take more bytes than they may, and those whose retention was longer when their wake
-   * time was set.
+   * Lets drained shards go that the settings no longer keep: the oldest where all of them take more
+   * bytes than they may, and those whose retention was longer when their wake time was set. Looked
+   * for at the start and then now and then, as long as there are any.
    */
   void lookAtAll() {
     long nanos = env.monotonicNanos();
-    if (lookingAtAll || (nextLookNanos != 0 && nanos - nextLookNanos < 0)) {
+    if (lookingAtAll || !hasHistory || (nextLookNanos != 0 && nanos - nextLookNanos < 0)) {
       return;
     }
     lookingAtAll = true;
-    nextLookNanos = nanos + options.loadHorizon().toNanos();
+    hasHistory = false; // unless it is found, or comes meanwhile
+    nextLookNanos = nanos + HORIZONS_A_LOOK * options.loadHorizon().toNanos();
     long now = env.wallMicros();
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> notKept(store, options, now),
         outcome -> {
           lookingAtAll = false;
+          hasHistory |= !outcome.isOk();
           if (outcome instanceof Outcome.Ok<NotKept>(NotKept found)) {
+            hasHistory |= found.history();
             found.over().forEach(head -> shards.retireIfIdle(head, false));
             found.surplus().forEach(head -> shards.retireIfIdle(head, true));
           }
         });
+  }
+
+  /** This node gives back a shard with history. */
+  void noteHistory() {
+    hasHistory = true;
   }
 
   /**
@@ -125,8 +137,9 @@ public final class Retention {
    *
    * @param over their retention is over, or that of older generations
    * @param surplus there is no room for them, oldest first
+   * @param history whether there are any that may not be kept one day
    */
-  record NotKept(List<Head> over, List<Head> surplus) {}
+  record NotKept(List<Head> over, List<Head> surplus, boolean history) {}
 
   static Outcome<NotKept> notKept(Store store, NodeOptions options, long nowMicros) {
     return DamagedHead.around(store, null, Integer.MAX_VALUE)
@@ -134,34 +147,41 @@ public final class Retention {
   }
 
   private static NotKept notKept(List<Head> heads, NodeOptions options, long nowMicros) {
-    NotKept notKept = new NotKept(new ArrayList<>(), new ArrayList<>());
+    List<Head> over = new ArrayList<>();
     List<Map.Entry<Head, Summary>> successes = new ArrayList<>();
-    long bytes = 0;
+    boolean history = false;
     for (Head head : heads) {
       Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
       if (summary == null) {
         continue;
       }
+      history |= summary.drained() || !summary.replaced().isEmpty();
       if (summary.drained()
           ? keepUntil(options, summary) <= nowMicros
           : hasOldGenerations(head, summary, nowMicros)) {
-        notKept.over().add(head);
+        over.add(head);
       } else if (summary.drained() && !summary.evidence()) {
-        bytes += summary.bytes();
         successes.add(Map.entry(head, summary));
       }
     }
+    return new NotKept(over, surplus(successes, options, nowMicros), history);
+  }
+
+  private static List<Head> surplus(
+      List<Map.Entry<Head, Summary>> successes, NodeOptions options, long nowMicros) {
+    long bytes = successes.stream().mapToLong(entry -> entry.getValue().bytes()).sum();
     long most = options.historyBytes() == 0 ? Long.MAX_VALUE : options.historyBytes();
     long keysSince = nowMicros - Micros.ceil(options.keyRetention());
     successes.sort(Comparator.comparingLong(entry -> entry.getValue().lastEndMicros()));
+    List<Head> surplus = new ArrayList<>();
     for (Map.Entry<Head, Summary> oldest : successes) {
       Summary summary = oldest.getValue();
       if (bytes > most && (summary.keyed() == 0 || summary.lastEndMicros() < keysSince)) {
-        notKept.surplus().add(oldest.getKey());
+        surplus.add(oldest.getKey());
         bytes -= summary.bytes();
       }
     }
-    return notKept;
+    return surplus;
   }
 
   private static boolean hasOldGenerations(Head head, Summary summary, long nowMicros) {

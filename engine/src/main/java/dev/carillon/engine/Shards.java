@@ -838,6 +838,9 @@ final class Shards {
 
   void releaseAs(Shard shard, Summary summary, Consumer<Head> done) {
     shard.ownership = Shard.Ownership.LEAVING;
+    if (summary.drained() || !summary.replaced().isEmpty()) {
+      retention.noteHistory();
+    }
     byte[] encoded = summary.encode();
     control(
         NodeEnvironment.Channel.CONTROL,

@@ -1,9 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
+import java.util.BitSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,9 @@ public record Sieve(
     @Nullable String namespace,
     @Nullable String queue,
     Set<JobState> states) {
+
+  /** Takes every job. */
+  public static final Sieve ALL = new Sieve(null, null, null, Set.of());
 
   /** Bit 0. */
   private static final int LIVE = 1;
@@ -34,12 +39,21 @@ public record Sieve(
     return mask;
   }
 
-  boolean takes(int stateCode) {
-    return (mask() & 1 << stateCode) != 0;
+  /** Whether the job is one of those asked for; where it stands on its node may say otherwise. */
+  boolean takes(JobInfo info) {
+    return (type == null || type.equals(info.type()))
+        && (namespace == null || namespace.equals(info.namespace()))
+        && (queue == null || queue.equals(info.queue()))
+        && takes(info.state().ended() ? info.state().code() : 0);
   }
 
-  boolean takes(Footer.Part part) {
-    return (mask() & part.states()) != 0;
+  /** Whether it passes over nothing. */
+  boolean isAll() {
+    return type == null && namespace == null && queue == null && states.isEmpty();
+  }
+
+  private boolean takes(int stateCode) {
+    return (mask() & 1 << stateCode) != 0;
   }
 
   /** Whether the shard may hold such a job, by what its head and footer say; false is certain. */
@@ -92,5 +106,54 @@ public record Sieve(
     }
     int code = counts.code(word);
     return code == Footer.OTHERS || (code >= 0 && counts.counts()[code] > 0);
+  }
+
+  /** The same in the words' codes of a footer. */
+  Codes codes(Footer.Catalogue catalogue) {
+    return new Codes(catalogue, this);
+  }
+
+  /** Which jobs of a footer are taken, as far as it tells. */
+  static final class Codes {
+    private static final int ANY = -2;
+
+    private final int states;
+    private final int type;
+    private final int namespace;
+    private final int queue;
+
+    private Codes(Footer.Catalogue catalogue, Sieve sieve) {
+      this.states = sieve.mask();
+      this.type = code(catalogue.types(), sieve.type());
+      this.namespace = code(catalogue.namespaces(), sieve.namespace());
+      this.queue = code(catalogue.queues(), sieve.queue());
+    }
+
+    private static int code(Footer.Counts counts, @Nullable String word) {
+      return word == null ? ANY : counts.code(word);
+    }
+
+    boolean take(Footer.Jobs job) {
+      return (states & 1 << job.state) != 0
+          && take(type, job.type)
+          && take(namespace, job.namespace)
+          && take(queue, job.queue);
+    }
+
+    private static boolean take(int wanted, int code) {
+      return wanted == ANY || wanted == code;
+    }
+
+    /** Whether one of the part's jobs may be taken. */
+    boolean take(Footer.Part part) {
+      return (states & part.states()) != 0
+          && take(type, part.types())
+          && take(namespace, part.namespaces())
+          && take(queue, part.queues());
+    }
+
+    private static boolean take(int wanted, BitSet codes) {
+      return wanted == ANY || (wanted >= 0 && codes.get(wanted));
+    }
   }
 }

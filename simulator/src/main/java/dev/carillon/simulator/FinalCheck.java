@@ -8,6 +8,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobScan;
+import dev.carillon.engine.Sieve;
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
@@ -17,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the whole store after the node has stopped, as an operator would, and compares. */
@@ -124,11 +126,25 @@ final class FinalCheck {
 
   /** The same jobs once more, a page at a time. */
   private void pages(ModelShard shard) {
+    pages(shard, Sieve.ALL, job -> true);
+    for (String type : types(shard)) {
+      pages(shard, new Sieve(type, null, null, Set.of()), job -> job.spec.type().equals(type));
+    }
+  }
+
+  private static Set<String> types(ModelShard shard) {
+    Set<String> types = new HashSet<>();
+    shard.jobs.values().forEach(job -> types.add(job.spec.type()));
+    return types;
+  }
+
+  private void pages(ModelShard shard, Sieve sieve, Predicate<ModelJob> expected) {
     Map<Long, JobState> listed = new HashMap<>();
     long after = 0;
     while (true) {
       List<Map.Entry<JobRef, JobInfo>> page =
-          JobScan.page(store, shard.id, after, PAGE, (ref, info) -> info).orThrow();
+          JobScan.page(store, shard.id, new JobScan.Wish(sieve, after, PAGE, (ref, info) -> info))
+              .orThrow();
       for (Map.Entry<JobRef, JobInfo> entry : page) {
         after = entry.getKey().number();
         listed.put(after, entry.getValue().state());
@@ -138,11 +154,14 @@ final class FinalCheck {
       }
     }
     for (ModelJob job : shard.jobs.values()) {
+      if (!expected.test(job)) {
+        continue;
+      }
       JobState state = listed.remove(job.number);
       check(
           job.forgotten() ? state == null : state == job.end,
           Guarantee.HISTORY,
-          () -> job + " is listed as " + state + " and is " + job.end);
+          () -> job + " is listed as " + state + " and is " + job.end + " by " + sieve);
     }
     check(
         listed.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " lists strange jobs");
