@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Packs {
   private static final long RETRY_NANOS = 50_000_000;
+  private static final int REST = 3;
   private static final long SHORTEST_REST_NANOS = 1_000_000;
   private static final long LONGEST_REST_NANOS = 100_000_000;
 
@@ -209,13 +210,13 @@ final class Packs {
     shards.at(env.monotonicNanos() + RETRY_NANOS, () -> stage(work, plan, number));
   }
 
-  /** As long as the step took, so that packing takes half of the time at most. */
+  /** Three times as long as the step took, so that packing takes a quarter of the time at most. */
   private long restAfter(long began) {
     long now = env.monotonicNanos();
     if (committer.queued() >= BUSY_FROM_QUEUED) {
       return now + BUSY_REST_NANOS;
     }
-    return now + Math.clamp(now - began, SHORTEST_REST_NANOS, LONGEST_REST_NANOS);
+    return now + Math.clamp(REST * (now - began), SHORTEST_REST_NANOS, LONGEST_REST_NANOS);
   }
 
   // ---- publishing

@@ -856,6 +856,7 @@ final class Shards {
     ShardFold fold = shard.fold;
     if (fold != null) {
       shard.fold = null;
+      shard.lastEndMicros = Math.max(shard.lastEndMicros, fold.lastEndMicros());
       host.unloaded(shard, fold);
     }
   }

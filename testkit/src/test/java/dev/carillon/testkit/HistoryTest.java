@@ -321,6 +321,27 @@ class HistoryTest {
 
   @ParameterizedTest
   @EnumSource
+  void jobsThatEndedInAShardThatSleepsAgainAreListed(Kind kind) {
+    try (var world = world(kind)) {
+      Carillon carillon = world.carillon();
+      handle(carillon);
+      Instant near = START.plus(Duration.ofMinutes(90));
+      JobId early = carillon.schedule(COMMON.job(1).at(near)).id();
+      JobId moved = carillon.schedule(COMMON.job(1).at(near.plusSeconds(1))).id();
+      assertThat(carillon.reschedule(moved, START.plus(Duration.ofDays(5))))
+          .isEqualTo(ControlResult.DONE);
+
+      world.advance(Duration.ofDays(1));
+
+      assertThat(all(carillon, JobQuery.all().newestFirst()))
+          .extracting(JobInfo::id)
+          .containsExactly(early);
+      assertThat(carillon.stats().loadedJobs()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void attemptsBeforeACompactionStayForTheirRetention(Kind kind) {
     try (var world = world(kind)) {
       Carillon carillon = world.carillon();
