@@ -16,9 +16,11 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -62,6 +64,7 @@ public final class CarillonBuilder {
   final List<JobInterceptor> interceptors = new ArrayList<>();
   final List<JobListener> listeners = new ArrayList<>();
   final List<Consumer<Node>> flowSettings = new ArrayList<>();
+  final Set<String> indexedMetadata = new HashSet<>();
   final Map<String, FailurePolicy> namespacePolicies = new HashMap<>();
 
   CarillonBuilder() {}
@@ -366,6 +369,20 @@ public final class CarillonBuilder {
   }
 
   /**
+   * Declares keys of metadata by which jobs are looked for: {@code list} then passes over packed
+   * history without such a job. Jobs are found without it too, by reading what there is.
+   *
+   * @param keys none by default
+   * @return this
+   */
+  public CarillonBuilder indexMetadata(String... keys) {
+    for (String key : keys) {
+      indexedMetadata.add(text("metadata key", key));
+    }
+    return this;
+  }
+
+  /**
    * How many attempts of a queue, over all namespaces, run at once on this node, unless {@link
    * Carillon#queue} says otherwise.
    *
@@ -467,7 +484,8 @@ public final class CarillonBuilder {
         Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),
         failurePolicy,
         packFromJobs,
-        historyBytes);
+        historyBytes,
+        Set.copyOf(indexedMetadata));
   }
 
   private static String text(String what, String value) {

@@ -16,7 +16,8 @@ final class Conditions {
 
   /** What of it heads and footers can tell. */
   Sieve sieve() {
-    return new Sieve(query.type(), query.namespace(), query.queue(), query.states());
+    return new Sieve(
+        query.type(), query.namespace(), query.queue(), query.metadata(), query.states());
   }
 
   boolean fit(JobInfo info) {

@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *            three times (types, namespaces, queues): varint words, so often string and varint
  *            count, varint count of other words;
  *            varint states, so often byte code and varint count;
+ *            varint keys, so often string: the metadata that the parts know of;
  *            varint entries with jobs, so often {@link Part}
  * jobs       byte 2, varint jobs, so often: number (the first a long, then varint steps),
  *            byte state or 0, varint micros after the first end if it has one,
@@ -48,7 +51,8 @@ final class Footer {
   /**
    * What is in one entry with jobs: enough to pass it over. Long number of its first job, varint
    * states, then, if one of its jobs has ended, varint micros from the footer's first end to its
-   * own and from there to its last; three times varint and so many bytes, a bit for each word.
+   * own and from there to its last; three times varint and so many bytes, a bit for each word; its
+   * {@link MetadataFilter}.
    *
    * @param number of its first job
    * @param states a bit each by code, bit 0 for jobs that have not ended
@@ -60,7 +64,8 @@ final class Footer {
       long lastEndMicros,
       BitSet types,
       BitSet namespaces,
-      BitSet queues) {
+      BitSet queues,
+      MetadataFilter metadata) {
 
     private static Part of(List<Job> jobs) {
       Part part =
@@ -71,7 +76,9 @@ final class Footer {
               jobs.stream().mapToLong(job -> job.endMicros).max().orElse(0),
               new BitSet(),
               new BitSet(),
-              new BitSet());
+              new BitSet(),
+              MetadataFilter.of(
+                  jobs.stream().flatMap(job -> job.metadata.stream()).distinct().toList()));
       for (Job job : jobs) {
         part.types.set(job.type);
         part.namespaces.set(job.namespace);
@@ -90,6 +97,7 @@ final class Footer {
         out.varint(firstEndMicros - firstEnd).varint(lastEndMicros - firstEndMicros);
       }
       out.bytes(types.toByteArray()).bytes(namespaces.toByteArray()).bytes(queues.toByteArray());
+      metadata.write(out);
     }
 
     private static Part read(ByteReader in, long firstEnd) {
@@ -105,7 +113,8 @@ final class Footer {
           last,
           BitSet.valueOf(in.bytes()),
           BitSet.valueOf(in.bytes()),
-          BitSet.valueOf(in.bytes()));
+          BitSet.valueOf(in.bytes()),
+          MetadataFilter.read(in));
     }
   }
 
@@ -146,6 +155,9 @@ final class Footer {
     /** The recurring job that it is an occurrence of, 0 for none. */
     long schedule;
 
+    /** Hashes of what is looked for by metadata. */
+    List<Long> metadata = List.of();
+
     private int[] blocks = new int[2];
     private int size;
 
@@ -179,7 +191,13 @@ final class Footer {
   }
 
   /** What is to be written. */
-  record Draft(int blocks, Words types, Words namespaces, Words queues, List<Job> jobs) {}
+  record Draft(
+      int blocks,
+      Words types,
+      Words namespaces,
+      Words queues,
+      Set<String> metadataKeys,
+      List<Job> jobs) {}
 
   /** The data of the footer's entries. */
   static List<byte[]> encode(Draft draft) {
@@ -249,6 +267,8 @@ final class Footer {
     for (int code = 1; code < STATES; code++) {
       out.u8(code).varint(states[code]);
     }
+    out.varint(draft.metadataKeys().size());
+    draft.metadataKeys().forEach(out::string);
     return out.raw(parts).toBytes();
   }
 
@@ -313,6 +333,7 @@ final class Footer {
    *
    * @param live jobs that have not ended
    * @param states how many are in each state, by its code
+   * @param metadataKeys by which the parts can be told apart
    * @param parts what is in each entry with jobs
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
@@ -325,6 +346,7 @@ final class Footer {
       Counts namespaces,
       Counts queues,
       long[] states,
+      Set<String> metadataKeys,
       List<Part> parts) {
 
     /** The entry with that job, from 0, if it is there at all; -1 where it is not. */
@@ -367,12 +389,17 @@ final class Footer {
       }
     }
     states[0] = live;
+    Set<String> metadataKeys = new HashSet<>();
+    for (int i = in.length(); i > 0; i--) {
+      metadataKeys.add(in.string());
+    }
     int size = in.length();
     List<Part> parts = new ArrayList<>(size);
     for (int i = 0; i < size; i++) {
       parts.add(Part.read(in, firstEnd));
     }
-    return new Catalogue(blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, parts);
+    return new Catalogue(
+        blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, metadataKeys, parts);
   }
 
   private static Counts counts(ByteReader in) {

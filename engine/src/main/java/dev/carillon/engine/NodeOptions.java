@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.FailurePolicy;
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * The engine's settings. Nothing needs tuning to be correct.
@@ -25,6 +26,7 @@ import java.time.Duration;
  * @param failurePolicy of jobs for which nobody says another
  * @param packFromJobs how many jobs an idle shard must have to be packed
  * @param historyBytes how much drained shards may take before the oldest go; 0 for any amount
+ * @param indexedMetadata keys by which jobs are found without reading their shards
  */
 public record NodeOptions(
     String nodeId,
@@ -45,7 +47,8 @@ public record NodeOptions(
     long bodyBudgetBytes,
     FailurePolicy failurePolicy,
     int packFromJobs,
-    long historyBytes) {
+    long historyBytes,
+    Set<String> indexedMetadata) {
 
   /** A hundred years. */
   public static final Duration FOREVER = Duration.ofDays(36_500);
@@ -71,6 +74,7 @@ public record NodeOptions(
         32 << 20,
         FailurePolicy.standard(),
         256,
-        10L << 30);
+        10L << 30,
+        Set.of());
   }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * How a generation of many small entries becomes one of a few blocks: the same operations in the
@@ -37,14 +38,15 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
    */
   record Block(long entry, int skip, int operations) {}
 
-  /** Reads the generation and makes the plan. */
-  static Outcome<PackPlan> of(Store store, Source source) {
-    return of(store, source, BLOCK_BYTES);
+  /** Reads the generation and makes the plan; jobs can be found by the metadata of those keys. */
+  static Outcome<PackPlan> of(Store store, Source source, Set<String> metadataKeys) {
+    return of(store, source, metadataKeys, BLOCK_BYTES);
   }
 
   /** The same with blocks of about that size. */
-  static Outcome<PackPlan> of(Store store, Source source, int blockBytes) {
-    Maker maker = new Maker(blockBytes);
+  static Outcome<PackPlan> of(
+      Store store, Source source, Set<String> metadataKeys, int blockBytes) {
+    Maker maker = new Maker(metadataKeys, blockBytes);
     return each(store, source, 1, (entry, frames) -> maker.take(entry, frames))
         .map(read -> maker.plan());
   }
@@ -110,6 +112,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
 
   /** Folds the operations and notes where each is going to be. */
   private static final class Maker {
+    private final Set<String> metadataKeys;
     private final int fullBytes;
     private final ShardFold fold = new ShardFold(this::ended);
     private final Map<Long, Footer.Job> jobs = new LinkedHashMap<>();
@@ -124,7 +127,8 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     private int blockBytes;
     private long bytes;
 
-    Maker(int fullBytes) {
+    Maker(Set<String> metadataKeys, int fullBytes) {
+      this.metadataKeys = metadataKeys;
       this.fullBytes = fullBytes;
     }
 
@@ -187,9 +191,25 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       job.type = code(types, WordFilter.Of.TYPE, from.type);
       job.namespace = code(namespaces, WordFilter.Of.NAMESPACE, from.namespace);
       job.queue = code(queues, WordFilter.Of.QUEUE, from.queue);
+      if (from.has(JobSpec.METADATA) && !metadataKeys.isEmpty()) {
+        job.metadata = metadata(from);
+      }
       if (!from.keepsBody()) {
         from.strip();
       }
+    }
+
+    private List<Long> metadata(ShardJob from) {
+      List<Long> hashes = new ArrayList<>();
+      JobSpec.decodeHead(from.body())
+          .metadata()
+          .forEach(
+              (key, value) -> {
+                if (metadataKeys.contains(key)) {
+                  hashes.add(MetadataFilter.hash(key, value));
+                }
+              });
+      return hashes;
     }
 
     private int code(Footer.Words known, WordFilter.Of of, String word) {
@@ -232,7 +252,8 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       for (Footer.Job job : all) {
         states |= 1 << job.state;
       }
-      Footer.Draft draft = new Footer.Draft(blocks.size(), types, namespaces, queues, all);
+      Footer.Draft draft =
+          new Footer.Draft(blocks.size(), types, namespaces, queues, metadataKeys, all);
       List<byte[]> footers = Footer.encode(draft);
       for (byte[] footer : footers) {
         bytes += footer.length;

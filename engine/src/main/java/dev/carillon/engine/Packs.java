@@ -153,7 +153,7 @@ final class Packs {
     Work work = new Work(shard, source, env.random() | 1, drained);
     env.submit(
         NodeEnvironment.Channel.PACK,
-        store -> PackPlan.of(store, source),
+        store -> PackPlan.of(store, source, options.indexedMetadata()),
         outcome -> {
           switch (outcome) {
             case Outcome.Ok<PackPlan>(PackPlan plan) -> stage(work, plan, 1);

@@ -5,7 +5,10 @@ import dev.carillon.api.JobState;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -13,16 +16,18 @@ import org.jspecify.annotations.Nullable;
  * What a list asks of every job, as far as heads and footers know it: enough to pass over shards
  * that have no such job, without reading them.
  *
+ * @param metadata entries that the job's metadata has
  * @param states none for any
  */
 public record Sieve(
     @Nullable String type,
     @Nullable String namespace,
     @Nullable String queue,
+    Map<String, String> metadata,
     Set<JobState> states) {
 
   /** Takes every job. */
-  public static final Sieve ALL = new Sieve(null, null, null, Set.of());
+  public static final Sieve ALL = new Sieve(null, null, null, Map.of(), Set.of());
 
   /** Bit 0. */
   private static final int LIVE = 1;
@@ -44,12 +49,17 @@ public record Sieve(
     return (type == null || type.equals(info.type()))
         && (namespace == null || namespace.equals(info.namespace()))
         && (queue == null || queue.equals(info.queue()))
+        && info.metadata().entrySet().containsAll(metadata.entrySet())
         && takes(info.state().ended() ? info.state().code() : 0);
   }
 
   /** Whether it passes over nothing. */
   boolean isAll() {
-    return type == null && namespace == null && queue == null && states.isEmpty();
+    return type == null
+        && namespace == null
+        && queue == null
+        && metadata.isEmpty()
+        && states.isEmpty();
   }
 
   private boolean takes(int stateCode) {
@@ -97,7 +107,8 @@ public record Sieve(
     return state
         && mayHold(catalogue.types(), type)
         && mayHold(catalogue.namespaces(), namespace)
-        && mayHold(catalogue.queues(), queue);
+        && mayHold(catalogue.queues(), queue)
+        && (metadata.isEmpty() || catalogue.parts().stream().anyMatch(codes(catalogue)::take));
   }
 
   private static boolean mayHold(Footer.Counts counts, @Nullable String word) {
@@ -122,11 +133,22 @@ public record Sieve(
     private final int namespace;
     private final int queue;
 
+    /** Hashes of the metadata asked for, as far as the footer knows the key. */
+    private final List<Long> metadata = new ArrayList<>();
+
     private Codes(Footer.Catalogue catalogue, Sieve sieve) {
       this.states = sieve.mask();
       this.type = code(catalogue.types(), sieve.type());
       this.namespace = code(catalogue.namespaces(), sieve.namespace());
       this.queue = code(catalogue.queues(), sieve.queue());
+      sieve
+          .metadata()
+          .forEach(
+              (key, value) -> {
+                if (catalogue.metadataKeys().contains(key)) {
+                  metadata.add(MetadataFilter.hash(key, value));
+                }
+              });
     }
 
     private static int code(Footer.Counts counts, @Nullable String word) {
@@ -149,7 +171,8 @@ public record Sieve(
       return (states & part.states()) != 0
           && take(type, part.types())
           && take(namespace, part.namespaces())
-          && take(queue, part.queues());
+          && take(queue, part.queues())
+          && metadata.stream().allMatch(part.metadata()::mayHold);
     }
 
     private static boolean take(int wanted, BitSet codes) {

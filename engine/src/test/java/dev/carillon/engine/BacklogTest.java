@@ -165,6 +165,7 @@ class BacklogTest {
         budgetBytes,
         defaults.failurePolicy(),
         defaults.packFromJobs(),
-        defaults.historyBytes());
+        defaults.historyBytes(),
+        defaults.indexedMetadata());
   }
 }

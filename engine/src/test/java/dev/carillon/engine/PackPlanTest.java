@@ -44,7 +44,7 @@ class PackPlanTest {
   }
 
   private PackPlan plan() {
-    return PackPlan.of(store, source(), BLOCK_BYTES).orThrow();
+    return PackPlan.of(store, source(), Set.of(), BLOCK_BYTES).orThrow();
   }
 
   private PackPlan.Source source() {
@@ -153,7 +153,7 @@ class PackPlanTest {
     appendAll(2, new RandomOperations(5).take(10), 3);
     List<Frame> grown = operations(2);
 
-    PackPlan again = PackPlan.of(store, new PackPlan.Source(shard, 1, 2, tail)).orThrow();
+    PackPlan again = PackPlan.of(store, new PackPlan.Source(shard, 1, 2, tail), Set.of()).orThrow();
     byte[] block =
         PackPlan.data(store, new PackPlan.Source(shard, 1, 2, tail), again.blocks().getFirst())
             .orThrow();

@@ -5,6 +5,7 @@ import dev.carillon.api.Rate;
 import dev.carillon.engine.NodeOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a seed is like: how long, how dense, how faulty, with which settings of the node. Seeds
@@ -105,7 +106,8 @@ final class Climate {
         FailurePolicy.exponential(
             Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2),
         chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
-        chance.oneIn(4) ? chance.spread(100, 10_000) : 0);
+        chance.oneIn(4) ? chance.spread(100, 10_000) : 0,
+        Set.of());
   }
 
   NodeOptions options(long incarnation) {
@@ -128,7 +130,8 @@ final class Climate {
         settings.bodyBudgetBytes(),
         settings.failurePolicy(),
         settings.packFromJobs(),
-        settings.historyBytes());
+        settings.historyBytes(),
+        settings.indexedMetadata());
   }
 
   /** Whether loaded jobs always have their bodies in memory. */

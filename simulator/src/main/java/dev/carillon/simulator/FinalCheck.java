@@ -128,7 +128,10 @@ final class FinalCheck {
   private void pages(ModelShard shard) {
     pages(shard, Sieve.ALL, job -> true);
     for (String type : types(shard)) {
-      pages(shard, new Sieve(type, null, null, Set.of()), job -> job.spec.type().equals(type));
+      pages(
+          shard,
+          new Sieve(type, null, null, Map.of(), Set.of()),
+          job -> job.spec.type().equals(type));
     }
   }
 

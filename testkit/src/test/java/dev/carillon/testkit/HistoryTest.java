@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.Job;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
@@ -66,6 +67,7 @@ class HistoryTest {
             options
                 .loadHorizon(Duration.ofMinutes(10))
                 .historyBytes(historyBytes)
+                .indexMetadata("order")
                 .metrics(metrics));
   }
 
@@ -98,7 +100,13 @@ class HistoryTest {
       Instant due = START.plus(APART.multipliedBy(i));
       TaskType<Integer> type = i % 100 == 3 ? RARE : COMMON;
       String namespace = i % 10 == 4 ? "acme" : "default";
-      ids.add(world.carillon().schedule(type.job(i).at(due).namespace(namespace)).id());
+      Job<Void> job =
+          type.job(i)
+              .at(due)
+              .namespace(namespace)
+              .meta("order", "order " + i / 2)
+              .meta("region", i % 3 == 0 ? "eu" : "us");
+      ids.add(world.carillon().schedule(job).id());
     }
     world.advance(APART.multipliedBy(JOBS).plusMinutes(1));
     return ids;
@@ -142,6 +150,30 @@ class HistoryTest {
           .isEqualTo(expected)
           .isNotEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void jobsAreFoundByTheirMetadataWhetherItIsIndexedOrNot(Kind kind) {
+    try (var world = world(kind)) {
+      List<JobId> ids = fill(world);
+      for (int i : List.of(0, 8, JOBS - 2)) {
+        JobQuery one = JobQuery.all().meta("order", "order " + i / 2);
+        assertThat(all(world.carillon(), one).stream().map(JobInfo::id))
+            .containsExactlyInAnyOrder(ids.get(i), ids.get(i + 1));
+        check(
+            world.carillon(), one, info -> ("order " + i / 2).equals(info.metadata().get("order")));
+      }
+      JobQuery both = JobQuery.all().meta("region", "eu").meta("order", "order 3");
+      assertThat(all(world.carillon(), both).stream().map(JobInfo::id)).containsExactly(ids.get(6));
+      check(
+          world.carillon(),
+          JobQuery.all().meta("region", "eu"),
+          info -> "eu".equals(info.metadata().get("region")));
+      assertThat(all(world.carillon(), JobQuery.all().meta("order", "none"))).isEmpty();
+      assertThat(all(world.carillon(), JobQuery.all().meta("orders", "order 3"))).isEmpty();
+    }
+    assertThat(packed()).isPositive();
   }
 
   @ParameterizedTest
