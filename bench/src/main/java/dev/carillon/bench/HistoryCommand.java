@@ -266,7 +266,7 @@ final class HistoryCommand implements Callable<Integer> {
     long freed = -1;
     long size = -1;
     long at = System.nanoTime();
-    long quiet = TimeUnit.SECONDS.toNanos(20);
+    long quiet = TimeUnit.SECONDS.toNanos(30);
     while (System.nanoTime() - at < quiet && System.nanoTime() - began < FREED_WITHIN.toNanos()) {
       long nowFreed = store.counters().freedEntries();
       long nowSize = Files.size(file);

@@ -16,8 +16,10 @@ import java.util.concurrent.locks.LockSupport;
 final class MaintenanceLoop implements Runnable {
 
   static final int MAX_ENTRIES = 256;
-  static final long MAX_BYTES = 4 << 20;
-  static final int MAX_PAGES = 256;
+  static final long MAX_BYTES = 1 << 20;
+
+  /** Few: SQLite looks for each of them in its list of free pages, from the beginning. */
+  static final int MAX_PAGES = 32;
 
   private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int REST = 4;
