@@ -196,7 +196,7 @@ final class KeyJudge {
     check(
         others >= least,
         Guarantee.LIMITS,
-        () -> job + " is refused for its key beside " + others + " others");
+        () -> job + " is refused beside " + others + " others under " + concurrency(job));
   }
 
   /** Whether {@code other} may have had the key since {@code job} was there. */

@@ -271,7 +271,12 @@ final class ModelJob {
 
   /** Whether it waits for an earlier occurrence. */
   boolean waitsInLine() {
-    return overlap() == Overlap.BUFFER_ALL && (!liveBefore().isEmpty() || replayedBeside());
+    return overlap() == Overlap.BUFFER_ALL && !liveBefore().isEmpty();
+  }
+
+  /** The same, or it may wait for any other because one came back from the dead. */
+  boolean mayWaitInLine() {
+    return waitsInLine() || (overlap() == Overlap.BUFFER_ALL && replayedBeside());
   }
 
   /** Whether the line has lost its order because a dead letter came back to it. */

@@ -38,7 +38,7 @@ final class Patience {
           Violation.check(
               !job.live()
                   || waited <= boundNanos()
-                  || job.waitsInLine()
+                  || job.mayWaitInLine()
                   || job.pauseReason != null, // perhaps by a write that was late
               Guarantee.NOT_STUCK,
               () -> job + " is due for " + waited / VirtualClock.SECOND + " s and has not ended");

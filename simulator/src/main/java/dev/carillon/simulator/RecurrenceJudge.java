@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecurrenceJudge {
   private static final long MISSED_AFTER_MICROS = 1_000_000;
+  private static final int MOST_LIVE = 1000;
   private static final Duration GRACE_OF_SKIP = Duration.ofMinutes(1);
 
   private RecurrenceJudge() {}
@@ -133,7 +134,10 @@ final class RecurrenceJudge {
 
   private static void passedOver(
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
-    if (KeyJudge.isRefusal(next.reason())) {
+    boolean crowded =
+        job.occurrences.stream().filter(ModelJob::live).count() >= MOST_LIVE
+            && (MOST_LIVE + " have not ended").equals(next.reason());
+    if (crowded || KeyJudge.isRefusal(next.reason())) {
       Instant time = schedule.nextAfter(instant(move.time()), instant(next.at()));
       follows(job, next, of(time, move.count(), Long.MIN_VALUE, 0));
       return;

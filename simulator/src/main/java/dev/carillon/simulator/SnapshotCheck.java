@@ -23,6 +23,9 @@ final class SnapshotCheck {
   /** Jobs that the snapshot leaves live without saying their state. */
   private final Set<Long> unended = new HashSet<>();
 
+  /** Dead letters as far as it has been read. */
+  private final Set<Long> dead = new HashSet<>();
+
   /** Jobs that the snapshot tells how they began. */
   private final Set<Long> begun = new HashSet<>();
 
@@ -62,8 +65,16 @@ final class SnapshotCheck {
       case JournalFormat.End end -> {
         states.remove(end.job()); // evidence may begin with the state an earlier one left
         unended.remove(end.job());
+        if (end.state() == JobState.DEAD) {
+          dead.add(end.job());
+        }
       }
-      case JournalFormat.Replay replay -> unended.add(replay.job());
+      case JournalFormat.Discard discard -> dead.remove(discard.job());
+      case JournalFormat.Replay replay -> {
+        if (dead.remove(replay.job())) {
+          unended.add(replay.job());
+        }
+      }
       case JournalFormat.Next next -> {
         for (JournalFormat.Child child : next.children()) {
           begun.add(child.number());
