@@ -96,7 +96,7 @@ final class Compaction {
     keyed.removeIf(number -> fold.job(number) != null); // a replayed one is written as it is now
     evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
-    deadOccurrences.stories(dead).forEach(frame -> write(frame, failures));
+    deadOccurrences.stories(evidence).forEach(frame -> write(frame, failures));
     Outcome<Boolean> copied =
         read(
             frame -> {
