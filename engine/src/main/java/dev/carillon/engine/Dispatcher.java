@@ -211,8 +211,7 @@ final class Dispatcher {
         }
         waitsAlone = null;
         if (alone.isIdle(ShardJob.Phase.READY)) {
-          exclusive = true;
-          enterAndStart(alone, true);
+          startAlone(alone);
         }
         continue;
       }
@@ -227,6 +226,17 @@ final class Dispatcher {
       }
     }
     return true;
+  }
+
+  /** What let it through when it was chosen may have changed while it waited to be alone. */
+  private void startAlone(ShardJob job) {
+    Lane lane = laneOf(job);
+    if (!lane.hasRoom()) {
+      ready(job, false);
+    } else if (mayRun(job, lane)) {
+      exclusive = true;
+      enterAndStart(job, true);
+    }
   }
 
   /** The next job that may start now, in turn of the lanes. */
