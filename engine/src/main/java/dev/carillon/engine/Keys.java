@@ -87,8 +87,10 @@ final class Keys {
       slot.hold(job);
       return true;
     }
-    // A job whose own handler goes on after a timeout waits for it, whatever its rule.
-    if (open && job.busy == 0 && !slot.isHeldByAttemptOf(job)) {
+    // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
+    // timeout.
+    boolean byRate = slot.bucket != null && slot.held() < concurrency.limit();
+    if (open && job.busy == 0 && !byRate && !slot.isHeldByAttemptOf(job)) {
       String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
       if (isRefused(job, concurrency.whenFull(), full)) {
         return false;
