@@ -26,6 +26,9 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
   private static final int BLOCK_BYTES = 256 << 10;
   private static final int PAGE_BYTES = 512 << 10;
 
+  /** A block has no more, unless it is one operation: stores refuse larger entries. */
+  private static final int MOST_BYTES = 4 << 20;
+
   /** What is packed: a generation up to an entry. */
   record Source(ShardId shard, long epoch, int generation, long tail) {}
 
@@ -135,6 +138,9 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     boolean take(Entry entry, List<Frame> frames) {
       for (int i = 0; i < frames.size(); i++) {
         Frame frame = frames.get(i);
+        if (blockOperations > 0 && blockBytes + frame.frameBytes() > MOST_BYTES) {
+          endBlock();
+        }
         if (blockOperations == 0) {
           blockEntry = entry.number();
           blockSkip = i;
