@@ -190,7 +190,7 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
-    if (job.isDependent()) {
+    if (job.isDependent() || endIfBroken(job)) {
       job.phase = ShardJob.Phase.DEPENDENCY;
       expireIfItHasADeadline(job);
       tellBlocked(job);
