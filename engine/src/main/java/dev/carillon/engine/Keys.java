@@ -83,14 +83,16 @@ final class Keys {
     if (slot.isHeldBy(job)) {
       return true;
     }
-    if (open && slot.held() < concurrency.limit() && isNext(slot, job)) {
+    // One that is being changed may have another key soon: it comes back once that is done.
+    boolean may = open && job.busy == 0;
+    if (may && slot.held() < concurrency.limit() && isNext(slot, job)) {
       slot.hold(job);
       return true;
     }
     // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
     // timeout.
     boolean byRate = slot.bucket != null && slot.held() < concurrency.limit();
-    if (open && job.busy == 0 && !byRate && !slot.isHeldByAttemptOf(job)) {
+    if (may && !byRate && !slot.isHeldByAttemptOf(job)) {
       String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
       if (isRefused(job, concurrency.whenFull(), full)) {
         return false;
