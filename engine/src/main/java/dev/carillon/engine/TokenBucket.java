@@ -31,6 +31,10 @@ final class TokenBucket {
   private long durableNanos;
 
   boolean read;
+
+  /** Whether it was ever read. */
+  private boolean known;
+
   boolean busy;
   Stamp version = Stamp.ABSENT;
   Timers.@Nullable Timer wake;
@@ -90,9 +94,10 @@ final class TokenBucket {
     }
   }
 
-  /** So much is used up, as its record says. */
+  /** So much is used up, as its record says; what this node took itself it knows better. */
   void remember(long now, long used) {
-    fullNanos = now + used;
+    fullNanos = known ? Math.max(fullNanos, now + used) : now + used;
+    known = true;
     durableNanos = fullNanos;
     read = true;
   }
