@@ -288,10 +288,15 @@ public final class Retention {
    *
    * @param retires whether only evidence is to be left of the shard
    */
-  private record Plan(boolean retires, Summing summing, Consumer<Summary> published) {}
+  private record Plan(boolean retires, Summing summing, Consumer<Summary> published) {
+    /** Whether the shard is still as it was: somebody may have come for one of its jobs. */
+    boolean fits(Shard shard) {
+      return shard.owned() && (retires ? !isUsed(shard) : shard.loaded());
+    }
+  }
 
   private void compact(Shard shard, Plan plan) {
-    if (!shard.owned() || (plan.retires() && isUsed(shard))) {
+    if (!plan.fits(shard)) {
       return;
     }
     if (shard.inFlight != null || shard.unresolved || shard.raiseWakeTo != Long.MIN_VALUE) {
