@@ -556,7 +556,8 @@ final class Model {
       return;
     }
     for (int i = job.eventsBefore; i < job.events.size(); i++) {
-      if (job.events.get(i) != JobEvent.Kind.OCCURRENCE_ADDED) {
+      if (job.events.get(i) != JobEvent.Kind.OCCURRENCE_ADDED
+          && job.events.get(i) != JobEvent.Kind.DEPENDENCY_ENDED) {
         occurrence.tell(job.events.get(i), job.eventAttempts.get(i));
       }
     }
