@@ -259,7 +259,9 @@ final class JobLister {
 
   /** Whether the job stays when the retention of successes is over. */
   static boolean kept(JobInfo info) {
-    return info.state() == JobState.DEAD || info.state() == JobState.FAILED;
+    return !info.state().ended()
+        || info.state() == JobState.DEAD
+        || info.state() == JobState.FAILED;
   }
 
   private static long startMicros(Head head) {

@@ -52,11 +52,11 @@ public final class Retention {
   }
 
   /**
-   * Whether a drained shard that nobody owns is past the retention of successes: all but its dead
-   * and failed jobs are as good as gone, though it may not have been dropped or compacted yet.
+   * Whether a drained shard is past the retention of successes: all but its dead and failed jobs
+   * are as good as gone, though it may still wait to be dropped or compacted.
    */
   public static boolean isOver(NodeOptions options, Head head, long nowMicros) {
-    Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
+    Summary summary = Summary.read(head).orElse(null);
     return summary != null
         && summary.drained()
         && !summary.evidence()
