@@ -70,7 +70,12 @@ final class RandomOperations {
       case 14 -> frame(Kind.CHANGE, job, change(revision));
       case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
       case 17 -> frame(Kind.WAITER, job, new Body.Waiter(clock, other()));
-      case 18 -> frame(Kind.MET, job, new Body.Met(clock, other(), JobState.SUCCEEDED));
+      case 18 ->
+          frame(
+              Kind.MET,
+              job,
+              new Body.Met(
+                  clock, other(), random.nextBoolean() ? ENDS[random.nextInt(ENDS.length)] : null));
       case 19 -> frame(Kind.TOLD, job, new Body.Waiter(clock, other()));
       default ->
           frame(
@@ -144,19 +149,17 @@ final class RandomOperations {
         random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
         null,
         random.nextBoolean() ? concurrency() : null,
-        after(),
-        random.nextBoolean() ? List.of() : List.of(other()));
+        random.nextInt(3) == 0 ? List.of(new After(other(), condition())) : List.of(),
+        random.nextInt(4) == 0 ? List.of(other()) : List.of());
   }
 
-  /** One of few jobs of another shard. */
+  /** One of few jobs elsewhere. */
   private JobRef other() {
-    return new JobRef(new ShardId(7, 9, 1), JobRef.number(1, 1 + random.nextInt(3)));
+    return new JobRef(new ShardId(7, 5, 1), 1 + random.nextInt(3));
   }
 
-  private List<After> after() {
-    return random.nextBoolean()
-        ? List.of()
-        : List.of(new After(other(), Dependency.Condition.ENDED));
+  private Dependency.Condition condition() {
+    return Dependency.Condition.ofCode(1 + random.nextInt(3));
   }
 
   private Concurrency concurrency() {

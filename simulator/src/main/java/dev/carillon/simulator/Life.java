@@ -233,8 +233,10 @@ final class Life implements NodeEnvironment {
           () -> job + " is said to have ended as " + info.state());
       if (job != null) {
         Violation.check(
-            !job.endTold, Guarantee.HISTORY, () -> "the end of " + job + " is told twice");
-        job.endTold = true;
+            ++job.endsTold <= job.ends.size(),
+            Guarantee.HISTORY,
+            () -> "the end of " + job + " is told twice");
+        job.endTold = !job.live();
         world.trace.note("told", job.request, info.state().name());
       }
     }

@@ -128,6 +128,9 @@ final class ModelJob {
   /** Whether that node has said so: until then its end is not yet known to anybody. */
   boolean endTold;
 
+  /** How many ends were told of it; it has more than one if it was replayed. */
+  int endsTold;
+
   /** The first generation that does not have it any more, 0 while every one has. */
   int goneFrom;
 
