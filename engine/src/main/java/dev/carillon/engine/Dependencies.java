@@ -222,6 +222,10 @@ final class Dependencies {
           }
           ShardJob job =
               shard != null && shard.fold != null ? shard.fold.job(waiter.number()) : null;
+          if (shard != null && job == null && shard.isOnItsWay(waiter.number())) {
+            again(RETRY_NANOS, () -> tell(waiter, ended, state, done)); // its batch was quicker
+            return;
+          }
           if (shard == null || job == null) {
             done.accept(true); // it no longer waits
             return;

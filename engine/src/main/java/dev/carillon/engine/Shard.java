@@ -178,6 +178,19 @@ final class Shard {
     return JobRef.number(epoch, ++counter);
   }
 
+  /** Whether the add of a job was sent to the store and nobody knows yet what became of it. */
+  boolean isOnItsWay(long number) {
+    List<Operation> sent = inFlight;
+    if (sent != null) {
+      for (Operation operation : sent) {
+        if (operation.frame.kind() == Kind.ADD && operation.frame.job() == number) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   /** Whether the job's end is news that others wait for. */
   boolean isAwaited(ShardJob job) {
     return registering > 0 || !job.waiters().isEmpty();
