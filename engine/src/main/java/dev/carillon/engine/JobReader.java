@@ -149,7 +149,10 @@ public final class JobReader {
     if (!(found instanceof Outcome.Ok<Head>(Head head))) {
       return found.map(h -> true);
     }
-    for (int generation = head.oldestGeneration(); generation <= head.generation(); generation++) {
+    // A packed generation holds all of the one it replaced, which may not have gone yet.
+    boolean packed = Summary.read(head).map(Summary::packed).isPresent();
+    int oldest = packed ? head.generation() : head.oldestGeneration();
+    for (int generation = oldest; generation <= head.generation(); generation++) {
       Outcome<Boolean> read = read(shard, generation, use);
       if (!read.isOk()) {
         return read;
@@ -196,6 +199,9 @@ public final class JobReader {
     /** How many of a recurring job's events are of earlier occurrences. */
     private final Map<Long, Integer> eventsBefore = new HashMap<>();
 
+    /** How many events were told of a job before the generation that told of it last. */
+    private final Map<Long, Integer> begun = new HashMap<>();
+
     private final ShardFold fold;
 
     Telling(ShardId shard, Selection selection) {
@@ -213,12 +219,13 @@ public final class JobReader {
       if (!selection.takes(frame)) {
         return;
       }
-      if (frame.kind() == Kind.STATE && ended.containsKey(frame.job())) {
-        return;
+      if (frame.kind() == Kind.STATE) {
+        toldFromHere(frame.job());
       }
       if (frame.kind() == Kind.ADD && ended.remove(frame.job()) != null) {
         events.remove(frame.job()); // a newer generation tells the whole story again
         eventsBefore.remove(frame.job());
+        begun.remove(frame.job());
       }
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
         return;
@@ -245,6 +252,21 @@ public final class JobReader {
       } else if (beginsAnew(frame)) {
         eventsBefore.put(frame.job(), told.size());
       }
+    }
+
+    /**
+     * A generation tells of a job from its state on. If it has ended, an older generation told the
+     * same from there on, and it is told again.
+     */
+    private void toldFromHere(long number) {
+      List<JobEvent> told = eventsOf(number);
+      if (ended.remove(number) != null) {
+        bodies.remove(number);
+        int from = Math.min(begun.getOrDefault(number, 0), told.size());
+        told.subList(from, told.size()).clear();
+        eventsBefore.computeIfPresent(number, (n, before) -> Math.min(before, from));
+      }
+      begun.put(number, told.size());
     }
 
     /** Whether what is told of the job from here on is of another occurrence. */

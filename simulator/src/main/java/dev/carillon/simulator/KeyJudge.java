@@ -125,6 +125,7 @@ final class KeyJudge {
             && job.live()
             && job.shard.owner == execution.incarnation
             && job.revision == execution.revision
+            && job.anewNanos < execution.dispatchedNanos
             && job.attempts < execution.attempt.number());
   }
 

@@ -486,6 +486,7 @@ final class Model {
     job.sinceNanos = clock.nanos();
     job.tell(JobEvent.Kind.CHANGED, 0);
     if (change.anew()) {
+      job.anewNanos = clock.nanos();
       job.attempts = 0;
       job.saved = null;
       job.beginOccurrence();

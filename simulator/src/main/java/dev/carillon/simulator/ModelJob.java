@@ -60,6 +60,9 @@ final class ModelJob {
   /** When something was last asked or done about it. */
   long touchedNanos = -1;
 
+  /** When it was last given a schedule with which its attempts count anew. */
+  long anewNanos = Long.MIN_VALUE;
+
   /** Its last start marker was written on its way since then, by the wall clock. */
   long startAt;
 
