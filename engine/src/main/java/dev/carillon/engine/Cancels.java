@@ -101,6 +101,8 @@ final class Cancels {
           job.busy--;
           if (applied == ShardFold.Answer.APPLIED) {
             answer.accept(Outcome.ok(new CancelResult.Cancelled()));
+          } else if (applied == ShardFold.Answer.STALE) {
+            cancel(shard.ref(job.number), reason, answer);
           } else {
             answerEnded(shard.ref(job.number), answer);
           }
@@ -142,7 +144,10 @@ final class Cancels {
     void applied(ShardFold.Answer answer, @Nullable ShardJob met);
   }
 
-  /** Whoever finds the shard must know of the end if others wait for it: the shard is awake. */
+  /**
+   * Whoever finds the shard must know of the end if others wait for it: the shard is awake. A job
+   * that was replaced meanwhile is not the one that was to end.
+   */
   private void append(
       Shard shard,
       ShardJob job,
@@ -151,9 +156,19 @@ final class Cancels {
       Consumer<Outcome<CancelResult>> answer) {
     if (!shard.isAwaited(job)) {
       append(shard, frame, then, answer);
-    } else {
-      shards.ensureAwakeBy(shard, 0, () -> append(shard, frame, then, answer));
+      return;
     }
+    int revision = job.revision;
+    shards.ensureAwakeBy(
+        shard,
+        0,
+        () -> {
+          if (job.revision == revision) {
+            append(shard, frame, then, answer);
+          } else {
+            then.applied(ShardFold.Answer.STALE, job);
+          }
+        });
   }
 
   private void append(

@@ -467,7 +467,7 @@ final class Judge {
     switch (end.state()) {
       case SUCCEEDED -> succeeded(job, end, execution);
       case CANCELLED -> cancelled(job, end);
-      case EXPIRED -> expired(job, execution);
+      case EXPIRED -> expired(job, end, execution);
       case DEAD -> {
         if (end.attempt() == 0) {
           check(
@@ -517,7 +517,8 @@ final class Judge {
         () -> job + " ended with a result that its current attempt did not give");
   }
 
-  private void expired(ModelJob job, @Nullable Execution execution) {
+  private void expired(
+      ModelJob job, JournalFormat.End end, @Nullable Execution execution) {
     long deadline = job.spec.deadline();
     boolean passed = world.clock.highestWallSince(job.shard.claimedNanos) >= deadline;
     boolean ranOut =
@@ -527,7 +528,7 @@ final class Judge {
     check(
         deadline != 0 && (passed || ranOut),
         Guarantee.NOT_LOST,
-        () -> job + " expired before its deadline");
+        () -> job + " expired before its deadline, " + deadline + ": " + end.reason());
   }
 
   /** Its policy has no attempt after this one: dead, or failed where that is the policy. */
