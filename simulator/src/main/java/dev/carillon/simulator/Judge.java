@@ -381,7 +381,7 @@ final class Judge {
         Guarantee.CONTROL,
         () -> job + " is replayed otherwise than it was: " + spec);
     world.names.replayed(job);
-    if (job.overlap() == Overlap.CANCEL_RUNNING) {
+    if (job.parent != null) {
       job.cancelAsked = true; // by a newer occurrence, now or when its shard is read
     }
     world.trace.note("replayed", job.request);
