@@ -898,7 +898,8 @@ final class Shards {
 
   /** Whether a shard is changing hands or generations, to be packed. */
   boolean isUnsettled() {
-    return packs.isUnsettled();
+    return packs.isUnsettled()
+        || known.values().stream().anyMatch(shard -> shard.rewriting || shard.loading());
   }
 
   /** Gives everything back, as far as nothing of it is open; {@code done} runs at the end. */

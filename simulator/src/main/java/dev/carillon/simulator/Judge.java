@@ -517,8 +517,7 @@ final class Judge {
         () -> job + " ended with a result that its current attempt did not give");
   }
 
-  private void expired(
-      ModelJob job, JournalFormat.End end, @Nullable Execution execution) {
+  private void expired(ModelJob job, JournalFormat.End end, @Nullable Execution execution) {
     long deadline = job.spec.deadline();
     boolean passed = world.clock.highestWallSince(job.shard.claimedNanos) >= deadline;
     boolean ranOut =

@@ -193,11 +193,13 @@ final class KeyJudge {
             .filter(other -> other != job && wasThere(other, job))
             .mapToLong(other -> 1 + other.executions.stream().filter(Execution::runs).count())
             .sum();
+    others += key.executions.stream().filter(other -> other.job == job && other.runs()).count();
     int least = concurrency(job).key().equals(Wishes.FEW_KEY) ? concurrency(job).limit() : 1;
+    long beside = others;
     check(
-        others >= least,
+        beside >= least,
         Guarantee.LIMITS,
-        () -> job + " is refused beside " + others + " others under " + concurrency(job));
+        () -> job + " is refused beside " + beside + " others under " + concurrency(job));
   }
 
   /** Whether {@code other} may have had the key since {@code job} was there. */
@@ -210,7 +212,13 @@ final class KeyJudge {
 
   private static boolean cancels(ModelJob job) {
     Concurrency concurrency = job.spec.more().concurrency();
-    return concurrency != null && concurrency.whenFull() == WhenFull.CANCEL_RUNNING;
+    return job.mayHaveCancelled
+        || (concurrency != null && concurrency.whenFull() == WhenFull.CANCEL_RUNNING);
+  }
+
+  /** The job is about to be another: what it did under its key may still be on its way. */
+  static void replacing(ModelJob job) {
+    job.mayHaveCancelled = cancels(job);
   }
 
   /** Whether a newer job under its key may have cancelled it. */

@@ -60,6 +60,9 @@ final class ModelJob {
   /** When something was last asked or done about it. */
   long touchedNanos = -1;
 
+  /** Whether it may have cancelled others under its key before it was replaced. */
+  boolean mayHaveCancelled;
+
   /** When it was last given a schedule with which its attempts count anew. */
   long anewNanos = Long.MIN_VALUE;
 
