@@ -262,7 +262,7 @@ public final class Retention {
     ShardFold fold = shard.fold;
     if (fold == null
         || shard.journalBytes < options.maxShardBytes() / COMPACT_FROM_PART
-        || shard.journalBytes < COMPACT_RATIO * fold.liveBytes()
+        || shard.journalBytes < COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)
         || fold.live().size() == 0
         || !fold.debts().isEmpty()
         || shard.stripped > 0
@@ -383,6 +383,7 @@ public final class Retention {
               shard.tail = staged.count();
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
+              shard.compactedBytes = staged.bytes();
               shard.packed = null;
               shard.drainedAs = null;
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());

@@ -86,6 +86,9 @@ final class Shard {
   /** Bytes of its current generation, as far as this node knows. */
   long journalBytes;
 
+  /** Bytes that its last compaction on this node left, which the next would leave too. */
+  long compactedBytes;
+
   /** Whether only dead and failed jobs are left in it. */
   boolean evidence;
 
