@@ -52,6 +52,12 @@ final class Awaited {
     return true;
   }
 
+  /** Whether the job could never start if that one had ended so. */
+  boolean isBrokenBy(JobRef job, @Nullable JobState state) {
+    One one = all.get(job);
+    return one != null && !one.met && !one.condition.isFulfilledBy(state);
+  }
+
   boolean allMet() {
     return open == 0;
   }

@@ -230,7 +230,11 @@ final class Dependencies {
             done.accept(true); // it no longer waits
             return;
           }
-          shards.ensureAwakeBy(shard, job.dueMicros, () -> append(shard, job, ended, state, done));
+          // One that can never start ends at once, also if this node does not come to it.
+          Awaited awaited = job.awaited();
+          boolean breaks = awaited != null && awaited.isBrokenBy(ended, state);
+          shards.ensureAwakeBy(
+              shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, ended, state, done));
         });
   }
 
