@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * goes first, if their priorities are equal. A key is held until the attempt's outcome is durable,
  * also by a handler that goes on after its timeout; not while a job waits for its retry.
  *
+ * <p>Give the jobs of a key the same rate: where they differ, that of the job looked at last
+ * counts.
+ *
  * @param key what the jobs share; at most {@link Limits#KEY_MAX_BYTES}
  * @param limit how many attempts run at once, at least 1
  * @param whenFull what becomes of a due job that finds the key full
