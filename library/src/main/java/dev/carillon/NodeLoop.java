@@ -55,6 +55,7 @@ final class NodeLoop {
   private final List<Awaited> awaited = new ArrayList<>();
   private List<Pending<?>> completions = new ArrayList<>();
   private long leaving;
+  private boolean refusing;
   private long wallMicros;
   private long monotonicNanos;
   private long clocksReadAtNanos;
@@ -400,7 +401,17 @@ final class NodeLoop {
     runner.finished(node, run);
   }
 
+  /** Asks the node no more: who passed the gate before it closed, and comes late, is told so. */
+  void refuseQuestions() {
+    refusing = true;
+  }
+
   void asked(Pending<?> pending) {
+    if (refusing) {
+      pending.closed();
+      return;
+    }
+    pending.asked = true;
     unanswered.add(pending);
     try {
       pending.ask(node);

@@ -91,9 +91,20 @@ final class Shutdown {
         awaitThat(node -> node.running() == 0, step);
       }
       phase.set(Phase.CLOSED);
-      awaitThat(node -> node.quiet() && loop.isAnswered(), step);
       CountDownLatch released = new CountDownLatch(1);
-      onNode(node -> node.release(released::countDown));
+      CountDownLatch quiet = new CountDownLatch(1);
+      loop.when(
+          node -> node.quiet() && loop.isAnswered(),
+          () -> {
+            loop.refuseQuestions(); // before the next event, so that nothing is asked after it
+            quiet.countDown();
+          });
+      await(quiet, step);
+      onNode(
+          node -> {
+            loop.refuseQuestions();
+            node.release(released::countDown);
+          });
       await(released, step);
       loop.stop();
       loop.awaitEnd(step);
