@@ -221,7 +221,7 @@ final class AttemptJudge {
           () -> execution + " started though " + subject + " is paused");
       RateWatch watch = rates.computeIfAbsent(subject, s -> new RateWatch());
       watch.rate(world.flow.rate(subject), world.flow.rates(subject), world.clock.nanos());
-      watch.started(execution.dispatchedNanos, execution);
+      watch.started(execution);
     }
   }
 

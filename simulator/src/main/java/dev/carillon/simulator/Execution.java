@@ -18,6 +18,9 @@ final class Execution {
   /** When the engine decided to start it. */
   final long dispatchedNanos;
 
+  /** Whether that is sure: a marker has only the time of the wall clock, which may come again. */
+  final boolean dispatchKnown;
+
   /** Its start was in the journal before it: it may have begun earlier for the engine. */
   final boolean marked;
 
@@ -47,10 +50,9 @@ final class Execution {
     this.startedNanos = world.clock.nanos();
     this.startedWallMicros = world.clock.wallMicros();
     this.marked = job.markers > 0;
-    this.dispatchedNanos =
-        marked && job.markerIncarnation == incarnation
-            ? world.clock.nanosWhenWallWas(job.startAt)
-            : startedNanos;
+    boolean waited = marked && job.markerIncarnation == incarnation;
+    this.dispatchedNanos = waited ? world.clock.nanosWhenWallWas(job.startAt) : startedNanos;
+    this.dispatchKnown = !waited || world.clock.wallWasOnce(job.startAt);
   }
 
   boolean runs() {

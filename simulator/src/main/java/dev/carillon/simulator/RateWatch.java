@@ -37,10 +37,11 @@ final class RateWatch {
     sinceNanos = nowNanos;
   }
 
-  /** An attempt started that was on its way since {@code nanos}. */
-  void started(long nanos, Object what) {
+  /** An attempt started. */
+  void started(Execution execution) {
+    long nanos = execution.dispatchedNanos;
     Rate current = rate;
-    if (current == null || nanos < sinceNanos) {
+    if (current == null || nanos < sinceNanos || !execution.dispatchKnown) {
       return;
     }
     int place = starts.size();
@@ -56,7 +57,7 @@ final class RateWatch {
         check(
             (count - current.burst()) * interval <= stretch + SLACK_NANOS,
             Guarantee.LIMITS,
-            () -> what + " is start " + count + " in " + stretch + " ns under " + current);
+            () -> execution + " is start " + count + " in " + stretch + " ns under " + current);
       }
     }
     if (starts.size() > REMEMBERED) {

@@ -66,6 +66,21 @@ final class VirtualClock {
     return (wallMicros - offset) * MICRO;
   }
 
+  /** Whether the wall clock showed {@code wallMicros} at one moment only. */
+  boolean wallWasOnce(long wallMicros) {
+    int moments = 0;
+    long offset = wallOffsetMicros;
+    long until = nanos;
+    for (Jump jump : jumps.reversed()) {
+      long at = (wallMicros - offset) * MICRO;
+      moments += at >= jump.nanos && at <= until ? 1 : 0;
+      until = jump.nanos;
+      offset -= jump.byMicros;
+    }
+    moments += (wallMicros - offset) * MICRO <= until ? 1 : 0;
+    return moments == 1;
+  }
+
   void moveTo(long newNanos) {
     if (newNanos < nanos) {
       throw new IllegalStateException("time: " + newNanos + " (expected: at least " + nanos + ")");
