@@ -48,14 +48,28 @@ final class KeySlot {
     return held;
   }
 
-  /** Whether a handler of the job has it that goes on after its timeout. */
+  /** Whether a handler of the job has it that goes on after its timeout, or after a replay. */
   boolean isHeldByAttemptOf(ShardJob job) {
     for (Object holder : holders) {
-      if (holder instanceof Attempt attempt && attempt.job() == job) {
+      if (holder instanceof Attempt attempt && isOf(attempt, job)) {
         return true;
       }
     }
     return false;
+  }
+
+  /** A dead letter that is replayed is another object than the one that its attempts know. */
+  private static boolean isOf(Attempt attempt, ShardJob job) {
+    return attempt.job().number == job.number && attempt.job().shard == job.shard;
+  }
+
+  /** How many handlers go on though their attempts are over: nobody can make them leave. */
+  int hung() {
+    int hung = 0;
+    for (Object holder : holders) {
+      hung += holder instanceof Attempt attempt && attempt.over && !attempt.returned ? 1 : 0;
+    }
+    return hung;
   }
 
   /** How many of those that hold it are attempts. */
@@ -109,12 +123,16 @@ final class KeySlot {
     return all;
   }
 
-  /** Those that run or may, without those asked to stop, then those that wait; oldest first. */
+  /**
+   * Those that run or may, without those that are over or asked to stop, then those that wait;
+   * oldest first.
+   */
   List<ShardJob> contenders() {
     List<ShardJob> all = new ArrayList<>();
     for (Object holder : holders) {
       ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
-      if (!job.cancelRequested()) {
+      boolean over = holder instanceof Attempt attempt && attempt.over;
+      if (!over && !job.cancelRequested()) {
         all.add(job);
       }
     }

@@ -127,7 +127,7 @@ final class Keys {
   /** The newest wins: the oldest of those that run or wait is cancelled. */
   private void makeRoom(KeySlot slot, int limit, String full) {
     List<ShardJob> others = slot.contenders();
-    if (others.size() >= limit) {
+    if (!others.isEmpty() && others.size() + slot.hung() >= limit) {
       host.cancel(others.getFirst(), "a newer job is due; " + full);
     }
   }

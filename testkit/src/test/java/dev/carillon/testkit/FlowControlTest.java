@@ -7,6 +7,8 @@ import dev.carillon.CarillonBuilder;
 import dev.carillon.FlowControl;
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.Concurrency;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Concurrency keys, rates and pauses, in virtual time, in memory and on a file. */
@@ -50,6 +53,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FlowControlTest {
   private static final TaskType<String> NOTE = TaskType.of("note", String.class);
   private static final TaskType<String> HOLD = TaskType.of("hold", String.class);
+  private static final TaskType<String> DEAF = TaskType.of("deaf", String.class);
   private static final TaskType<String> ORPHAN = TaskType.of("orphan", String.class);
   private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
 
@@ -272,6 +276,44 @@ class FlowControlTest {
     awaitState(c, JobState.SUCCEEDED);
     assertThat(info(a).reason()).contains("a newer job is due", "key k");
     assertThat(most).hasValue(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(WhenFull.class)
+  void aReplayedDeadLetterWaitsForItsOwnHandler(WhenFull rule) throws InterruptedException {
+    CountDownLatch given = new CountDownLatch(1);
+    world().carillon().handle(DEAF, (text, job) -> waitDeaf(text, given));
+    JobId id =
+        schedule(
+            DEAF.job("a")
+                .concurrency(one(rule))
+                .timeout(Duration.ofSeconds(1))
+                .onFailure(FailurePolicy.constant(Duration.ZERO, 0)));
+    awaitRunning("a");
+    world().moveClock(Duration.ofSeconds(1));
+    awaitState(id, JobState.DEAD);
+
+    assertThat(world().carillon().deadLetters().replay(id)).isEqualTo(ControlResult.DONE);
+    awaitState(id, JobState.BLOCKED);
+    given.countDown();
+    awaitState(id, JobState.SUCCEEDED);
+    assertThat(most).hasValue(1);
+  }
+
+  /** Goes on when it is interrupted. */
+  private void waitDeaf(String text, CountDownLatch given) {
+    most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+    latch(begun, text).countDown();
+    boolean interrupted = true;
+    while (interrupted) {
+      try {
+        given.await();
+        interrupted = false;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    atOnce.decrementAndGet();
   }
 
   @Test
