@@ -146,7 +146,7 @@ final class AttemptJudge {
       long possible =
           Math.max(
               world.keys.possibleNanos(execution.job),
-              Math.max(execution.job.sinceNanos, world.healthyFromNanos()));
+              Math.max(execution.job.possibleNanos(), world.healthyFromNanos()));
       long late = world.clock.nanos() - Math.max(due, possible);
       check(
           late <= LATEST_START_NANOS,

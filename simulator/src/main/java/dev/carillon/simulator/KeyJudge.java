@@ -155,6 +155,7 @@ final class KeyJudge {
   private boolean isInLine(ModelJob job, long incarnation) {
     Concurrency concurrency = job.spec.more().concurrency();
     return job.live()
+        && job.due <= world.clock.wallMicros() // the clock may have been put back
         && concurrency != null
         && concurrency.key().equals(Wishes.LINE_KEY)
         && job.blockedBy == incarnation
@@ -203,8 +204,14 @@ final class KeyJudge {
   private boolean wasThere(ModelJob other, ModelJob job) {
     long due = Math.min(other.due, other.spec.due());
     return other.executions.stream().anyMatch(Execution::runs)
-        || ((other.live() || other.endedNanos >= job.sinceNanos)
+        || ((other.live() || isKnownEndedSince(other, job.sinceNanos, job.shard.owner))
             && world.clock.highestWallSince(Math.min(other.sinceNanos, job.sinceNanos)) >= due);
+  }
+
+  /** A key is held until its node knows of the end. */
+  private static boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
+    return job.endedNanos >= nanos
+        || (job.endedBy == incarnation && (!job.endTold || job.endToldNanos >= nanos));
   }
 
   private static boolean cancels(ModelJob job) {

@@ -237,6 +237,7 @@ final class Life implements NodeEnvironment {
             Guarantee.HISTORY,
             () -> "the end of " + job + " is told twice");
         job.endTold = !job.live();
+        job.endToldNanos = world.clock.nanos();
         world.trace.note("told", job.request, info.state().name());
       }
     }

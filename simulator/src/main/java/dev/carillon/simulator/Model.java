@@ -625,7 +625,7 @@ final class Model {
     live--;
     if (job.parent != null) {
       for (ModelJob sibling : job.parent.occurrences) {
-        sibling.sinceNanos = clock.nanos(); // one of them may be next in line
+        sibling.siblingEndedNanos = clock.nanos();
       }
     }
   }

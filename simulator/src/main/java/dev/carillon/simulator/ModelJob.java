@@ -49,8 +49,11 @@ final class ModelJob {
   /** Its pause was answered as done: nothing starts any more. */
   boolean pauseAnswered;
 
-  /** When it last became possible to run it, but for its due time. */
+  /** When it last became possible to run it, but for its due time and the occurrences beside it. */
   long sinceNanos;
+
+  /** When an occurrence of the same schedule last ended: one of the others may be next in line. */
+  long siblingEndedNanos;
 
   /** When it last said that it is blocked by a limit, and the incarnation that said so; 0: none. */
   long blockedNanos;
@@ -133,6 +136,8 @@ final class ModelJob {
 
   /** Whether that node has said so: until then its end is not yet known to anybody. */
   boolean endTold;
+
+  long endToldNanos;
 
   /** How many ends were told of it; it has more than one if it was replayed. */
   int endsTold;
@@ -336,6 +341,11 @@ final class ModelJob {
 
   boolean live() {
     return end == null;
+  }
+
+  /** When it last became possible to run it, but for its due time. */
+  long possibleNanos() {
+    return Math.max(sinceNanos, siblingEndedNanos);
   }
 
   boolean current(int attempt, int revisionOfOp) {

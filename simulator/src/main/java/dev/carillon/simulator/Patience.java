@@ -33,7 +33,7 @@ final class Patience {
           long possible =
               Math.max(
                   Math.max(world.keys.possibleNanos(job), world.model.awaitedEndNanos(job)),
-                  Math.max(job.sinceNanos, healedNanos));
+                  Math.max(job.possibleNanos(), healedNanos));
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
               !job.live()
