@@ -31,6 +31,7 @@ final class Names {
   private final ArrayDeque<Queued> queue = new ArrayDeque<>();
   private long sequence;
   private boolean busy;
+  private int reads;
 
   private record Queued(Change change, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
 
@@ -88,8 +89,9 @@ final class Names {
     return version.writer() == incarnation;
   }
 
+  /** Whether nothing is asked: who waits for an answer may hold a shard. */
   boolean idle() {
-    return queue.isEmpty() && !busy;
+    return queue.isEmpty() && !busy && reads == 0;
   }
 
   /** Puts or, with a null value, deletes; {@code done} hears whether that is in effect. */
@@ -123,14 +125,20 @@ final class Names {
 
   /** Looks a record up; {@code done} gets it once the store answers. */
   void get(String key, Consumer<Optional<Stored>> done) {
+    reads++;
+    read(key, done);
+  }
+
+  private void read(String key, Consumer<Optional<Stored>> done) {
     env.submit(
         NodeEnvironment.Channel.RECORDS,
         store -> store.records().get(key),
         outcome -> {
           if (outcome instanceof Outcome.Ok<Optional<Stored>>(Optional<Stored> found)) {
+            reads--;
             done.accept(found);
           } else {
-            later(() -> get(key, done));
+            later(() -> read(key, done));
           }
         });
   }
