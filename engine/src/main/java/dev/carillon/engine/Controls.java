@@ -35,6 +35,9 @@ public final class Controls {
     /** The job, whose place in line is about to change, does not stand there; it waits again. */
     void withdraw(ShardJob job);
 
+    /** The job waits for its due time again, wherever it stands in line. */
+    void scheduleAgain(ShardJob job);
+
     /** The job does not start until it is resumed. */
     void paused(ShardJob job);
 
@@ -471,7 +474,7 @@ public final class Controls {
   private void goOnIfPassedOver(ShardJob job) {
     if (job.busy == 0
         && (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED)) {
-      host.schedule(job);
+      host.scheduleAgain(job);
     }
   }
 }

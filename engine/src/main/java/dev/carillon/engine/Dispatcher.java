@@ -162,8 +162,22 @@ final class Dispatcher {
     if (concurrency != null) {
       keys.withdraw(job, concurrency);
     }
-    if (job.phase == ShardJob.Phase.LIMITED) {
-      handlerOf(job).withdraw(job);
+    leaveLine(job);
+  }
+
+  /**
+   * Takes a job out of the line it stands in, if it does; one that has its concurrency key keeps
+   * it. Its user lets it wait again: it must not stand anywhere twice, for it is counted there by
+   * what it was when it came.
+   */
+  void leaveLine(ShardJob job) {
+    if (waitsAlone == job) {
+      waitsAlone = null;
+    } else if (job.phase == ShardJob.Phase.LIMITED) {
+      Concurrency concurrency = job.concurrency();
+      if (!handlerOf(job).withdraw(job) && concurrency != null) {
+        keys.withdraw(job, concurrency); // it waits for its key
+      }
     } else if (job.phase == ShardJob.Phase.READY && laneOf(job).remove(job)) {
       ready--;
       offerLimited(handlerOf(job)); // it may have been offered in the place of another

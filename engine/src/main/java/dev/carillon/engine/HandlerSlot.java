@@ -57,12 +57,10 @@ final class HandlerSlot {
     line.add(job);
   }
 
-  /** The job no longer waits for the gate. */
-  void withdraw(ShardJob job) {
+  /** The job no longer waits for the gate; false where it did not. */
+  boolean withdraw(ShardJob job) {
     ReadyLine line = job.lane != null ? limited.get(job.lane) : null;
-    if (line != null) {
-      line.remove(job);
-    }
+    return line != null && line.remove(job);
   }
 
   boolean anyLimited() {

@@ -1103,6 +1103,12 @@ public final class Node {
     }
 
     @Override
+    public void scheduleAgain(ShardJob job) {
+      dispatcher.leaveLine(job);
+      Node.this.schedule(job);
+    }
+
+    @Override
     public void paused(ShardJob job) {
       Attempt attempt = job.attempt;
       if (job.phase == ShardJob.Phase.RUNNING) {

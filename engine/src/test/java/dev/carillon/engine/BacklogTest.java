@@ -114,6 +114,18 @@ class BacklogTest {
     assertThat(started).hasSize(17).contains("other");
   }
 
+  @Test
+  void jobThatIsResumedWhileItWaitsForASlotStandsInLineOnce() {
+    StillWorld world = new StillWorld(options(1, BUDGET_BYTES));
+    world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
+    JobRef waits = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
+    List<ControlResult> answers = new ArrayList<>();
+    world.node().resume(waits, outcome -> answers.add(value(outcome)));
+    world.settle();
+    assertThat(answers).containsExactly(ControlResult.DONE);
+    assertThat(world.node().stats().ready()).isEqualTo(1);
+  }
+
   private static JobState state(StillWorld world, JobRef job) {
     List<JobState> states = new ArrayList<>();
     world.node().get(job, outcome -> states.add(value(outcome).orElseThrow().info().state()));
