@@ -586,8 +586,14 @@ final class Judge {
 
   /** Jobs that failed since then must be kept by a compaction, whenever it began. */
   long keepFailedSince(ModelShard shard) {
-    return world.clock.highestWallSince(shard.claimedNanos)
-        - Micros.ceil(world.climate.options().failureRetention());
+    return highestWallOfOwner(shard) - Micros.ceil(world.climate.options().failureRetention());
+  }
+
+  /** A compaction left them out: what has had its retention then need not have it again. */
+  void leftOut(List<ModelJob> jobs) {
+    for (ModelJob job : jobs) {
+      job.retentionSeenOver = retentionIsOver(job);
+    }
   }
 
   private void mayGo(ModelJob job) {
@@ -595,9 +601,6 @@ final class Judge {
       return;
     }
     NodeOptions options = world.climate.options();
-    long retention =
-        Micros.ceil(
-            job.end == JobState.FAILED ? options.failureRetention() : options.successRetention());
     check(
         job.end != JobState.DEAD,
         Guarantee.RETENTION,
@@ -605,18 +608,32 @@ final class Judge {
     if (options.historyBytes() > 0 && job.end != JobState.FAILED) {
       return; // there may have been no room for it
     }
-    long now = world.clock.highestWallSince(job.shard.claimedNanos);
     check(
-        now >= job.endAt + retention,
+        job.retentionSeenOver || retentionIsOver(job),
         Guarantee.RETENTION,
         () ->
             "the journal of "
                 + job
                 + " is dropped at "
-                + now
+                + highestWallOfOwner(job.shard)
                 + ", it ended at "
                 + job.endAt
                 + " retention "
-                + retention);
+                + retention(job));
+  }
+
+  /** Whether the shard's owner may have seen the retention of an ended job pass. */
+  private boolean retentionIsOver(ModelJob job) {
+    return highestWallOfOwner(job.shard) >= job.endAt + retention(job);
+  }
+
+  private long retention(ModelJob job) {
+    NodeOptions options = world.climate.options();
+    return Micros.ceil(
+        job.end == JobState.FAILED ? options.failureRetention() : options.successRetention());
+  }
+
+  private long highestWallOfOwner(ModelShard shard) {
+    return world.clock.highestWallSince(shard.claimedNanos);
   }
 }

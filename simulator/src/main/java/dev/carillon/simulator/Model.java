@@ -229,7 +229,9 @@ final class Model {
     if (JournalFormat.isPacked(snapshot)) {
       packed(shard, snapshot, replaced.get());
     } else {
-      new SnapshotCheck(shard, judge().keepFailedSince(shard)).compare(snapshot);
+      SnapshotCheck check = new SnapshotCheck(shard, judge().keepFailedSince(shard));
+      check.compare(snapshot);
+      judge().leftOut(check.leftOut());
     }
     shard.generation++;
     shard.tail = publication.count();

@@ -145,6 +145,9 @@ final class ModelJob {
   /** The first generation that does not have it any more, 0 while every one has. */
   int goneFrom;
 
+  /** Its retention was over, by its owner's clock, when that generation was published. */
+  boolean retentionSeenOver;
+
   /** The generation in which its history begins. */
   int toldFrom;
 

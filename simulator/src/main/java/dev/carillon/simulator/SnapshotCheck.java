@@ -5,6 +5,7 @@ import static dev.carillon.simulator.Violation.check;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Entry;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -31,6 +32,7 @@ final class SnapshotCheck {
 
   private final Set<Long> told = new HashSet<>();
   private final Set<Long> toldWhole = new HashSet<>();
+  private final List<ModelJob> leftOut = new ArrayList<>();
 
   /** Checks a snapshot of {@code shard}, in which jobs that failed since then must be. */
   SnapshotCheck(ModelShard shard, long keepFailedSince) {
@@ -49,6 +51,11 @@ final class SnapshotCheck {
         unended.isEmpty(),
         Guarantee.FOLD,
         () -> "shard " + shard.index + ": a snapshot leaves jobs live that are not: " + unended);
+  }
+
+  /** The ended jobs that the snapshot is the first to be without. */
+  List<ModelJob> leftOut() {
+    return leftOut;
   }
 
   private void note(JournalFormat.Op operation) {
@@ -115,6 +122,7 @@ final class SnapshotCheck {
         () -> "the evidence of " + job + " is not in the snapshot");
     if (!told.contains(job.number) && job.goneFrom == 0) {
       job.goneFrom = shard.generation + 1;
+      leftOut.add(job);
     }
     if (toldWhole.contains(job.number)) {
       job.toldFrom = shard.generation + 1;
