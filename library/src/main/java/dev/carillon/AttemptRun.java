@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,9 @@ final class AttemptRun extends Event implements Runnable {
   private volatile boolean interruptRequested;
   private volatile boolean pauseSeen;
   private volatile boolean over;
+
+  /** Its timeout has come: nobody asks about what it throws now. */
+  private volatile boolean timedOut;
 
   AttemptRun(HandlerRunner runner, Attempt attempt) {
     this.runner = runner;
@@ -178,7 +183,7 @@ final class AttemptRun extends Event implements Runnable {
       Instant due = again.from(Micros.toInstant(runner.wallMicros()));
       return new AttemptOutcome.Again(Micros.ceil(due), Objects.requireNonNull(again.getMessage()));
     }
-    return failed(e, verdict(handler, job, e));
+    return failed(e, timedOut ? byPolicy(e) : verdict(handler, job, e));
   }
 
   private static AttemptOutcome failed(Throwable e, AttemptOutcome.Verdict verdict) {
@@ -197,6 +202,10 @@ final class AttemptRun extends Event implements Runnable {
         runner.report("the retry rule of " + attempt.type() + " threw", thrown);
       }
     }
+    return byPolicy(e);
+  }
+
+  private AttemptOutcome.Verdict byPolicy(Throwable e) {
     return attempt.policy().retries(e)
         ? new AttemptOutcome.Verdict.ByPolicy()
         : new AttemptOutcome.Verdict.NotRetryable();
@@ -232,6 +241,45 @@ final class AttemptRun extends Event implements Runnable {
   }
 
   // ---- on the loop
+
+  /** Asks the handler's rule, if it has one, on a thread of its own: the attempt's still runs. */
+  void judgeTimeout(Consumer<AttemptOutcome.Verdict> answer) {
+    timedOut = true;
+    TimeoutException error = new TimeoutException("attempt took longer than its timeout");
+    Registration handler = registration;
+    if (handler == null || handler.options().retryRule() == null) {
+      answer.accept(byPolicy(error));
+      return;
+    }
+    NodeLoop loop = runner.loop();
+    loop.outsideBegins();
+    try {
+      threads().newThread(() -> judgeTimeout(handler, error, answer)).start();
+    } catch (Throwable e) {
+      loop.outsideEnds();
+      runner.report("no thread to ask the retry rule of " + attempt.type(), e);
+      answer.accept(byPolicy(error));
+    }
+  }
+
+  private void judgeTimeout(
+      Registration handler, TimeoutException error, Consumer<AttemptOutcome.Verdict> answer) {
+    NodeLoop loop = runner.loop();
+    try {
+      Thread.currentThread().setContextClassLoader(handler.classLoader());
+      AttemptContext job = new AttemptContext(this, attempt.spec());
+      AttemptOutcome.Verdict verdict = verdict(handler, job, error);
+      loop.post(
+          new Event() {
+            @Override
+            void happen() {
+              answer.accept(verdict);
+            }
+          });
+    } finally {
+      loop.outsideEnds();
+    }
+  }
 
   @Override
   void happen() {

@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.engine.Attempt;
+import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Node;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -143,6 +145,15 @@ final class HandlerRunner implements AttemptRunner {
               run.interrupt();
             }
           });
+    }
+  }
+
+  @Override
+  public void judgeTimeout(Attempt attempt, Consumer<AttemptOutcome.Verdict> answer) {
+    if (attempt.attachment() instanceof AttemptRun run) {
+      run.judgeTimeout(answer);
+    } else {
+      answer.accept(new AttemptOutcome.Verdict.ByPolicy());
     }
   }
 

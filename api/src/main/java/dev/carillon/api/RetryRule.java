@@ -5,9 +5,10 @@ import java.util.Optional;
 
 /**
  * A handler's own answer to a failed attempt, asked before any policy. Called on the attempt's
- * thread. One that throws, or names no due time, counts as not having been there: the policy
- * decides. Not asked about a {@link NotRetryableException}, nor about a timeout, which is noticed
- * while the handler still runs.
+ * thread; about a timeout, of which it is told as a {@link java.util.concurrent.TimeoutException},
+ * on another one while the handler may still run. One that throws, names a time that is no due
+ * time, or has not answered ten seconds after a timeout, counts as not having been there: the
+ * policy decides. Not asked about a {@link NotRetryableException}.
  */
 @FunctionalInterface
 public interface RetryRule {

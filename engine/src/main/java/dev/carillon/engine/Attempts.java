@@ -6,6 +6,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,9 @@ final class Attempts implements Dispatcher.Starter {
   private static final long SPARE_A_SLOT = 2;
 
   private static final int FEW_UNDER_WAY = 16;
+
+  /** How long what follows a timeout may be thought about; then the policy says. */
+  private static final long JUDGED_WITHIN_NANOS = 10_000_000_000L;
 
   private final NodeEnvironment env;
   private final NodeOptions options;
@@ -322,14 +326,38 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     attempt.requestStop(cause);
-    env.runner().interrupt(attempt);
     if (cause == Attempt.StopCause.DEADLINE) {
       end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed while it ran"));
     } else {
       env.metrics().count("attempts.timeout", 1);
-      JobError error =
-          new JobError("timeout", "attempt took longer than its timeout", "", options.nodeId());
-      failedOrStopped(attempt, error, new AttemptOutcome.Verdict.ByPolicy());
+      timedOut(attempt);
+    }
+    env.runner().interrupt(attempt);
+  }
+
+  /** Whatever its handler still answers is refused; what follows is asked, for a while. */
+  private void timedOut(Attempt attempt) {
+    if (!settle(attempt)) {
+      return;
+    }
+    boolean[] judged = new boolean[1];
+    Consumer<AttemptOutcome.Verdict> judge =
+        verdict -> {
+          if (!judged[0]) {
+            judged[0] = true;
+            attempt.job().busy--;
+            JobError error =
+                new JobError(
+                    "timeout", "attempt took longer than its timeout", "", options.nodeId());
+            failedOrStopped(attempt, error, verdict);
+          }
+        };
+    env.runner().judgeTimeout(attempt, judge);
+    if (!judged[0]) {
+      attempt.timers.add(
+          timers.at(
+              env.monotonicNanos() + JUDGED_WITHIN_NANOS,
+              () -> judge.accept(new AttemptOutcome.Verdict.ByPolicy())));
     }
   }
 

@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 /** The handlers of one life of the node: they take virtual time and behave as their temper says. */
 final class Handlers implements AttemptRunner {
   private static final long LONGEST_ATTEMPT_NANOS = 300 * VirtualClock.SECOND;
+  private static final long LONGEST_JUDGEMENT_NANOS = 30 * VirtualClock.SECOND;
   private static final long QUICK_NANOS = 20 * VirtualClock.MILLI;
 
   /** The error of a payload that does not decode, which is in no journal. */
@@ -65,6 +66,19 @@ final class Handlers implements AttemptRunner {
     job.executions.add(execution);
     users.begins(UserOperations.Kind.ATTEMPT);
     behave(execution);
+  }
+
+  /** The handler's rule may take its time, and longer than it has. */
+  @Override
+  public void judgeTimeout(Attempt attempt, Consumer<AttemptOutcome.Verdict> answer) {
+    AttemptOutcome.Verdict verdict = new AttemptOutcome.Verdict.ByPolicy();
+    if (!world.faulty || world.chance.oneIn(2)) {
+      answer.accept(verdict);
+    } else {
+      world.in(
+          world.chance.spread(VirtualClock.MILLI, LONGEST_JUDGEMENT_NANOS),
+          () -> life.deliver(() -> answer.accept(verdict)));
+    }
   }
 
   private void behave(Execution execution) {

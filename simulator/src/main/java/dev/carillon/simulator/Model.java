@@ -616,8 +616,9 @@ final class Model {
     for (JobRef waiter : job.waiters) {
       job.shard.debts.add(new ModelShard.Debt(job.number, waiter));
     }
+    // The clock may have been put back while the end was on its way.
     check(
-        job.waiters.isEmpty() || job.shard.wake <= clock.wallMicros(),
+        job.waiters.isEmpty() || job.shard.wake <= clock.highestWallSince(job.sinceNanos),
         Guarantee.WAKE_TIME,
         () -> job + " has ended, others wait for that, and its shard sleeps");
     job.endAt = at;

@@ -32,9 +32,11 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -767,6 +769,85 @@ class FailurePolicyTest {
         .filteredOn(Objects::nonNull)
         .extracting(JobError::type)
         .containsExactly("timeout", "timeout");
+  }
+
+  @Test
+  void ruleIsAskedAboutATimeoutWhileTheHandlerRuns() throws InterruptedException {
+    List<Throwable> errors = new CopyOnWriteArrayList<>();
+    RetryRule rule =
+        (job, error) -> {
+          errors.add(error);
+          return job.attempt() < 2 ? Optional.of(at(1000)) : Optional.empty();
+        };
+    Semaphore running = new Semaphore(0);
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              started(job);
+              running.release();
+              new CountDownLatch(1).await();
+            },
+            HandlerOptions.defaults().retryRule(rule));
+    JobHandle<Void> job = world.carillon().schedule(NOTE.job("x").timeout(seconds(300)));
+    running.acquire();
+    world.moveClock(seconds(300));
+    world.settle();
+    assertThat(job.info().dueAt()).isEqualTo(at(1000));
+    world.moveClock(seconds(700));
+    running.acquire();
+    world.moveClock(seconds(300));
+    world.settle();
+
+    assertThat(errors).hasSize(2).hasOnlyElementsOfType(TimeoutException.class);
+    assertThat(job.info().state()).isEqualTo(JobState.DEAD);
+    assertThat(job.info().reason()).isEqualTo("given up by its handler's rule");
+  }
+
+  @Test
+  void ruleThatDoesNotAnswerLeavesATimeoutToThePolicy() throws InterruptedException {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch answer = new CountDownLatch(1);
+    RetryRule rule =
+        (job, error) -> {
+          asked.countDown();
+          awaitQuietly(answer);
+          return Optional.empty();
+        };
+    Semaphore running = new Semaphore(0);
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              running.release();
+              new CountDownLatch(1).await();
+            },
+            HandlerOptions.defaults().retryRule(rule));
+    JobHandle<Void> job =
+        world
+            .carillon()
+            .schedule(
+                NOTE.job("x")
+                    .timeout(seconds(300))
+                    .onFailure(FailurePolicy.constant(seconds(600), 1)));
+    running.acquire();
+    world.moveClock(seconds(300));
+    asked.await();
+    world.moveClock(seconds(10));
+    Awaitility.await().until(() -> job.info().dueAt().equals(at(600)));
+    answer.countDown();
+    world.settle();
+    assertThat(job.info().state()).isEqualTo(JobState.SCHEDULED);
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test
