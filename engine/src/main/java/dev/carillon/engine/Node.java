@@ -703,6 +703,7 @@ public final class Node {
     for (int i = 0; i < load.endedWithName().size(); i++) {
       releaseName(shard, load.endedWithName().get(i), load.ends().get(i));
     }
+    List<ShardJob> occurrencesHere = new ArrayList<>();
     load.fold()
         .live()
         .forEach(
@@ -723,10 +724,11 @@ public final class Node {
                   attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
                 if (job.isOccurrence()) {
-                  occurrences.cancelOlder(shard, job);
+                  occurrencesHere.add(job);
                 }
               }
             });
+    occurrences.loaded(shard, occurrencesHere);
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
   }
 

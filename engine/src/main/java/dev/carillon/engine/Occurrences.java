@@ -2,7 +2,9 @@ package dev.carillon.engine;
 
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,18 +158,26 @@ final class Occurrences {
   /** The last operation applied to the shard may have made occurrences jobs of their own. */
   void arrived(Shard shard) {
     ShardFold fold = shard.fold;
-    if (fold != null) {
-      List.copyOf(fold.spawned())
-          .forEach(
-              job -> {
-                host.added(shard, job);
-                cancelOlder(shard, job);
-              });
+    if (fold != null && !fold.spawned().isEmpty()) {
+      List<ShardJob> spawned = List.copyOf(fold.spawned());
+      spawned.forEach(job -> host.added(shard, job));
+      cancelOlder(shard, spawned.getLast()); // those between them too, and each of them once
     }
   }
 
+  /** Occurrences were read: of each schedule the newest cancels the others, if that is the rule. */
+  void loaded(Shard shard, List<ShardJob> occurrences) {
+    Map<Long, ShardJob> newest = new LinkedHashMap<>();
+    for (ShardJob job : occurrences) {
+      if (overlapOf(job) == Overlap.CANCEL_RUNNING) {
+        newest.merge(ShardFold.scheduleOf(job), job, (a, b) -> a.number > b.number ? a : b);
+      }
+    }
+    newest.values().forEach(job -> cancelOlder(shard, job));
+  }
+
   /** Cancels the occurrences before this one, if that is their rule. */
-  void cancelOlder(Shard shard, ShardJob newest) {
+  private void cancelOlder(Shard shard, ShardJob newest) {
     if (overlapOf(newest) != Overlap.CANCEL_RUNNING) {
       return;
     }

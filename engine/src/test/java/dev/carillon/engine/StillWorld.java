@@ -4,6 +4,7 @@ import dev.carillon.api.IfExists;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Metrics;
+import dev.carillon.api.Schedule;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.time.Duration;
@@ -29,6 +30,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
   private long random = 1;
   private boolean commitsHeld;
+  private int reads;
   private Node node;
 
   StillWorld(NodeOptions options) {
@@ -170,6 +172,23 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   JobSpec spec(
       String namespace, long dueMicros, int priority, long deadlineMicros, byte[] payload) {
+    return spec(namespace, dueMicros, priority, deadlineMicros, payload, More.NONE);
+  }
+
+  /** A recurring job of which nothing is due yet. */
+  JobSpec recurring(Schedule schedule, long firstMicros) {
+    byte[] encoded = ScheduleFormat.encode(schedule);
+    More more = More.NONE.with(new More.Recurring(firstMicros, encoded));
+    return spec(JobSpec.DEFAULT, firstMicros, 0, 0, new byte[0], more);
+  }
+
+  private JobSpec spec(
+      String namespace,
+      long dueMicros,
+      int priority,
+      long deadlineMicros,
+      byte[] payload,
+      More more) {
     return new JobSpec(
         dueMicros,
         micros,
@@ -184,7 +203,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
         java.util.Map.of(),
         0,
         deadlineMicros,
-        More.NONE,
+        more,
         payload);
   }
 
@@ -196,6 +215,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       settle();
     }
     return attempt;
+  }
+
+  /** How often something was read from the store. */
+  int reads() {
+    return reads;
   }
 
   List<String> reports() {
@@ -221,6 +245,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   @Override
   public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+    reads += channel == Channel.READ ? 1 : 0;
     if (channel != Channel.COMMIT || !commitsHeld) {
       calls.add(() -> done.accept(work.apply(store)));
     }
