@@ -30,6 +30,7 @@ final class AttemptJudge {
   private int stops;
 
   private final Map<Flow.Subject, RateWatch> rates = new HashMap<>();
+  private final RateMemory keyRates;
 
   /** Whether the wall clock was put forward in the life that runs or since the last ended. */
   private boolean putForward;
@@ -37,6 +38,7 @@ final class AttemptJudge {
   AttemptJudge(World world, Ledger ledger) {
     this.world = world;
     this.ledger = ledger;
+    this.keyRates = new RateMemory(world.clock);
   }
 
   void started(Execution execution, List<Execution> running) {
@@ -86,6 +88,7 @@ final class AttemptJudge {
         Guarantee.ACKNOWLEDGED_IS_DURABLE,
         () -> execution + " does not see what was saved last");
     onTime(execution);
+    keyRates.started(execution);
     repeats(execution, running);
     alone(execution, running);
     limits(execution, running);
@@ -147,7 +150,7 @@ final class AttemptJudge {
           Math.max(
               world.keys.possibleNanos(execution.job),
               Math.max(execution.job.possibleNanos(), world.healthyFromNanos()));
-      long late = world.clock.nanos() - Math.max(due, possible);
+      long late = world.clock.nanos() - Math.max(due, possible) - keyRates.waitNanos(execution);
       check(
           late <= LATEST_START_NANOS,
           Guarantee.NOT_STUCK,

@@ -53,6 +53,11 @@ final class VirtualClock {
     return back;
   }
 
+  /** Whether the wall clock has jumped back since then. */
+  boolean jumpedBackSince(long sinceNanos) {
+    return jumps.stream().anyMatch(jump -> jump.byMicros < 0 && jump.nanos >= sinceNanos);
+  }
+
   /** When, by the monotonic clock, the wall clock last showed {@code wallMicros}. */
   long nanosWhenWallWas(long wallMicros) {
     long offset = wallOffsetMicros;
