@@ -346,8 +346,14 @@ final class Adds {
     return shard;
   }
 
+  /**
+   * One that waits for jobs outside its batch has its shard awake until they know that: else a
+   * crash before would leave them to be forgotten by the time it is due.
+   */
   private static long awakeBy(AddRequest request) {
-    return request.spec.dueMicros();
+    long inBatch = request.inBatch.stream().filter(each -> each.other().operation != null).count();
+    boolean outside = request.spec.more().after().size() > inBatch;
+    return outside ? Shards.ALWAYS_AWAKE : request.spec.dueMicros();
   }
 
   private void addTogether(AddBatch batch) {

@@ -876,7 +876,8 @@ public final class Node {
               }
             });
     request.replaces(shard, operation);
-    shards.ensureAwakeBy(shard, spec.dueMicros(), () -> committer.add(shard, operation));
+    long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
+    shards.ensureAwakeBy(shard, awakeBy, () -> committer.add(shard, operation));
   }
 
   private void replaced(ShardJob job) {

@@ -32,7 +32,7 @@ final class Shards {
   private static final int LIST_PAGE = 256;
 
   /** The wake time of a shard that may hold overdue jobs: any node that looks finds it. */
-  private static final long ALWAYS_AWAKE = 0;
+  static final long ALWAYS_AWAKE = 0;
 
   private static final long RETRY_NANOS = 50_000_000;
 
@@ -678,19 +678,22 @@ final class Shards {
     }
   }
 
-  /** Lets a sealed shard sleep until its next job, if that is far. */
+  /** Lets a shard sleep until its next job, or an open one until its slice, if that is far. */
   private void sleepUntilNext(Shard shard, long now) {
     ShardFold fold = shard.fold;
+    long soon = now + 2 * horizonMicros();
+    long slice = shard.sealed ? Long.MAX_VALUE : shard.bucket.startMicros();
+    boolean drained = shard.sealed && fold != null && fold.live().size() == 0;
     if (fold == null
-        || !shard.sealed
-        || fold.live().size() == 0
+        || drained
         || !fold.debts().isEmpty()
-        || !shard.quiet()) {
+        || !shard.quiet()
+        || shard.wakeMicros == slice
+        || slice <= soon) {
       return;
     }
-    long soon = now + 2 * horizonMicros();
     if (!fold.live().any(job -> sleepsUntil(job) <= soon)) {
-      long[] next = {Long.MAX_VALUE};
+      long[] next = {slice};
       fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
       shard.raiseWakeTo = next[0];
       committer.touch(shard);
@@ -698,17 +701,17 @@ final class Shards {
   }
 
   private static long sleepsUntil(ShardJob job) {
+    Awaited awaited = job.awaited();
+    if (awaited != null && !awaited.isArranged()) {
+      return Long.MIN_VALUE;
+    }
     if (job.isIdle(ShardJob.Phase.SCHEDULED)) {
       return job.dueMicros;
     }
     if (job.isIdle(ShardJob.Phase.PAUSED) && !job.isStripped()) {
       return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
     }
-    Awaited awaited = job.awaited();
-    if (job.isIdle(ShardJob.Phase.DEPENDENCY)
-        && !job.isStripped()
-        && awaited != null
-        && awaited.isArranged()) {
+    if (job.isIdle(ShardJob.Phase.DEPENDENCY) && !job.isStripped() && awaited != null) {
       return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
     }
     return Long.MIN_VALUE;

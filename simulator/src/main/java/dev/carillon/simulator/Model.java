@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
 final class Model {
   private final VirtualClock clock;
   private final Map<ShardId, ModelShard> shards = new HashMap<>();
+
+  /** Those that came with the group that is being applied and wait for others. */
+  private final List<ModelJob> dependents = new ArrayList<>();
+
   private final List<ModelShard> inOrder = new ArrayList<>();
   private final Map<Long, ModelJob> byRequest = new HashMap<>();
   private int live;
@@ -201,6 +205,8 @@ final class Model {
   }
 
   void groupDone() {
+    dependents.stream().filter(ModelJob::live).forEach(job -> checkWake(job.shard, job));
+    dependents.clear();
     judge().groupDone();
   }
 
@@ -425,7 +431,7 @@ final class Model {
     live++;
     job.tell(JobEvent.Kind.SCHEDULED, 0);
     job.beginOccurrence();
-    checkWake(shard, job);
+    checkNewWake(job);
   }
 
   private void start(ModelJob job, JournalFormat.Start start) {
@@ -595,7 +601,7 @@ final class Model {
     job.starts = 0;
     job.tell(JobEvent.Kind.REPLACED, 0);
     job.beginOccurrence();
-    checkWake(job.shard, job);
+    checkNewWake(job);
   }
 
   private void end(ModelJob job, JournalFormat.End end) {
@@ -635,11 +641,20 @@ final class Model {
 
   // ---- wake times
 
+  /** What it waits for may come later in the same group. */
+  private void checkNewWake(ModelJob job) {
+    if (job.dependent()) {
+      dependents.add(job);
+    } else {
+      checkWake(job.shard, job);
+    }
+  }
+
   private static void checkWake(ModelShard shard, ModelJob job) {
     check(
-        shard.wake <= job.wakeBy(),
+        shard.wake <= job.awakeBy(),
         Guarantee.WAKE_TIME,
-        () -> job + " is due at " + job.due + ", its shard wakes at " + shard.wake);
+        () -> job + " needs its shard at " + job.awakeBy() + ", which wakes at " + shard.wake);
   }
 
   private static void checkWake(ModelShard shard) {

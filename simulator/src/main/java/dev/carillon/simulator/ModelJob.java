@@ -267,6 +267,14 @@ final class ModelJob {
     return spec.deadline() != 0 ? Math.max(due, spec.deadline()) : Long.MAX_VALUE;
   }
 
+  /**
+   * The same; a job whose waiting is not known where it must be has its shard awake, or what it
+   * waits for may be long forgotten when its time comes.
+   */
+  long awakeBy() {
+    return dependent() && !willBeTold() ? 0 : wakeBy();
+  }
+
   /** Whether all that it still waits for know that, or owe it the news. */
   private boolean willBeTold() {
     for (Map.Entry<JobRef, Awaited> each : awaited.entrySet()) {

@@ -57,7 +57,7 @@ final class ModelShard {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
       if (job.live()) {
-        earliest = Math.min(earliest, job.wakeBy());
+        earliest = Math.min(earliest, job.awakeBy());
       }
     }
     return earliest;

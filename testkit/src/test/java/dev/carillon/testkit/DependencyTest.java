@@ -3,6 +3,7 @@ package dev.carillon.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.CarillonBuilder;
 import dev.carillon.JobGroup;
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -67,15 +69,16 @@ class DependencyTest {
   }
 
   private CarillonTest world() {
-    CarillonTest made = opened;
-    if (made == null) {
-      MemoryStore memory = new MemoryStore();
-      Path file = folder.resolve("jobs.db");
-      Supplier<Store> store = where == Where.MEMORY ? () -> memory : () -> SqliteStore.open(file);
-      made = CarillonTest.at(START, store, options -> {});
-      opened = made;
-      handle();
-    }
+    return opened != null ? opened : open(options -> {});
+  }
+
+  private CarillonTest open(Consumer<CarillonBuilder> options) {
+    MemoryStore memory = new MemoryStore();
+    Path file = folder.resolve("jobs.db");
+    Supplier<Store> store = where == Where.MEMORY ? () -> memory : () -> SqliteStore.open(file);
+    CarillonTest made = CarillonTest.at(START, store, options);
+    opened = made;
+    handle();
     return made;
   }
 
@@ -213,6 +216,23 @@ class DependencyTest {
         .extracting(start -> start.substring(0, start.indexOf(' ')))
         .containsExactly("a", "b", "c");
     assertThat(info(c).state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void whatItWaitedForMayBeForgottenBeforeItsTime() {
+    open(options -> options.loadHorizon(Duration.ofHours(6)));
+    JobId ended = schedule(NOTE.job("first"));
+    world().settle();
+    JobId a = schedule(NOTE.job("a").in(seconds(100)));
+    schedule(NOTE.job("b").after(a).after(ended).in(Duration.ofDays(40)));
+    schedule(NOTE.job("far").in(Duration.ofDays(40)));
+    world().advance(seconds(200));
+    restart();
+    world().advance(Duration.ofDays(30));
+    assertThat(world().carillon().get(a)).isEmpty();
+    assertThat(world().carillon().get(ended)).isEmpty();
+    world().advance(Duration.ofDays(10));
+    assertThat(starts).startsWith("first 0", "a 100").contains("b 3456000", "far 3456000");
   }
 
   @Test
