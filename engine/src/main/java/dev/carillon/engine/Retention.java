@@ -133,9 +133,10 @@ public final class Retention {
   }
 
   /**
-   * Shards that nobody owns and of which something is not kept by these settings.
+   * Shards that nobody has and of which something is not kept by these settings.
    *
-   * @param over their retention is over, or that of older generations
+   * @param over their retention is over, or that of older generations; or they were packed by a
+   *     node that died before it gave them back, and would be out of sight until their wake time
    * @param surplus there is no room for them, oldest first
    * @param history whether there are any that may not be kept one day
    */
@@ -151,8 +152,14 @@ public final class Retention {
     List<Map.Entry<Head, Summary>> successes = new ArrayList<>();
     boolean history = false;
     for (Head head : heads) {
-      Summary summary = head.released() ? Summary.read(head).orElse(null) : null;
+      Summary summary = Summary.read(head).orElse(null);
       if (summary == null) {
+        continue;
+      }
+      if (!head.released()) {
+        if (summary.drained() && head.owner() != options.incarnation()) {
+          over.add(head);
+        }
         continue;
       }
       history |= summary.drained() || !summary.replaced().isEmpty();
