@@ -11,7 +11,10 @@ public enum BlockReason {
   UNDECODABLE(2),
   /** A workflow's code no longer fits its history. */
   DIVERGED(3),
-  /** As many attempts of its handler, or under its concurrency key, run or start as may. */
+  /**
+   * As many attempts of its handler, or under its concurrency key, run or start as may; or an
+   * occurrence before it has not ended.
+   */
   LIMIT(4),
   /** A job that it depends on has not ended. */
   DEPENDENCY(5);

@@ -19,9 +19,9 @@ public enum JobState {
   BLOCKED(6),
   /** Ended: its work is done. */
   SUCCEEDED(7),
-  /** Ended: it failed, and its policy says that this is all. */
+  /** Ended: it failed, and its policy says that this is all; or its concurrency key was full. */
   FAILED(8),
-  /** Ended: cancelled by request. */
+  /** Ended: cancelled by request, by its own rules, or with what it waited for. */
   CANCELLED(9),
   /** Ended: its deadline passed first. */
   EXPIRED(10),
@@ -44,7 +44,7 @@ public enum JobState {
   }
 
   /**
-   * Whether the job is over; it never leaves such a state.
+   * Whether the job is over; only a dead letter that is replayed leaves such a state.
    *
    * @return true for SUCCEEDED, FAILED, CANCELLED, EXPIRED and DEAD
    */

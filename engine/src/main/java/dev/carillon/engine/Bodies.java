@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * those due soon, and those of a backlog that are next in line. The rest are known by their entry's
  * number and read again: what becomes due once a load horizon, a backlog as it moves on.
  *
- * <p>Named and recurring jobs keep theirs, and occurrences: see {@link ShardJob#keepsBody}.
+ * <p>Some keep theirs, those with a name, a schedule, a key or dependencies among them: see {@link
+ * ShardJob#keepsBody}.
  */
 final class Bodies {
   private static final int BLOCK_BYTES = 256 << 10;

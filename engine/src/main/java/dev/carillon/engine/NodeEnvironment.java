@@ -32,13 +32,13 @@ public interface NodeEnvironment {
   enum Channel {
     /** Group commits. */
     COMMIT,
-    /** Creates, claims, seals, releases, drops, resolutions. */
+    /** All that changes heads, and resolutions. */
     CONTROL,
-    /** Names. */
+    /** Names, rates and what operators set. */
     RECORDS,
     /** Listings and loads. */
     READ,
-    /** Packing, which nobody waits for. */
+    /** Packing and compactions. */
     PACK
   }
 

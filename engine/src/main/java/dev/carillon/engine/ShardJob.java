@@ -122,7 +122,7 @@ final class ShardJob {
     NO_HANDLER,
     /** Due, but its payload does not decode. */
     UNDECODABLE,
-    /** Due, but its handler runs as often as it may, or the occurrence before it has not ended. */
+    /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
     LIMITED,
     /** Due, but a job that it waits for has not ended. */
     DEPENDENCY,
