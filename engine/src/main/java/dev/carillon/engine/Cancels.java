@@ -26,6 +26,9 @@ final class Cancels {
   interface Host {
     /** A job of an unloaded shard has ended. */
     void endedUnloaded(Shard shard, ShardJob job, Body.End end);
+
+    /** The job waits for its due time again, wherever it stands in line. */
+    void scheduleAgain(ShardJob job);
   }
 
   Cancels(NodeEnvironment env, Shards shards, Committer committer, Attempts attempts, Host host) {
@@ -275,7 +278,19 @@ final class Cancels {
         shard,
         job,
         Frame.of(Kind.END, job.number, end.encode()),
-        (applied, met) -> job.busy--,
+        (applied, met) -> {
+          job.busy--;
+          if (applied == ShardFold.Answer.STALE) {
+            goOnIfPassedOver(job);
+          }
+        },
         lost -> job.busy--);
+  }
+
+  /** What it has become may have come due while it was busy, and then it stands in no line. */
+  private void goOnIfPassedOver(ShardJob job) {
+    if (job.isIdle(ShardJob.Phase.READY) || job.isIdle(ShardJob.Phase.LIMITED)) {
+      host.scheduleAgain(job);
+    }
   }
 }

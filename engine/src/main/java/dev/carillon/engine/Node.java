@@ -86,7 +86,7 @@ public final class Node {
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.flow = new Flow(env, names, timers, rates, dispatcher);
-    this.cancels = new Cancels(env, shards, committer, attempts, this::ended);
+    this.cancels = new Cancels(env, shards, committer, attempts, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, this::met);
     this.controls =
@@ -637,6 +637,12 @@ public final class Node {
     changed(job);
   }
 
+  /** The job waits for its due time again, wherever it stands in line. */
+  private void scheduleAgain(ShardJob job) {
+    dispatcher.leaveLine(job);
+    schedule(job);
+  }
+
   private void enqueue(ShardJob job) {
     if (job.isPaused()) {
       job.phase = ShardJob.Phase.PAUSED;
@@ -1091,6 +1097,18 @@ public final class Node {
     }
   }
 
+  private final class CancelHost implements Cancels.Host {
+    @Override
+    public void endedUnloaded(Shard shard, ShardJob job, Body.End end) {
+      ended(shard, job, end);
+    }
+
+    @Override
+    public void scheduleAgain(ShardJob job) {
+      Node.this.scheduleAgain(job);
+    }
+  }
+
   private final class ControlHost implements Controls.Host {
     @Override
     public void schedule(ShardJob job) {
@@ -1107,8 +1125,7 @@ public final class Node {
 
     @Override
     public void scheduleAgain(ShardJob job) {
-      dispatcher.leaveLine(job);
-      Node.this.schedule(job);
+      Node.this.scheduleAgain(job);
     }
 
     @Override

@@ -104,7 +104,7 @@ class BacklogTest {
       world.add(world.spec(world.nowMicros() + 1, 0, 0, new byte[1]));
     }
     world.add(world.spec("other", world.nowMicros() + 2, 0, 0, new byte[1]));
-    world.holdCommits();
+    world.hold(NodeEnvironment.Channel.COMMIT);
     world.pass(Duration.ofSeconds(1));
     world.settle();
     List<String> started = new ArrayList<>();

@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +31,8 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final List<String> reports = new ArrayList<>();
   private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
   private long random = 1;
-  private boolean commitsHeld;
+  private final Set<Channel> held = EnumSet.noneOf(Channel.class);
+  private final List<Runnable> heldCalls = new ArrayList<>();
   private int reads;
   private Node node;
 
@@ -107,9 +110,16 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     return micros;
   }
 
-  /** From now on the store does not answer to commits. */
-  void holdCommits() {
-    commitsHeld = true;
+  /** From now on the store does not answer on that channel. */
+  void hold(Channel channel) {
+    held.add(channel);
+  }
+
+  /** The store answers to everything again. */
+  void letGo() {
+    held.clear();
+    calls.addAll(heldCalls);
+    heldCalls.clear();
   }
 
   /** Time passes and nobody notices until something happens. */
@@ -246,8 +256,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   @Override
   public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
     reads += channel == Channel.READ ? 1 : 0;
-    if (channel != Channel.COMMIT || !commitsHeld) {
-      calls.add(() -> done.accept(work.apply(store)));
+    Runnable call = () -> done.accept(work.apply(store));
+    if (held.contains(channel)) {
+      heldCalls.add(call);
+    } else {
+      calls.add(call);
     }
   }
 
