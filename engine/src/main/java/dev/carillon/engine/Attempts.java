@@ -48,6 +48,9 @@ final class Attempts implements Dispatcher.Starter {
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
+    /** The job has another due time, wherever it stands in line. */
+    void moved(ShardJob job);
+
     /** The attempt's handler has returned, or it never ran: its slot is free. */
     void left(Attempt attempt);
 
@@ -559,6 +562,63 @@ final class Attempts implements Dispatcher.Starter {
             step.over());
     env.metrics().count("occurrences", 1);
     moveOn(attempt, next, step);
+  }
+
+  /**
+   * The occurrence under way killed its node: it becomes a dead letter of its own, and its
+   * recurring job moves on. {@code then} runs as soon as that is on its way to the journal.
+   */
+  void convictOccurrence(ShardJob job, String reason, Runnable then) {
+    Shard shard = shardOf(job);
+    long now = env.wallMicros();
+    Move move = moveOf(job);
+    Recurrences.Step step =
+        recurrences.afterRun(
+            recurrences.of(job), move, new Recurrences.Run(job.timeMicros(), now, now));
+    Body.Next next =
+        new Body.Next(
+            job.attempts + 1,
+            job.revision,
+            now,
+            now,
+            JobState.DEAD,
+            null,
+            reason,
+            List.of(deadLetter(job, move)),
+            step.move(),
+            step.over());
+    Operation operation =
+        new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), new Conviction(job));
+    job.busy++;
+    host.awakeBy(
+        shard,
+        step.dueMicros(now),
+        () -> {
+          committer.add(shard, operation);
+          then.run();
+        });
+  }
+
+  /** What becomes of a recurring job whose occurrence was convicted. */
+  private final class Conviction implements Operation.Listener {
+    private final ShardJob job;
+
+    Conviction(ShardJob job) {
+      this.job = job;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+      job.busy--;
+      if (job.phase != ShardJob.Phase.GONE) {
+        host.moved(job);
+      }
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      job.busy--;
+    }
   }
 
   private static Body.Next.Child deadLetter(ShardJob job, Move move) {

@@ -719,8 +719,7 @@ public final class Node {
               ShardJob.Rare rare = job.rare;
               boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
               if (Poison.convicted(job) && shard.suspect && !ownMarker) {
-                env.metrics().count("jobs.poison", 1);
-                cancels.end(shard, job, JobState.DEAD, "poison: its node died while it ran alone");
+                convict(shard, job);
               } else if (job.cancelRequested()) {
                 cancels.endRequested(shard, job);
               } else if (!endIfBroken(job)) {
@@ -736,6 +735,27 @@ public final class Node {
             });
     occurrences.loaded(shard, occurrencesHere);
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
+  }
+
+  /**
+   * The job goes to the dead letters. Of a recurring one that is the occurrence; the schedule is
+   * paused, or it would kill the node again at its next time.
+   */
+  private void convict(Shard shard, ShardJob job) {
+    env.metrics().count("jobs.poison", 1);
+    Occurrence occurrence = job.isOccurrence() ? job.spec().more().occurrence() : null;
+    if (!job.isRecurring()) {
+      cancels.end(shard, job, JobState.DEAD, Poison.REASON);
+    } else if (isReadable(job)) {
+      attempts.convictOccurrence(job, Poison.REASON, () -> pauseForPoison(shard.ref(job.number)));
+    }
+    if (occurrence != null) {
+      pauseForPoison(shard.ref(occurrence.schedule()));
+    }
+  }
+
+  private void pauseForPoison(JobRef schedule) {
+    controls.pause(schedule, Poison.REASON, outcome -> {});
   }
 
   private void ended(Shard shard, ShardJob job, Body.End end) {
@@ -1162,6 +1182,14 @@ public final class Node {
     @Override
     public void schedule(ShardJob job) {
       Node.this.schedule(job);
+    }
+
+    @Override
+    public void moved(ShardJob job) {
+      if (job.phase == ShardJob.Phase.SCHEDULED) {
+        due.noteStale();
+      }
+      scheduleAgain(job);
     }
 
     @Override

@@ -278,7 +278,13 @@ final class Judge {
         next.attempt() != 0 || next.children().isEmpty() || deadline == 0 || next.at() < deadline,
         Guarantee.DEADLINE,
         () -> job + " has an occurrence after its deadline");
-    if (next.attempt() != 0) {
+    if (isPoison(next.reason())) {
+      check(
+          job.crashedAlone && next.outcome() == JobState.DEAD,
+          Guarantee.POISON,
+          () -> "an occurrence of " + job + " is convicted, but no crash hit it alone");
+      job.occurrenceConvicted = true;
+    } else if (next.attempt() != 0) {
       occurred(job, next);
     }
     String detail = next.over() ? "over" : String.valueOf(next.reason());
@@ -406,9 +412,20 @@ final class Judge {
   }
 
   void paused(ModelJob job, JournalFormat.Pause pause) {
-    takeControl(
-        job, UserOperations.Kind.CONTROL_PAUSE, control -> pause.reason().equals(control.value));
+    if (isPoison(pause.reason())) {
+      check(
+          job.occurrenceConvicted,
+          Guarantee.POISON,
+          () -> job + " is paused, but no occurrence of it was convicted");
+    } else {
+      takeControl(
+          job, UserOperations.Kind.CONTROL_PAUSE, control -> pause.reason().equals(control.value));
+    }
     world.trace.note("paused", job.request);
+  }
+
+  private static boolean isPoison(@Nullable String reason) {
+    return reason != null && reason.startsWith("poison: ");
   }
 
   void resumed(ModelJob job) {
@@ -474,6 +491,13 @@ final class Judge {
               job.crashedAlone,
               Guarantee.POISON,
               () -> job + " is convicted, but no crash hit it alone");
+          check(
+              !job.recurring(),
+              Guarantee.POISON,
+              () -> job + " is convicted, and not its occurrence");
+          if (job.parent != null) {
+            job.parent.occurrenceConvicted = true;
+          }
         } else {
           givenUp(job, end.state(), end.attempt(), execution);
         }

@@ -125,6 +125,9 @@ final class ModelJob {
   /** Set while an attempt alone is under way; a crash then makes it fair to convict. */
   boolean crashedAlone;
 
+  /** An occurrence of it was convicted of killing its node. */
+  boolean occurrenceConvicted;
+
   /** How it ended, null while it lives. */
   @Nullable JobState end;
 

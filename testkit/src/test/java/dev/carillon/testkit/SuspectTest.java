@@ -2,11 +2,14 @@ package dev.carillon.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.store.MemoryStore;
@@ -14,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -94,6 +98,38 @@ class SuspectTest {
     node.carillon().result(suspect, TypeToken.of(Void.class), LONG);
     assertThat(node.carillon().get(suspect).orElseThrow().attempt()).isEqualTo(2);
     assertThat(end.getCount()).isEqualTo(1);
+  }
+
+  @Test
+  void occurrenceThatKillsItsNodeIsConvictedAndItsSchedulePaused() throws Exception {
+    CarillonTest first = nextNode();
+    JobId suspect =
+        first.carillon().schedule(SUSPECT.job("x").on(Schedule.every(Duration.ofHours(1)))).id();
+    first.advance(Duration.ofHours(1));
+    for (int deaths = 0; deaths < 4; deaths++) {
+      CarillonTest node = deaths == 0 ? first : nextNode();
+      node.moveClock(Duration.ofHours(deaths == 0 ? 0 : 1));
+      nodeThatRunsTheSuspect(node);
+    }
+
+    CarillonTest node = nextNode();
+    node.moveClock(Duration.ofHours(1));
+    node.settle();
+    JobInfo schedule = node.carillon().get(suspect).orElseThrow();
+    assertThat(schedule.state()).isEqualTo(JobState.PAUSED);
+    assertThat(schedule.reason()).startsWith("poison");
+    List<JobInfo> dead = node.carillon().list(JobQuery.all().states(JobState.DEAD)).items();
+    assertThat(dead).hasSize(1);
+    assertThat(dead.getFirst().reason()).startsWith("poison");
+    assertThat(dead.getFirst().occurrence()).isNotNull();
+
+    List<String> runs = new CopyOnWriteArrayList<>();
+    node.carillon().handle(SUSPECT, (text, job) -> runs.add(text));
+    node.advance(Duration.ofHours(2));
+    assertThat(runs).isEmpty();
+    assertThat(node.carillon().resume(suspect)).isEqualTo(ControlResult.DONE);
+    node.advance(Duration.ofHours(2));
+    assertThat(runs).hasSizeGreaterThanOrEqualTo(2);
   }
 
   /** Once the end of an attempt is durable. */
