@@ -238,7 +238,7 @@ final class AttemptJudge {
 
   /** The limit when the engine decided; a lower one since then counts for those that follow. */
   private int limit(Execution execution, Flow.Subject subject) {
-    return execution.dispatchedNanos < world.flow.answeredNanos(subject)
+    return !execution.dispatchKnown || execution.dispatchedNanos < world.flow.answeredNanos(subject)
         ? Integer.MAX_VALUE
         : world.flow.limit(subject);
   }

@@ -144,7 +144,7 @@ final class KeyJudge {
           other == job
               || !before
               || !isInLine(other, execution.incarnation)
-              || other.blockedNanos > job.blockedNanos,
+              || other.blockedNanos >= job.blockedNanos, // it may have come too late
           Guarantee.LIMITS,
           () -> execution + " overtook " + other + ", which waits for the same key");
     }

@@ -132,13 +132,15 @@ final class Wishes {
       long start = now + chance.between(-10 * period, 3 * period);
       schedule = schedule.startingAt(RecurrenceJudge.instant(start));
     }
-    if (chance.oneIn(4)) {
-      schedule = schedule.grace(length(chance.spread(1_000, 5 * 60 * SECOND)));
-    }
     schedule = schedule.overlap(chance.pick(List.of(Overlap.values()))).misfire(misfire());
     if (!cron && chance.oneIn(4)) {
       long until = now + (4 + chance.below(10)) * period;
       schedule = schedule.until(RecurrenceJudge.instant(until));
+    }
+    if (chance.oneIn(4)) {
+      // Always too late it would go on for ever: what is passed over does not count.
+      long least = schedule.until() != null ? 1_000 : 3 * SECOND;
+      schedule = schedule.grace(length(chance.spread(least, 5 * 60 * SECOND)));
     }
     boolean mayBeEndless =
         schedule.kind() == Schedule.Kind.EVERY && (schedule.until() != null || period > span / 16);
