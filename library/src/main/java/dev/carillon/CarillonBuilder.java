@@ -181,9 +181,9 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How much room jobs that ended well may take. Beyond it the oldest of them go before their {@link
-   * #retention}; failures and dead letters are not counted, and jobs whose idempotency key still
-   * counts stay.
+   * How much room jobs that ended well may take. Beyond it the oldest of them go before their
+   * {@link #retention}; failures and dead letters are not counted, and jobs whose idempotency key
+   * still counts stay.
    *
    * @param bytes 10 GiB by default; 0 for any amount
    * @return this
