@@ -13,9 +13,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Writes what is worth keeping of a generation into the next: live jobs as their state, dead and
- * failed ones with every operation, as evidence; jobs that ended otherwise stay behind in the old
- * generation until its retention ends. Runs beside the loop, which holds appends back meanwhile.
+ * Writes what is worth keeping of a generation into the next: live jobs as their state with {@link
+ * PastAttempts} behind it, dead and failed ones with every operation, as evidence; jobs that ended
+ * otherwise stay behind in the old generation until its retention ends. Runs beside the loop, which
+ * holds appends back meanwhile.
  *
  * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
  * behind: its story is written as a job's of its own. One that was a job of its own was added by an
@@ -86,7 +87,8 @@ final class Compaction {
                 evidence.add(job.number);
               }
             });
-    DeadOccurrences deadOccurrences = new DeadOccurrences(fold);
+    PastAttempts past = new PastAttempts();
+    DeadOccurrences deadOccurrences = new DeadOccurrences(fold, past);
     Outcome<Boolean> folded = read(deadOccurrences::apply);
     if (!folded.isOk()) {
       return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
@@ -97,9 +99,12 @@ final class Compaction {
     evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
     deadOccurrences.stories(evidence).forEach(frame -> write(frame, failures));
+    int live = writeStates(fold, failures);
+    long[] place = {-1};
     Outcome<Boolean> copied =
         read(
             frame -> {
+              place[0]++;
               if (frame.kind() == Kind.NEXT) {
                 Body.Next next = Body.Next.decode(frame.reader());
                 for (Body.Next.Child child : next.children()) {
@@ -112,21 +117,26 @@ final class Compaction {
                   byte[] body = next.withoutChildren().encode();
                   write(Frame.of(Kind.NEXT, frame.job(), body), failures);
                 }
-              } else if (evidence.contains(frame.job())) {
+              } else if (evidence.contains(frame.job()) || past.isAt(frame.job(), place[0])) {
                 write(frame, failures);
               }
             });
     if (!copied.isOk()) {
       return copied.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
+    flush(failures);
+    return failures.isEmpty()
+        ? Outcome.ok(new Staged(staged, stagedBytes, live, dead.size(), failed[0]))
+        : failures.getFirst().map(n -> new Staged(0, 0, 0, 0, 0));
+  }
+
+  /** Before anything is copied, because past attempts stand behind the state that counts them. */
+  private int writeStates(ShardFold fold, List<Outcome<Long>> failures) {
     List<ShardJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));
     live.forEach(job -> write(ShardFold.stateOf(job), failures));
-    flush(failures);
-    return failures.isEmpty()
-        ? Outcome.ok(new Staged(staged, stagedBytes, live.size(), dead.size(), failed[0]))
-        : failures.getFirst().map(n -> new Staged(0, 0, 0, 0, 0));
+    return live.size();
   }
 
   private Outcome<Boolean> read(Consumer<Frame> use) {

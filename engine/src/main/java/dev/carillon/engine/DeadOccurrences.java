@@ -15,12 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeadOccurrences {
   private final ShardFold fold;
+  private final PastAttempts past;
   private final Map<Long, List<Body.Retry>> attempts = new HashMap<>();
   private final Map<Long, List<Frame>> stories = new LinkedHashMap<>();
   private final Map<Long, Frame> adds = new HashMap<>();
 
-  DeadOccurrences(ShardFold fold) {
+  /** Folds into {@code fold} and notes attempts in {@code past}. */
+  DeadOccurrences(ShardFold fold, PastAttempts past) {
     this.fold = fold;
+    this.past = past;
   }
 
   void apply(Frame frame) {
@@ -28,7 +31,10 @@ final class DeadOccurrences {
     ShardJob job = fold.job(number);
     byte[] body = job != null ? job.body() : null;
     int priority = job != null ? job.priority : 0;
-    if (fold.apply(frame) != ShardFold.Answer.APPLIED || job == null || body == null) {
+    ShardFold.Answer answer = fold.apply(frame);
+    boolean tellsAttempt = past.note(frame, answer, fold);
+    boolean counts = answer == ShardFold.Answer.APPLIED || tellsAttempt;
+    if (!counts || job == null || body == null) {
       return;
     }
     switch (frame.kind()) {
@@ -86,7 +92,7 @@ final class DeadOccurrences {
     story.add(Frame.of(Kind.END, number, ShardFold.deadEnd(next).encode()));
   }
 
-  /** Where the story begins if an earlier compaction left the first attempts behind. */
+  /** Where the story begins if a compaction left the first of too many attempts behind. */
   private static Frame stateAfter(int attempts, long number, byte[] body) {
     ShardJob job = new ShardJob(number, JobSpec.decodeHead(body), body, word -> word);
     job.attempts = attempts;

@@ -202,6 +202,7 @@ public final class JobReader {
     /** How many events were told of a job before the generation that told of it last. */
     private final Map<Long, Integer> begun = new HashMap<>();
 
+    private final PastAttempts past = new PastAttempts();
     private final ShardFold fold;
 
     Telling(ShardId shard, Selection selection) {
@@ -227,7 +228,12 @@ public final class JobReader {
         eventsBefore.remove(frame.job());
         begun.remove(frame.job());
       }
-      if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
+      ShardFold.Answer answer = fold.apply(frame);
+      boolean tellsAttempt = past.note(frame, answer, fold);
+      if (answer != ShardFold.Answer.APPLIED) {
+        if (tellsAttempt) {
+          tellAgain(frame);
+        }
         return;
       }
       if (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD) {
@@ -267,6 +273,20 @@ public final class JobReader {
         eventsBefore.computeIfPresent(number, (n, before) -> Math.min(before, from));
       }
       begun.put(number, told.size());
+    }
+
+    /** An attempt from before a compaction, unless the generation it comes from is there too. */
+    private void tellAgain(Frame frame) {
+      List<JobEvent> attempt = new ArrayList<>(1);
+      JobEvents.of(frame, attempt);
+      List<JobEvent> told = eventsOf(frame.job());
+      if (!told.containsAll(attempt)) {
+        told.addAll(attempt);
+      }
+      JobError error = attempt.getLast().error();
+      if (error != null) {
+        errors.put(frame.job(), error);
+      }
     }
 
     /** Whether what is told of the job from here on is of another occurrence. */

@@ -86,7 +86,10 @@ final class Shard {
   /** Bytes of its current generation, as far as this node knows. */
   long journalBytes;
 
-  /** Bytes that its last compaction on this node left, which the next would leave too. */
+  /**
+   * Bytes that the next compaction would leave beside live jobs: what the last one on this node
+   * left, or the past attempts that were there when it was loaded.
+   */
   long compactedBytes;
 
   /** Whether only dead and failed jobs are left in it. */

@@ -11,8 +11,14 @@ import java.util.List;
 /** Reads a shard's journal up to a number and folds it; runs beside the loop. */
 sealed interface ShardLoad {
 
-  /** The fold, and the ended jobs whose names may still be held. */
-  record Folded(ShardFold fold, long bytes, List<ShardJob> endedWithName, List<Body.End> ends)
+  /**
+   * The fold, and the ended jobs whose names may still be held.
+   *
+   * @param bytes of the generation
+   * @param pastBytes those of them that tell {@link PastAttempts}
+   */
+  record Folded(
+      ShardFold fold, long bytes, long pastBytes, List<ShardJob> endedWithName, List<Body.End> ends)
       implements ShardLoad {}
 
   /** The store did not answer; worth trying again. */
@@ -38,6 +44,7 @@ sealed interface ShardLoad {
                 ends.add(end);
               }
             });
+    PastAttempts past = new PastAttempts();
     long next = 1;
     long bytes = 0;
     while (next <= upTo) {
@@ -53,7 +60,9 @@ sealed interface ShardLoad {
             bytes += entry.data().length;
             fold.at(entry.number());
             try {
-              Frame.decode(entry.data()).forEach(fold::apply);
+              for (Frame frame : Frame.decode(entry.data())) {
+                past.note(frame, fold.apply(frame), fold);
+              }
             } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
               return new Refused(
                   "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());
@@ -72,6 +81,6 @@ sealed interface ShardLoad {
         }
       }
     }
-    return new Folded(fold, bytes, named, ends);
+    return new Folded(fold, bytes, past.bytes(), named, ends);
   }
 }

@@ -266,7 +266,7 @@ final class Shards {
           shard.acquired(head, 0);
           if (near) {
             shard.fold = new ShardFold((job, end) -> {});
-            host.loaded(shard, new ShardLoad.Folded(shard.fold, 0, List.of(), List.of()));
+            host.loaded(shard, new ShardLoad.Folded(shard.fold, 0, 0, List.of(), List.of()));
           }
           shard.fireOwned();
           opened(bucket, place, shard);
@@ -408,6 +408,7 @@ final class Shards {
           folded.fold().apply(late.frame());
         }
         shard.journalBytes = folded.bytes();
+        shard.compactedBytes = Math.max(shard.compactedBytes, folded.pastBytes());
         shard.arrivedWhileLoading = null;
         shard.fold = folded.fold();
         shard.added = Math.max(shard.added, folded.fold().added());

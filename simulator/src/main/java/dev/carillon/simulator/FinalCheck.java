@@ -98,19 +98,12 @@ final class FinalCheck {
     story.events().forEach(event -> told.add(event.kind() + " " + event.attempt()));
     List<String> seen = new ArrayList<>();
     for (int i = 0; i < job.events.size(); i++) {
-      seen.add(job.events.get(i) + " " + job.eventAttempts.get(i));
+      if (job.eventGenerations.get(i) >= job.shard.oldestGeneration) {
+        seen.add(job.events.get(i) + " " + job.eventAttempts.get(i));
+      }
     }
-    boolean whole = job.shard.oldestGeneration <= job.toldFrom;
-    if (!whole && job.inherited > 0) {
-      // Its first attempts stayed behind with its recurring job in a generation that is gone.
-      seen.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));
-      told.removeIf(event -> !event.startsWith("RETRIED") && !event.startsWith("DEAD"));
-    }
-    int from = whole ? 0 : Math.max(0, seen.size() - told.size());
     check(
-        told.equals(seen.subList(from, seen.size())),
-        Guarantee.HISTORY,
-        () -> job + " tells " + told + ", seen was " + seen);
+        told.equals(seen), Guarantee.HISTORY, () -> job + " tells " + told + ", seen was " + seen);
   }
 
   /** The job once more, as one who asks for it alone finds it: by the footer of a packed shard. */

@@ -252,12 +252,7 @@ final class Model {
         Guarantee.FOLD,
         () -> "shard " + shard.index + " was packed and has other operations now");
     for (ModelJob job : shard.jobs.values()) {
-      if (job.toldFrom == shard.generation) {
-        job.toldFrom++;
-      }
-      if (job.occurrenceFrom == shard.generation) {
-        job.occurrenceFrom++;
-      }
+      job.tellOn();
     }
   }
 
@@ -423,7 +418,6 @@ final class Model {
 
   private void enter(ModelJob job) {
     ModelShard shard = job.shard;
-    job.toldFrom = shard.generation;
     job.sinceNanos = clock.nanos();
     shard.jobs.put(job.number, job);
     keys().entered(job);
@@ -451,6 +445,7 @@ final class Model {
     if (job.current(retry.attempt(), retry.revision())) {
       judge().retried(job, retry);
       job.attempts = retry.attempt();
+      job.tried.add(retry);
       job.due = retry.nextTime() + retry.jitter();
       job.jitter = retry.jitter();
       job.lastErrorType = retry.errorType();
@@ -495,7 +490,7 @@ final class Model {
     job.tell(JobEvent.Kind.CHANGED, 0);
     if (change.anew()) {
       job.anewNanos = clock.nanos();
-      job.attempts = 0;
+      job.countAnew();
       job.saved = null;
       job.beginOccurrence();
     }
@@ -527,7 +522,7 @@ final class Model {
               ? null
               : next.errorType() != null ? next.errorType() : job.lastErrorType;
       job.clearMarkers(0);
-      job.attempts = 0;
+      job.countAnew();
       job.revision++;
       job.startsAllowed = 1;
       job.starts = 0;
@@ -567,10 +562,9 @@ final class Model {
     for (int i = job.eventsBefore; i < job.events.size(); i++) {
       if (job.events.get(i) != JobEvent.Kind.OCCURRENCE_ADDED
           && job.events.get(i) != JobEvent.Kind.DEPENDENCY_ENDED) {
-        occurrence.tell(job.events.get(i), job.eventAttempts.get(i));
+        occurrence.inherit(job, i);
       }
     }
-    occurrence.toldFrom = job.occurrenceFrom;
     occurrence.attempts = next.attempt();
     left(occurrence, JobState.DEAD, next.at());
     occurrence.tell(JobEvent.Kind.DEAD, next.attempt());
@@ -592,7 +586,7 @@ final class Model {
     job.request = request;
     job.sinceNanos = clock.nanos();
     job.revision++;
-    job.attempts = 0;
+    job.countAnew();
     job.saved = null;
     job.cancelReason = null;
     job.lastErrorType = null;

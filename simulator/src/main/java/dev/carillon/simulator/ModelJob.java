@@ -78,9 +78,6 @@ final class ModelJob {
   /** How many of its events are of earlier occurrences. */
   int eventsBefore;
 
-  /** The generation in which the occurrence began. */
-  int occurrenceFrom;
-
   /** The jobs that it waits for, in order, and how they ended as far as it has been told. */
   final Map<JobRef, Awaited> awaited = new LinkedHashMap<>();
 
@@ -151,14 +148,18 @@ final class ModelJob {
   /** Its retention was over, by its owner's clock, when that generation was published. */
   boolean retentionSeenOver;
 
-  /** The generation in which its history begins. */
-  int toldFrom;
-
   /** How many of its first events it had under its recurring job: it was born dead. */
   int inherited;
 
   final List<JobEvent.Kind> events = new ArrayList<>();
   final List<Integer> eventAttempts = new ArrayList<>();
+
+  /** The newest generation that tells each of them. */
+  final List<Integer> eventGenerations = new ArrayList<>();
+
+  /** Its failed attempts since the next one was last the first. */
+  final List<JournalFormat.Retry> tried = new ArrayList<>();
+
   final List<Execution> executions = new ArrayList<>();
 
   /** The idempotency keys it was asked for with, also before a replace. */
@@ -373,7 +374,7 @@ final class ModelJob {
     endTold = false;
     waiters.clear();
     begin(again);
-    attempts = 0;
+    countAnew();
     revision = 0;
     saved = null;
     cancelReason = null;
@@ -387,23 +388,59 @@ final class ModelJob {
     executions.clear(); // of the attempts before there is nothing more to say
   }
 
+  /** The next attempt is the first. */
+  void countAnew() {
+    attempts = 0;
+    tried.clear();
+  }
+
   /** What is told from here on is of another occurrence. */
   void beginOccurrence() {
     eventsBefore = events.size();
-    occurrenceFrom = shard.generation;
   }
 
   void tell(JobEvent.Kind kind, int attempt) {
-    events.add(kind);
-    eventAttempts.add(attempt);
+    tell(kind, attempt, shard.generation);
   }
 
-  /** Forgets the events of other kinds that it had under its recurring job. */
+  private void tell(JobEvent.Kind kind, int attempt, int generation) {
+    events.add(kind);
+    eventAttempts.add(attempt);
+    eventGenerations.add(generation);
+  }
+
+  /** Takes over what was told under its recurring job. */
+  void inherit(ModelJob from, int i) {
+    tell(from.events.get(i), from.eventAttempts.get(i), from.eventGenerations.get(i));
+  }
+
+  /** The generation after this one tells everything of it that this one does. */
+  void tellOn() {
+    eventGenerations.replaceAll(
+        generation -> generation == shard.generation ? generation + 1 : generation);
+  }
+
+  /** The generation after this one tells the last so many failed attempts, and nothing else. */
+  void tellAttemptsOn(int most) {
+    int left = Math.min(most, tried.size());
+    for (int i = events.size() - 1; left > 0; i--) {
+      if (events.get(i) == JobEvent.Kind.RETRIED) {
+        eventGenerations.set(i, shard.generation + 1);
+        left--;
+      }
+    }
+  }
+
+  /**
+   * Forgets the events of other kinds that it had under its recurring job, and those that this
+   * generation does not tell.
+   */
   void keepInherited(Set<JobEvent.Kind> kinds) {
     for (int i = inherited - 1; i >= 0; i--) {
-      if (!kinds.contains(events.get(i))) {
+      if (!kinds.contains(events.get(i)) || eventGenerations.get(i) < shard.generation) {
         events.remove(i);
         eventAttempts.remove(/* index */ i);
+        eventGenerations.remove(/* index */ i);
         inherited--;
       }
     }

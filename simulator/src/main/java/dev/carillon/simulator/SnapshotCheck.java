@@ -17,9 +17,14 @@ import java.util.Set;
 
 /** Compares a published snapshot with the shard it stands for: live jobs and evidence are in it. */
 final class SnapshotCheck {
+  private static final int MOST_ATTEMPTS = 50;
+
   private final ModelShard shard;
   private final long keepFailedSince;
   private final Map<Long, JournalFormat.State> states = new HashMap<>();
+
+  /** What it tells of the attempts before a state, by job. */
+  private final Map<Long, List<JournalFormat.Retry>> tried = new HashMap<>();
 
   /** Jobs that the snapshot leaves live without saying their state. */
   private final Set<Long> unended = new HashSet<>();
@@ -62,6 +67,7 @@ final class SnapshotCheck {
     switch (operation) {
       case JournalFormat.State state -> {
         states.put(state.job(), state);
+        tried.put(state.job(), new ArrayList<>());
         begun.add(state.job());
       }
       case JournalFormat.Add add -> {
@@ -95,6 +101,11 @@ final class SnapshotCheck {
           unended.remove(next.job());
         }
       }
+      case JournalFormat.Retry retry -> {
+        if (tried.containsKey(retry.job())) {
+          tried.get(retry.job()).add(retry);
+        }
+      }
       default -> {}
     }
     if (!(operation instanceof JournalFormat.State) && begun.contains(operation.job())) {
@@ -109,6 +120,7 @@ final class SnapshotCheck {
         throw new Violation(Guarantee.FOLD, job + " is live and not in the snapshot");
       }
       compare(job, state);
+      attempts(job);
       unended.remove(job.number);
       return;
     }
@@ -124,10 +136,24 @@ final class SnapshotCheck {
       job.goneFrom = shard.generation + 1;
       leftOut.add(job);
     }
-    if (toldWhole.contains(job.number)) {
-      job.toldFrom = shard.generation + 1;
-      job.keepInherited(Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
+    if (told.contains(job.number)) {
+      job.keepInherited(
+          toldWhole.contains(job.number)
+              ? Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD)
+              : Set.of(JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
+      job.tellOn();
     }
+  }
+
+  /** The last attempts that failed are told as they were, behind the state, and nothing else is. */
+  private void attempts(ModelJob job) {
+    List<JournalFormat.Retry> last =
+        job.tried.subList(Math.max(0, job.tried.size() - MOST_ATTEMPTS), job.tried.size());
+    check(
+        last.equals(tried.get(job.number)),
+        Guarantee.HISTORY,
+        () -> job + " was tried " + last + " and the snapshot tells " + tried.get(job.number));
+    job.tellAttemptsOn(MOST_ATTEMPTS);
   }
 
   private static void compare(ModelJob job, JournalFormat.State state) {

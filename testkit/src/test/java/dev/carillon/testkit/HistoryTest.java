@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Job;
+import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
@@ -393,6 +396,74 @@ class HistoryTest {
       world.advance(Duration.ofDays(2));
 
       assertThat(occurred(world.carillon(), id)).isLessThan(occurred / 2);
+    }
+  }
+
+  /** Every attempt saves more than its shard may hold, so that it is compacted, and then fails. */
+  private void handleInVain(Carillon carillon) {
+    carillon.handle(
+        COMMON,
+        (number, job) -> {
+          for (int i = 0; i < 30; i++) {
+            job.save(new byte[400_000]);
+          }
+          throw new IllegalStateException("no " + job.attempt());
+        });
+  }
+
+  private static List<String> errors(Carillon carillon, JobId id) {
+    return carillon.history(id).orElseThrow().events().stream()
+        .map(JobEvent::error)
+        .filter(Objects::nonNull)
+        .map(JobError::message)
+        .toList();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void deadLetterTellsEveryAttemptAlsoOfGenerationsThatAreGone(Kind kind) {
+    try (var world = world(kind)) {
+      handleInVain(world.carillon());
+      FailurePolicy policy = FailurePolicy.constant(Duration.ofDays(5), 3);
+      JobId id = world.carillon().schedule(COMMON.job(1).onFailure(policy)).id();
+      world.advance(Duration.ofDays(6));
+      assertThat(errors(world.carillon(), id)).containsExactly("no 1", "no 2");
+      assertThat(counts.getOrDefault("shards.compacted", 0L)).isPositive();
+      world.advance(Duration.ofDays(7));
+      world.restart();
+      handleInVain(world.carillon());
+      assertThat(errors(world.carillon(), id)).containsExactly("no 1", "no 2", "no 3");
+      assertThat(world.carillon().history(id).orElseThrow().events().getFirst().kind())
+          .isEqualTo(JobEvent.Kind.RETRIED); // how it was scheduled went with its generation
+
+      world.advance(Duration.ofDays(3));
+
+      assertThat(world.carillon().get(id).orElseThrow().state()).isEqualTo(JobState.DEAD);
+      assertThat(errors(world.carillon(), id)).containsExactly("no 1", "no 2", "no 3", "no 4");
+      world.advance(Duration.ofDays(40));
+      assertThat(errors(world.carillon(), id)).containsExactly("no 1", "no 2", "no 3", "no 4");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void deadOccurrenceTellsEveryAttemptAlsoOfGenerationsThatAreGone(Kind kind) {
+    try (var world = world(kind)) {
+      handleInVain(world.carillon());
+      FailurePolicy policy = FailurePolicy.constant(Duration.ofDays(5), 3);
+      Schedule schedule = Schedule.every(Duration.ofDays(60));
+      world.carillon().schedule(COMMON.job(1).on(schedule).onFailure(policy));
+
+      world.advance(Duration.ofDays(76));
+
+      assertThat(counts.getOrDefault("shards.compacted", 0L)).isGreaterThanOrEqualTo(3);
+      for (int i = 0; i < 2; i++) {
+        JobInfo dead = world.carillon().deadLetters().list(JobQuery.all()).items().getFirst();
+        assertThat(errors(world.carillon(), dead.id()))
+            .containsExactly("no 1", "no 2", "no 3", "no 4");
+        world.advance(Duration.ofDays(10));
+        world.restart();
+      }
     }
   }
 

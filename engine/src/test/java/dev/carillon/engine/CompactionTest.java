@@ -1,0 +1,307 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import dev.carillon.store.Append;
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.Publication;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.ShardId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a compaction leaves of live jobs, read with the generation before and without it. */
+class CompactionTest {
+  private static final long JOB = JobRef.number(1, 1);
+  private static final long OCCURRENCE = JobRef.number(1, 2);
+  private static final Compaction.Since ALL = new Compaction.Since(0, 0);
+  private static final Compaction.Since NO_EVIDENCE =
+      new Compaction.Since(Long.MAX_VALUE, Long.MAX_VALUE);
+
+  private final MemoryStore store = new MemoryStore();
+  private final ShardId shard = new ShardId(100, 5, 1);
+  private int generation = 1;
+  private long tail;
+  private long snapshot;
+
+  CompactionTest() {
+    store.journals().create(shard, "node", 0, summary());
+  }
+
+  private static byte[] summary() {
+    return Summary.fresh(new Bucket(100, 3600)).encode();
+  }
+
+  private void append(Frame... frames) {
+    append(List.of(frames));
+  }
+
+  private void append(List<Frame> frames) {
+    Append append = new Append(shard, 1, generation, tail + 1, tail + 1, Frame.encode(frames));
+    assertThat(store.journals().append(List.of(append), false).getFirst().isOk()).isTrue();
+    tail++;
+  }
+
+  private Compaction.Staged stage(Compaction.Since since) {
+    Compaction.Source source = new Compaction.Source(shard, 1, generation, tail, false);
+    return Compaction.stage(store, source, ++snapshot, since).orThrow();
+  }
+
+  private Compaction.Staged compact(Compaction.Since since) {
+    Compaction.Staged staged = stage(since);
+    publish(staged);
+    return staged;
+  }
+
+  private void publish(Compaction.Staged staged) {
+    store
+        .journals()
+        .publish(
+            new Publication(shard, 1, generation, tail, snapshot, staged.count(), 0, summary()))
+        .orThrow();
+    generation++;
+    tail = staged.count();
+  }
+
+  private void compact(boolean keepOld) {
+    compact(ALL);
+    if (!keepOld) {
+      store.journals().dropGenerations(shard, 1, generation).orThrow();
+    }
+  }
+
+  private List<Frame> operations() {
+    List<Frame> frames = new ArrayList<>();
+    for (Entry entry :
+        store.journals().read(shard, generation, 1, Integer.MAX_VALUE).orThrow().entries()) {
+      frames.addAll(Frame.decode(entry.data()));
+    }
+    return frames;
+  }
+
+  private static List<String> texts(List<Frame> frames) {
+    return frames.stream()
+        .map(frame -> frame.kind() + " " + frame.job() + " " + Arrays.toString(frame.body()))
+        .toList();
+  }
+
+  private static Frame frame(Kind kind, Body body) {
+    return Frame.of(kind, JOB, body.encode());
+  }
+
+  private static Frame add() {
+    return Frame.of(Kind.ADD, JOB, spec().encode());
+  }
+
+  private static JobSpec spec() {
+    return new RandomOperations(1).spec().withMore(More.NONE);
+  }
+
+  private static Frame addRecurring() {
+    byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(1)));
+    JobSpec spec = spec().withMore(More.NONE.with(new More.Recurring(1_000, schedule)));
+    return Frame.of(Kind.ADD, JOB, spec.encode());
+  }
+
+  private static JobError error(int attempt) {
+    return new JobError("broken", "no " + attempt, "at line " + attempt, "node " + attempt);
+  }
+
+  private static Frame retry(int attempt) {
+    return frame(
+        Kind.RETRY, new Body.Retry(attempt, 0, 10L * attempt, 5, 99 + attempt, 0, error(attempt)));
+  }
+
+  private static Frame dead(int attempt) {
+    return frame(
+        Kind.END,
+        new Body.End(
+            JobState.DEAD, attempt, 0, 10L * attempt, 5, error(attempt), "over", new byte[0]));
+  }
+
+  /** The last attempt of an occurrence, which is a dead letter, and the next time. */
+  private static Frame deadOccurrence(int attempt) {
+    Occurrence occurrence = new Occurrence(JOB, 1, 1_000, Overlap.ALLOW);
+    return frame(
+        Kind.NEXT,
+        new Body.Next(
+            attempt,
+            0,
+            10L * attempt,
+            5,
+            JobState.DEAD,
+            error(attempt),
+            "over",
+            List.of(new Body.Next.Child(OCCURRENCE, 1_000, occurrence)),
+            new Move(5_000, 0, 1, Long.MIN_VALUE, 0),
+            false));
+  }
+
+  private List<JobEvent> told(long number) {
+    return new JobReader(store)
+        .find(new JobRef(shard, number))
+        .orThrow()
+        .map(JobReader.Story::events)
+        .orElse(List.of());
+  }
+
+  private List<JobError> errors(long number) {
+    return told(number).stream().map(JobEvent::error).filter(Objects::nonNull).toList();
+  }
+
+  private static List<JobError> errors(int from, int to) {
+    return IntStream.rangeClosed(from, to).mapToObj(CompactionTest::error).toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void deadLetterTellsEveryAttemptOnceWheneverItsShardWasCompacted(boolean keepOld) {
+    append(add(), retry(1), frame(Kind.START, new Body.Start(2, 0, 15, 7, false)), retry(2));
+    compact(keepOld);
+    assertThat(errors(JOB)).isEqualTo(errors(1, 2));
+    append(frame(Kind.PAUSE, new Body.Pause(21, "wait")), frame(Kind.RESUME, new Body.Resume(22)));
+    append(retry(3));
+    compact(keepOld);
+    assertThat(errors(JOB)).isEqualTo(errors(1, 3));
+    append(dead(4));
+    assertThat(errors(JOB)).isEqualTo(errors(1, 4));
+
+    compact(keepOld);
+
+    assertThat(errors(JOB)).isEqualTo(errors(1, 4));
+    assertThat(told(JOB)).extracting(JobEvent::attempt).containsSubsequence(1, 2, 3, 4);
+    assertThat(told(JOB).getFirst().kind())
+        .isEqualTo(keepOld ? JobEvent.Kind.SCHEDULED : JobEvent.Kind.RETRIED);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void deadOccurrenceTellsEveryAttemptOnceWheneverItsShardWasCompacted(boolean keepOld) {
+    append(addRecurring(), retry(1), retry(2));
+    compact(keepOld);
+    append(retry(3));
+    compact(keepOld);
+    append(deadOccurrence(4));
+    assertThat(errors(OCCURRENCE)).isEqualTo(errors(1, 4));
+    assertThat(errors(JOB)).isEqualTo(errors(1, 4));
+
+    compact(keepOld);
+
+    assertThat(errors(OCCURRENCE)).isEqualTo(errors(1, 4));
+    assertThat(told(OCCURRENCE).getFirst().kind()).isEqualTo(JobEvent.Kind.SCHEDULED);
+    assertThat(errors(JOB)).isEqualTo(keepOld ? errors(1, 4) : List.of());
+  }
+
+  @Test
+  void lastAttemptsOfAJobThatIsTriedForEverAreKept() {
+    append(add());
+    int attempts = 3 * PastAttempts.MOST;
+    IntStream.rangeClosed(1, attempts).forEach(attempt -> append(retry(attempt)));
+    compact(false);
+    assertThat(errors(JOB)).isEqualTo(errors(attempts - PastAttempts.MOST + 1, attempts));
+    append(retry(attempts + 1));
+
+    compact(false);
+
+    assertThat(errors(JOB)).isEqualTo(errors(attempts - PastAttempts.MOST + 2, attempts + 1));
+    append(dead(attempts + 2));
+    compact(false);
+    assertThat(errors(JOB)).isEqualTo(errors(attempts - PastAttempts.MOST + 2, attempts + 2));
+  }
+
+  @Test
+  void lastAttemptsOfAnOccurrenceThatWasTriedLongAreKept() {
+    append(addRecurring());
+    int attempts = PastAttempts.MOST + 9;
+    IntStream.rangeClosed(1, attempts).forEach(attempt -> append(retry(attempt)));
+    compact(false);
+    append(deadOccurrence(attempts + 1));
+    assertThat(errors(OCCURRENCE)).isEqualTo(errors(10, attempts + 1));
+
+    compact(false);
+
+    assertThat(errors(OCCURRENCE)).isEqualTo(errors(10, attempts + 1));
+  }
+
+  @Test
+  void onlyAttemptsSinceTheJobBeganAnewAreTold() {
+    append(addRecurring(), retry(1), retry(2));
+    append(frame(Kind.CHANGE, new Body.Change(0, 25, null, null, null, null, true)));
+    append(retry(2)); // of before, so it does not fit
+    compact(false);
+    assertThat(errors(JOB)).isEmpty();
+    append(retry(1), retry(1));
+
+    compact(false);
+
+    assertThat(errors(JOB)).isEqualTo(errors(1, 1));
+    append(frame(Kind.REPLACE, new Body.Replace(30, spec().encode())));
+    compact(false);
+    assertThat(errors(JOB)).isEmpty();
+  }
+
+  @Test
+  void nextGenerationFoldsToTheSameAndIsLeftAsItIsByAnotherCompaction() {
+    int told = 0;
+    for (long seed = 0; seed < 300; seed++) {
+      CompactionTest one = new CompactionTest();
+      List<Frame> all = new RandomOperations(seed).take(120);
+      one.append(all);
+      FoldState before = FoldState.of(FoldState.fold(all));
+      long bytes = one.compact(NO_EVIDENCE).bytes();
+      List<Frame> first = one.operations();
+      assertThat(FoldState.of(FoldState.fold(first))).as("seed %d", seed).isEqualTo(before);
+
+      assertThat(one.compact(NO_EVIDENCE).bytes()).as("seed %d", seed).isEqualTo(bytes);
+
+      assertThat(texts(one.operations())).as("seed %d", seed).isEqualTo(texts(first));
+      told += (int) first.stream().filter(frame -> frame.kind() == Kind.RETRY).count();
+    }
+    assertThat(told).isGreaterThan(100);
+  }
+
+  @Test
+  void compactionThatWasCutOffIsDoneAgainWithTheSameResult() {
+    append(add(), retry(1), retry(2));
+    stage(ALL);
+    Compaction.Staged again = stage(ALL);
+    publish(again);
+    List<String> published = texts(operations());
+
+    compact(ALL);
+
+    assertThat(texts(operations())).isEqualTo(published).hasSize(3);
+    assertThat(errors(JOB)).isEqualTo(errors(1, 2));
+  }
+
+  @Test
+  void loadKnowsWhatAttemptsTakeSoThatTheyAreNoReasonToCompact() {
+    append(add(), retry(1), retry(2), retry(2));
+    long expected = (long) retry(1).frameBytes() + retry(2).frameBytes();
+    assertThat(pastBytes()).isEqualTo(expected);
+
+    compact(false);
+
+    assertThat(pastBytes()).isEqualTo(expected);
+    append(dead(3));
+    assertThat(pastBytes()).isZero();
+  }
+
+  private long pastBytes() {
+    ShardLoad load = ShardLoad.read(store, shard, generation, tail);
+    assertThat(load).isInstanceOf(ShardLoad.Folded.class);
+    return ((ShardLoad.Folded) load).pastBytes();
+  }
+}
