@@ -40,7 +40,7 @@ final class Adds {
   private final NodeOptions options;
   private final Shards shards;
   private final Committer committer;
-  private final Names names;
+  private final RecordChanges records;
   private final Host host;
 
   /** Named adds on their way to the journal, with whoever waits to know their fate. */
@@ -66,13 +66,13 @@ final class Adds {
       NodeOptions options,
       Shards shards,
       Committer committer,
-      Names names,
+      RecordChanges records,
       Host host) {
     this.env = env;
     this.options = options;
     this.shards = shards;
     this.committer = committer;
-    this.names = names;
+    this.records = records;
     this.host = host;
   }
 
@@ -210,7 +210,7 @@ final class Adds {
 
   /** Finds the job of a name; one that is on its way is waited for, for it may never be. */
   private void resolve(AddRequest request, String name, Consumer<JobRef> then) {
-    names.get(
+    records.get(
         Names.recordKey(request.spec.namespace(), name, null),
         record -> {
           JobRef job = record.map(stored -> Names.Value.decode(stored.value()).job()).orElse(null);
@@ -456,7 +456,7 @@ final class Adds {
     byte[] value = new Names.Value(ref, key != null ? key : "", null, 0).encode();
     namedOnTheirWay.put(ref, new ArrayList<>());
     Stamp stamp =
-        names.put(
+        records.put(
             Names.recordKey(request.spec),
             expected,
             value,
@@ -490,7 +490,7 @@ final class Adds {
   private void gaveUp(AddRequest request) {
     if (request.named() && request.shard != null && !request.replacing) {
       JobSpec spec = JobSpec.decodeHead(request.body);
-      names.change(Names.recordKey(spec), spec.stamp(), null, inEffect -> {});
+      records.change(Names.recordKey(spec), spec.stamp(), null, inEffect -> {});
       settledName(request);
     }
   }
@@ -507,7 +507,7 @@ final class Adds {
 
   /** The record is somebody's: whose, and is that job still there? */
   private void examine(AddRequest request) {
-    names.get(
+    records.get(
         Names.recordKey(request.spec),
         found -> {
           if (found.isEmpty()) {

@@ -26,7 +26,7 @@ public final class Flow {
   private static final long RETRY_NANOS = 50_000_000;
 
   private final NodeEnvironment env;
-  private final Names records;
+  private final RecordChanges records;
   private final Timers timers;
   private final Rates rates;
   private final Dispatcher dispatcher;
@@ -68,7 +68,12 @@ public final class Flow {
 
   private record Kept(FlowSetting setting, Stamp version) {}
 
-  Flow(NodeEnvironment env, Names records, Timers timers, Rates rates, Dispatcher dispatcher) {
+  Flow(
+      NodeEnvironment env,
+      RecordChanges records,
+      Timers timers,
+      Rates rates,
+      Dispatcher dispatcher) {
     this.env = env;
     this.records = records;
     this.timers = timers;

@@ -45,7 +45,7 @@ public final class Node {
   private final ArrayDeque<ShardJob> arrivals = new ArrayDeque<>();
   private final Committer committer;
   private final Shards shards;
-  private final Names names;
+  private final RecordChanges records;
   private final Adds adds;
   private final Dispatcher dispatcher;
   private final Keys keys;
@@ -68,9 +68,9 @@ public final class Node {
     this.env = env;
     this.options = options;
     this.committer = new Committer(env, new CommitHost());
-    this.names = new Names(env, options.incarnation(), timers);
-    this.shards = new Shards(env, options, committer, names, new ShardHost());
-    this.adds = new Adds(env, options, shards, committer, names, new AddHost());
+    this.records = new RecordChanges(env, options.incarnation(), timers);
+    this.shards = new Shards(env, options, committer, records, new ShardHost());
+    this.adds = new Adds(env, options, shards, committer, records, new AddHost());
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
     this.attempts =
@@ -81,11 +81,11 @@ public final class Node {
             timers,
             new Attempts.Rules(retries, recurrences),
             new AttemptHost());
-    this.rates = new Rates(env, names, timers);
+    this.rates = new Rates(env, records, timers);
     this.keys = new Keys(rates, new KeyHost());
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
-    this.flow = new Flow(env, names, timers, rates, dispatcher);
+    this.flow = new Flow(env, records, timers, rates, dispatcher);
     this.cancels = new Cancels(env, shards, committer, attempts, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, this::met);
@@ -145,7 +145,7 @@ public final class Node {
     }
     boolean moreDue = takeDue();
     boolean moreToStart = dispatcher.turn();
-    names.turn();
+    records.turn();
     bodies.turn();
     committer.turn();
     return moreArrivals || moreDue || moreToStart ? 0 : nanosToNext();
@@ -547,7 +547,7 @@ public final class Node {
 
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
-    return attempts.running() == 0 && committer.idle() && names.idle() && !shards.isUnsettled();
+    return attempts.running() == 0 && committer.idle() && records.idle() && !shards.isUnsettled();
   }
 
   /** How many attempts are under way or wait for their outcome to be durable. */
@@ -830,7 +830,7 @@ public final class Node {
   }
 
   private void changeName(Shard shard, String recordKey, Stamp version, byte @Nullable [] value) {
-    names.change(
+    records.change(
         recordKey,
         version,
         value,
@@ -838,7 +838,7 @@ public final class Node {
           if (inEffect) {
             nameSettled(shard);
           } else {
-            names.get(
+            records.get(
                 recordKey,
                 found -> {
                   if (found.isPresent() && found.get().version().equals(version)) {

@@ -28,10 +28,10 @@ final class Rates {
   private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
-  private final Names records;
+  private final RecordChanges records;
   private final Timers timers;
 
-  Rates(NodeEnvironment env, Names records, Timers timers) {
+  Rates(NodeEnvironment env, RecordChanges records, Timers timers) {
     this.env = env;
     this.records = records;
     this.timers = timers;

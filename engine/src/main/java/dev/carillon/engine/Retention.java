@@ -33,7 +33,7 @@ public final class Retention {
   private final NodeOptions options;
   private final Shards shards;
   private final Committer committer;
-  private final Names names;
+  private final RecordChanges records;
   private boolean lookingAtAll;
 
   /** Whether shards with history may be there that nobody owns. */
@@ -43,12 +43,16 @@ public final class Retention {
   private long nextLookNanos;
 
   Retention(
-      NodeEnvironment env, NodeOptions options, Shards shards, Committer committer, Names names) {
+      NodeEnvironment env,
+      NodeOptions options,
+      Shards shards,
+      Committer committer,
+      RecordChanges records) {
     this.env = env;
     this.options = options;
     this.shards = shards;
     this.committer = committer;
-    this.names = names;
+    this.records = records;
   }
 
   /**
@@ -225,11 +229,11 @@ public final class Retention {
       return;
     }
     String recordKey = Names.recordKey(JobSpec.decodeHead(job.body()));
-    names.get(
+    records.get(
         recordKey,
         found -> {
           if (found.isPresent() && pointsAt(found.get(), shard.ref(job.number))) {
-            names.change(
+            records.change(
                 recordKey,
                 found.get().version(),
                 null,

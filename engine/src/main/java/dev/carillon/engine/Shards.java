@@ -78,12 +78,17 @@ final class Shards {
     final List<Runnable> waiting = new ArrayList<>();
   }
 
-  Shards(NodeEnvironment env, NodeOptions options, Committer committer, Names names, Host host) {
+  Shards(
+      NodeEnvironment env,
+      NodeOptions options,
+      Committer committer,
+      RecordChanges records,
+      Host host) {
     this.env = env;
     this.options = options;
     this.committer = committer;
     this.host = host;
-    this.retention = new Retention(env, options, this, committer, names);
+    this.retention = new Retention(env, options, this, committer, records);
     this.packs = new Packs(env, options, this, committer, retention);
   }
 

@@ -45,7 +45,8 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     NodeOptions options = NodeOptions.of("node", 1);
     StillWorld world = new StillWorld(options);
     Timers timers = new Timers();
-    Keys keys = new Keys(new Rates(world, new Names(world, 1, timers), timers), new NoHost());
+    Keys keys =
+        new Keys(new Rates(world, new RecordChanges(world, 1, timers), timers), new NoHost());
     return new Dispatcher(
         1, new NoStarter(), keys, job -> {}, new Bodies(world, options, timers, new NoHost()));
   }

@@ -1,0 +1,169 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that this node reads and changes of records. Changes go in order, many in one call, one call
+ * at a time; an unknown outcome is resolved before the next is sent. What the store could not take
+ * goes again with what has come meanwhile.
+ */
+final class RecordChanges {
+  private static final int MAX_CHANGES = 2_000;
+  private static final long RETRY_NANOS = 20_000_000;
+
+  private final NodeEnvironment env;
+  private final long incarnation;
+  private final Timers timers;
+  private final ArrayDeque<Queued> queue = new ArrayDeque<>();
+  private long sequence;
+  private boolean busy;
+  private int reads;
+
+  private record Queued(Change change, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
+
+  RecordChanges(NodeEnvironment env, long incarnation, Timers timers) {
+    this.env = env;
+    this.incarnation = incarnation;
+    this.timers = timers;
+  }
+
+  /** Whether this node made the change that gave a record its version. */
+  boolean wrote(Stamp version) {
+    return version.writer() == incarnation;
+  }
+
+  /** Whether nothing is asked: who waits for an answer may hold a shard. */
+  boolean idle() {
+    return queue.isEmpty() && !busy && reads == 0;
+  }
+
+  /** Puts or, with a null value, deletes; {@code done} hears whether that is in effect. */
+  Stamp change(String key, Stamp expected, byte @Nullable [] value, Consumer<Boolean> done) {
+    return queue(key, expected, value, done, null);
+  }
+
+  /**
+   * Puts or, with a null value, deletes; {@code ifFull} hears why, in the place of {@code done},
+   * where there is no room.
+   */
+  Stamp put(
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      Consumer<Boolean> done,
+      Consumer<String> ifFull) {
+    return queue(key, expected, value, done, ifFull);
+  }
+
+  private Stamp queue(
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      Consumer<Boolean> done,
+      @Nullable Consumer<String> ifFull) {
+    Stamp stamp = new Stamp(incarnation, ++sequence);
+    queue.add(new Queued(new Change(key, expected, value, stamp), done, ifFull));
+    return stamp;
+  }
+
+  /** Looks a record up; {@code done} gets it once the store answers. */
+  void get(String key, Consumer<Optional<Stored>> done) {
+    reads++;
+    read(key, done);
+  }
+
+  private void read(String key, Consumer<Optional<Stored>> done) {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().get(key),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Optional<Stored>>(Optional<Stored> found)) {
+            reads--;
+            done.accept(found);
+          } else {
+            later(() -> read(key, done));
+          }
+        });
+  }
+
+  private void later(Runnable action) {
+    timers.at(env.monotonicNanos() + RETRY_NANOS, action);
+  }
+
+  /** Sends what has gathered, if nothing is under way. */
+  void turn() {
+    if (busy || queue.isEmpty()) {
+      return;
+    }
+    List<Queued> group = new ArrayList<>();
+    while (!queue.isEmpty() && group.size() < MAX_CHANGES) {
+      group.add(queue.remove());
+    }
+    busy = true;
+    send(group);
+  }
+
+  private void send(List<Queued> group) {
+    List<Change> changes = group.stream().map(Queued::change).toList();
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().apply(changes),
+        outcomes -> settled(group, outcomes));
+  }
+
+  private void settled(List<Queued> group, List<Outcome<Stamp>> outcomes) {
+    List<Queued> again = new ArrayList<>();
+    ArrayDeque<Queued> unknown = new ArrayDeque<>();
+    for (int i = 0; i < group.size(); i++) {
+      Queued queued = group.get(i);
+      switch (outcomes.get(i)) {
+        case Outcome.Ok<Stamp> ok -> queued.done().accept(true);
+        case Outcome.Unknown<Stamp> u -> unknown.add(queued);
+        case Outcome.Unavailable<Stamp> u -> again.add(queued);
+        case Outcome.Full<Stamp>(String detail) when queued.ifFull() != null ->
+            queued.ifFull().accept(detail);
+        case Outcome.Full<Stamp> f -> again.add(queued);
+        default -> queued.done().accept(false);
+      }
+    }
+    resolve(unknown, again);
+  }
+
+  /** Resolves in order of sequence, then queues again what is known not to be in effect. */
+  private void resolve(ArrayDeque<Queued> unknown, List<Queued> again) {
+    Queued next = unknown.peek();
+    if (next == null) {
+      if (again.isEmpty()) {
+        busy = false;
+      } else {
+        later(
+            () -> {
+              queue.addAll(again);
+              busy = false;
+            });
+      }
+      return;
+    }
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().resolve(next.change()),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect)) {
+            unknown.remove();
+            next.done().accept(inEffect);
+            resolve(unknown, again);
+          } else {
+            later(() -> resolve(unknown, again));
+          }
+        });
+  }
+}
