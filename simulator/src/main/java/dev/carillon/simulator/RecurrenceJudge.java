@@ -64,16 +64,10 @@ final class RecurrenceJudge {
     JournalFormat.Move move = moveOf(job);
     if (next.attempt() != 0) {
       ran(job, schedule, move, next);
+    } else if (next.children().isEmpty()) {
+      passedOver(job, schedule, move, next); // also by what was on its way when it was paused
     } else {
-      check(
-          job.pauseReason == null,
-          Guarantee.CONTROL,
-          () -> job + " is paused and has an occurrence all the same");
-      if (next.children().isEmpty()) {
-        passedOver(job, schedule, move, next);
-      } else {
-        spawned(job, schedule, move, next);
-      }
+      spawned(job, schedule, move, next);
     }
   }
 
@@ -103,6 +97,10 @@ final class RecurrenceJudge {
 
   private static void spawned(
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
+    check(
+        job.pauseReason == null,
+        Guarantee.CONTROL,
+        () -> job + " is paused and has an occurrence all the same");
     check(
         spawns(schedule) && next.children().size() == 1 && next.outcome() == null,
         Guarantee.RECURRENCES,
