@@ -351,9 +351,12 @@ final class Adds {
    * crash before would leave them to be forgotten by the time it is due.
    */
   private static long awakeBy(AddRequest request) {
+    List<After> after = request.spec.more().after();
+    if (after.isEmpty()) {
+      return request.spec.dueMicros();
+    }
     long inBatch = request.inBatch.stream().filter(each -> each.other().operation != null).count();
-    boolean outside = request.spec.more().after().size() > inBatch;
-    return outside ? Shards.ALWAYS_AWAKE : request.spec.dueMicros();
+    return after.size() > inBatch ? Shards.ALWAYS_AWAKE : request.spec.dueMicros();
   }
 
   private void addTogether(AddBatch batch) {
