@@ -22,7 +22,7 @@ final class TenantsRun {
   /** How fast jobs are scheduled at the least, and started at the most, to plan the times by. */
   private static final int SLOWEST_FILL = 40_000;
 
-  private static final int FASTEST_STARTS = 200_000;
+  private static final int FASTEST_STARTS = 400_000;
   private static final long LEAST_LEAD_MICROS = 3_000_000;
 
   private final RunOptions options;
