@@ -98,6 +98,12 @@ final class Dependencies {
     }
   }
 
+  /** A shard that cannot be read may be mended one day: until then others have the place. */
+  private void afterOthers(Runnable action) {
+    again(REFUSED_NANOS, () -> begin(action));
+    over();
+  }
+
   private void again(long nanos, Runnable action) {
     timers.at(env.monotonicNanos() + nanos, action);
   }
@@ -108,7 +114,7 @@ final class Dependencies {
         other.shard(),
         shard -> {
           if (shard == null && shards.refused().containsKey(other.shard())) {
-            again(REFUSED_NANOS, () -> arrange(made));
+            afterOthers(() -> arrange(made));
             return;
           }
           ShardJob job =
@@ -217,7 +223,7 @@ final class Dependencies {
         waiter.shard(),
         shard -> {
           if (shard == null && shards.refused().containsKey(waiter.shard())) {
-            again(REFUSED_NANOS, () -> tell(waiter, ended, state, done));
+            afterOthers(() -> tell(waiter, ended, state, done));
             return;
           }
           ShardJob job =

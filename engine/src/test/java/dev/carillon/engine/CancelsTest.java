@@ -26,8 +26,10 @@ class CancelsTest {
     JobRef job = world.add(named(due, due + Micros.PER_SECOND * 60));
     More waits = More.NONE.with(List.of(new After(job, Dependency.Condition.ENDED)), List.of());
     world.add(spec(null, due, 0, waits));
-    world.pass(AHEAD);
-    world.settle();
+    for (int minute = 0; minute < AHEAD.toMinutes(); minute++) {
+      world.pass(Duration.ofMinutes(1)); // its shard sleeps again
+      world.settle();
+    }
     // Others wait for its end: its shard is to be awake first, which takes a while.
     world.hold(NodeEnvironment.Channel.CONTROL);
     world.pass(Duration.ofMinutes(1));
