@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.engine.Node;
 
 /** A question that is put by a few lines of code. */
@@ -11,7 +13,9 @@ final class Ask<T> extends Pending<T> {
   /** Whether asking changes anything. */
   enum Effect {
     READS,
-    WRITES
+    WRITES,
+    /** Writes, and once more if it is asked again. */
+    ADDS
   }
 
   /** Puts the question and sees to it that {@code asked} is answered. */
@@ -34,7 +38,7 @@ final class Ask<T> extends Pending<T> {
 
   @Override
   void giveUp(Node node, String waited) {
-    if (effect == Effect.WRITES) {
+    if (changesSomething()) {
       fail(unknown("no answer from the store after " + waited));
     } else {
       super.giveUp(node, waited);
@@ -43,7 +47,14 @@ final class Ask<T> extends Pending<T> {
 
   @Override
   boolean changesSomething() {
-    return effect == Effect.WRITES;
+    return effect != Effect.READS;
+  }
+
+  @Override
+  CarillonException unknown(String why) {
+    return effect == Effect.ADDS
+        ? OutcomeUnknownException.ofAdding(what + ": " + why)
+        : super.unknown(why);
   }
 
   @Override

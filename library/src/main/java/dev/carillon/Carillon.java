@@ -362,6 +362,11 @@ public final class Carillon implements AutoCloseable {
       throw new dev.carillon.api.InvalidJobException(
           "ifExists: " + whenDone.ifExists() + " (expected: FAIL for the last job of a group)");
     }
+    if (!whenDone.dependencies().isEmpty()) {
+      throw new dev.carillon.api.InvalidJobException(
+          "whenDone: waits for %d other jobs (expected: only for the members, make them some)"
+              .formatted(whenDone.dependencies().size()));
+    }
     List<Job<?>> jobs = new ArrayList<>(members);
     jobs.add(whenDone);
     List<JobHandle<?>> handles = scheduleAll(jobs, PendingBatch::tieLastToAll);
@@ -605,16 +610,22 @@ public final class Carillon implements AutoCloseable {
    *
    * @param id the recurring job
    * @param from the first time of the range
-   * @param to the last time of the range
-   * @return the occurrences' jobs, oldest first; none where the schedule has no time in the range
+   * @param to the last time of the range, not after now: what is to come the schedule does itself
+   * @return the occurrences' jobs, oldest first; none where the schedule has no time in the range,
+   *     as one of a fixed delay, whose times depend on when the last occurrence ended
    * @throws JobNotFoundException if there is no such job, or it has ended
-   * @throws dev.carillon.api.InvalidJobException if the job is not recurring, or there would be too
-   *     many occurrences that have not ended
+   * @throws dev.carillon.api.InvalidJobException if the job is not recurring, the range is not over
+   *     yet, or there would be too many occurrences that have not ended
    */
   public List<JobId> backfill(JobId id, Instant from, Instant to) {
     shutdown.requireOpen();
     Limits.checkDue(from);
     Limits.checkDue(to);
+    Instant now = Micros.toInstant(runner.wallMicros());
+    if (to.isAfter(now)) {
+      throw new dev.carillon.api.InvalidJobException(
+          "to: " + to + " (expected: not after now, " + now + ")");
+    }
     return control.occurrences(
         id, "backfilling", (node, job, answer) -> node.backfill(job, from, to, answer));
   }
@@ -828,7 +839,7 @@ public final class Carillon implements AutoCloseable {
    * @return whether its loop turns and whether it can accept jobs
    */
   public Health health() {
-    boolean live = loop.sinceLastTurnNanos() < STUCK_NANOS;
+    boolean live = !loop.isEnded() && loop.sinceLastTurnNanos() < STUCK_NANOS;
     String problem = problem(live);
     return new Health(live, problem == null, problem == null ? detail() : problem);
   }
@@ -876,6 +887,7 @@ public final class Carillon implements AutoCloseable {
         stats.loadedJobs(),
         stats.running(),
         stats.ready(),
+        stats.blocked(),
         stats.queued(),
         stats.refusedShards(),
         admission.jobs(),

@@ -8,6 +8,7 @@ package dev.carillon;
  * @param loadedJobs how many jobs those are
  * @param running attempts under way
  * @param ready jobs that wait for a slot
+ * @param blocked due jobs that wait for a handler, or for one that can decode them
  * @param queued operations that wait for the store
  * @param refusedShards shards that could not be read and are left alone
  * @param unansweredJobs jobs whose callers wait for an answer
@@ -20,6 +21,7 @@ public record CarillonStats(
     int loadedJobs,
     int running,
     long ready,
+    long blocked,
     long queued,
     int refusedShards,
     long unansweredJobs,

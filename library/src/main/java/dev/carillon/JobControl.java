@@ -71,7 +71,7 @@ final class JobControl {
             new Ask<List<JobId>>(
                 loop,
                 what,
-                Ask.Effect.WRITES,
+                Ask.Effect.ADDS,
                 (node, asked) -> wish.put(node, ref, new Answer(id, what, asked))))
         .await();
   }
@@ -85,7 +85,10 @@ final class JobControl {
     @Override
     public void refused(Outcome<ControlResult> why) {
       if (!(why instanceof Outcome.Ok<ControlResult>(ControlResult result))) {
-        asked.fail(StoreAnswers.notWritten(what, why));
+        asked.fail(
+            why instanceof Outcome.Unknown<ControlResult>
+                ? asked.unknown("the store does not know")
+                : StoreAnswers.notWritten(what, why));
         return;
       }
       asked.fail(

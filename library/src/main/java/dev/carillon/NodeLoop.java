@@ -135,6 +135,11 @@ final class NodeLoop {
     return settings.answerTimeout();
   }
 
+  /** Whether there will be no further turn. */
+  boolean isEnded() {
+    return ended;
+  }
+
   /** How long ago the last turn was. */
   long sinceLastTurnNanos() {
     return System.nanoTime() - lastTurnNanos;
@@ -212,13 +217,21 @@ final class NodeLoop {
   private void run() {
     try {
       while (!stopping || !mailbox.isEmpty()) {
-        long sleep = round();
-        if (sleep > 0 && !stopping) {
-          mailbox.sleep(sleep);
-        }
+        turnOnce();
       }
     } finally {
       end();
+    }
+  }
+
+  private void turnOnce() {
+    try {
+      long sleep = round();
+      if (sleep > 0 && !stopping) {
+        mailbox.sleep(sleep);
+      }
+    } catch (Throwable e) {
+      reports.report("the loop failed and goes on", e);
     }
   }
 

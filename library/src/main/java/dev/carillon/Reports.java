@@ -22,10 +22,15 @@ final class Reports {
     return count.get();
   }
 
+  /** Never throws: the loops that come here must not die of a log, nor of a full heap. */
   void report(String problem, @Nullable Throwable cause) {
     count.incrementAndGet();
-    if (isNew(cause == null ? problem : problem + keyOf(cause))) {
-      LOG.warn("{} (further ones of this cause are only counted)", problem, cause);
+    try {
+      if (isNew(cause == null ? problem : problem + keyOf(cause))) {
+        LOG.warn("{} (further ones of this cause are only counted)", problem, cause);
+      }
+    } catch (Throwable e) {
+      count.incrementAndGet();
     }
   }
 

@@ -19,6 +19,11 @@ final class Upcoming {
   /** The most entries given, and the most of one job: a schedule by the second has many. */
   static final int MOST = 10_000;
 
+  /**
+   * How many times of a schedule that ends after so many are counted off until the range begins.
+   */
+  private static final int MOST_PASSED = 1_000_000;
+
   private final Function<JobQuery, Page<JobInfo>> lister;
 
   Upcoming(Function<JobQuery, Page<JobInfo>> lister) {
@@ -71,16 +76,18 @@ final class Upcoming {
     } else {
       time = schedule.next(time);
     }
-    for (int i = 0; time != null && time.isBefore(to) && i < MOST && left > 0; i++, left--) {
-      addIfWithin(all, job, time, from, to);
+    int added = 0;
+    for (int i = 0; time != null && time.isBefore(to) && added < MOST && left > 0; i++, left--) {
+      if (i == MOST_PASSED) {
+        return;
+      }
+      added += addIfWithin(all, job, time, from, to) ? 1 : 0;
       time = schedule.next(time);
     }
   }
 
-  private static void addIfWithin(
+  private static boolean addIfWithin(
       List<UpcomingJob> all, JobInfo job, Instant time, Instant from, Instant to) {
-    if (!time.isBefore(from) && time.isBefore(to)) {
-      all.add(new UpcomingJob(time, job));
-    }
+    return !time.isBefore(from) && time.isBefore(to) && all.add(new UpcomingJob(time, job));
   }
 }

@@ -100,7 +100,8 @@ public record Dependency(@Nullable JobId job, @Nullable String name, Condition c
   }
 
   /**
-   * That the job of a name has succeeded: one of the same batch, or one that exists.
+   * That the job of a name has succeeded: one of the same batch, or one that has the name now. A
+   * name is free again when its job has ended; to wait for one that may have, use its id.
    *
    * @param name the name of the job to wait for
    * @return the dependency

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * It is not known whether the request was applied: the store did not answer in time, or the caller
  * was interrupted while waiting. Cancelling or saving again is always safe. Scheduling again under
- * the same name or idempotency key cannot duplicate the job; without one it can. The message says
- * what holds for the request that was made.
+ * the same name or idempotency key cannot duplicate the job; without one it can, and so can
+ * triggering and backfilling. The message says what holds for the request that was made.
  */
 public final class OutcomeUnknownException extends CarillonException {
 
@@ -44,5 +44,16 @@ public final class OutcomeUnknownException extends CarillonException {
    */
   public static OutcomeUnknownException ofRepeatable(String message) {
     return new OutcomeUnknownException(message, "asking again is safe", null);
+  }
+
+  /**
+   * Of a request that adds something each time it is made, such as a backfill.
+   *
+   * @param message what was asked and what is missing, for people
+   * @return the exception, to be thrown
+   */
+  public static OutcomeUnknownException ofAdding(String message) {
+    return new OutcomeUnknownException(
+        message, "look before you ask again, which would add as much once more", null);
   }
 }

@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param permits how many in a period, from 1 to {@link Limits#RATE_MAX_PERMITS}
  * @param period from {@link Limits#RATE_MIN_PERIOD} to {@link Limits#RATE_MAX_PERIOD}
- * @param burst how many at once, from 1 to {@link Limits#RATE_MAX_PERMITS}
+ * @param burst how many at once, from 1 to {@link Limits#RATE_MAX_PERMITS}, and at most what the
+ *     rate gives in ten years
  */
 public record Rate(int permits, Duration period, int burst) {
 
   private static final long BURST_MILLIS = 100;
+  private static final Duration LONGEST_BURST = Duration.ofDays(3650);
 
   /**
    * Checks the ranges.
@@ -27,6 +29,9 @@ public record Rate(int permits, Duration period, int burst) {
     Check.range("burst", burst, 1, Limits.RATE_MAX_PERMITS);
     if (period.toNanos() / permits == 0) {
       throw Check.invalid("permits", permits, "at most one a nanosecond");
+    }
+    if (period.dividedBy(permits).compareTo(LONGEST_BURST.dividedBy(burst)) > 0) {
+      throw Check.invalid("burst", burst, "at most what the rate gives in " + LONGEST_BURST);
     }
   }
 

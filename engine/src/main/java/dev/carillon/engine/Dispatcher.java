@@ -90,6 +90,11 @@ final class Dispatcher {
     return ready;
   }
 
+  /** Due jobs that wait for a handler, or for one that can decode them. */
+  long blocked() {
+    return handlers.values().stream().mapToLong(HandlerSlot::blocked).sum();
+  }
+
   HandlerSlot handler(String type) {
     HandlerSlot last = lastHandler;
     if (last != null && last.type.equals(type)) {

@@ -210,7 +210,7 @@ public final class Flow {
     if (setting.rate() == null) {
       gate.rate(null, rates);
     } else if (gate.bucket() != null) {
-      gate.bucket().rate(setting.rate());
+      rates.change(gate.bucket(), setting.rate());
     } else {
       String record = subject.recordKey(Rates.RECORDS);
       gate.rate(new TokenBucket(record, setting.rate(), dispatcher::lookAgain), rates);

@@ -72,6 +72,11 @@ final class HandlerSlot {
     return turns.size();
   }
 
+  /** How many jobs wait for a handler, or for one that can decode them. */
+  long blocked() {
+    return blocked.stream().filter(HandlerSlot::isBlocked).count();
+  }
+
   /** The jobs that wait for a handler, which wait no longer. */
   List<ShardJob> takeBlocked() {
     List<ShardJob> taken = new ArrayList<>();

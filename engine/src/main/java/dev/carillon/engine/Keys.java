@@ -65,7 +65,7 @@ final class Keys {
             new Name(job.namespace, concurrency.key()), n -> new KeySlot(n.namespace(), n.key()));
     Rate rate = concurrency.rate();
     if (rate != null && slot.bucket != null) {
-      slot.bucket.rate(rate);
+      rates.change(slot.bucket, rate);
     } else if (rate != null) {
       slot.bucket = new TokenBucket(recordKey(slot), rate, () -> offer(slot));
     }

@@ -603,6 +603,7 @@ public final class Node {
         live,
         attempts.running(),
         dispatcher.ready(),
+        dispatcher.blocked(),
         committer.queued(),
         committer.isStuck(),
         shards.refused().size());
@@ -616,6 +617,7 @@ public final class Node {
    * @param loadedJobs how many those are
    * @param running attempts under way
    * @param ready jobs that wait for a slot
+   * @param blocked due jobs that wait for a handler, or for one that can decode them
    * @param queued operations that wait for the store
    * @param committing whether a commit is under way
    * @param refusedShards that could not be read
@@ -626,6 +628,7 @@ public final class Node {
       int loadedJobs,
       int running,
       long ready,
+      long blocked,
       long queued,
       boolean committing,
       int refusedShards) {}
@@ -928,6 +931,7 @@ public final class Node {
   }
 
   private void tellBlocked(ShardJob job) {
+    env.metrics().count("jobs.blocked", 1);
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Rate;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
@@ -54,6 +55,15 @@ final class Rates {
       write(bucket, now);
     }
     return left >= bucket.intervalNanos();
+  }
+
+  /** Sets another rate; those that wait for the old one are offered the new. */
+  void change(TokenBucket bucket, Rate rate) {
+    long now = env.monotonicNanos();
+    if (bucket.rate(rate, now)) {
+      timers.cancel(bucket.wake);
+      bucket.wake = timers.at(now, bucket.free);
+    }
   }
 
   void take(TokenBucket bucket) {

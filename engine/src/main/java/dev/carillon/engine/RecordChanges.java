@@ -126,16 +126,25 @@ final class RecordChanges {
     for (int i = 0; i < group.size(); i++) {
       Queued queued = group.get(i);
       switch (outcomes.get(i)) {
-        case Outcome.Ok<Stamp> ok -> queued.done().accept(true);
+        case Outcome.Ok<Stamp> ok -> tell(queued.done(), true);
         case Outcome.Unknown<Stamp> u -> unknown.add(queued);
         case Outcome.Unavailable<Stamp> u -> again.add(queued);
         case Outcome.Full<Stamp>(String detail) when queued.ifFull() != null ->
-            queued.ifFull().accept(detail);
+            tell(queued.ifFull(), detail);
         case Outcome.Full<Stamp> f -> again.add(queued);
-        default -> queued.done().accept(false);
+        default -> tell(queued.done(), false);
       }
     }
     resolve(unknown, again);
+  }
+
+  /** What one of them makes of it must not hold up the others. */
+  private <T> void tell(Consumer<T> done, T answer) {
+    try {
+      done.accept(answer);
+    } catch (RuntimeException e) {
+      env.report("what follows a change of a record failed", e);
+    }
   }
 
   /** Resolves in order of sequence, then queues again what is known not to be in effect. */
@@ -159,7 +168,7 @@ final class RecordChanges {
         outcome -> {
           if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect)) {
             unknown.remove();
-            next.done().accept(inEffect);
+            tell(next.done(), inEffect);
             resolve(unknown, again);
           } else {
             later(() -> resolve(unknown, again));

@@ -18,6 +18,7 @@ final class TokenBucket {
   /** Runs when an attempt may start again. */
   final Runnable free;
 
+  private Rate rate;
   private long intervalNanos;
   private long toleranceNanos;
 
@@ -42,12 +43,27 @@ final class TokenBucket {
   TokenBucket(String record, Rate rate, Runnable free) {
     this.record = record;
     this.free = free;
-    rate(rate);
+    this.rate = rate;
+    measure();
   }
 
-  void rate(Rate rate) {
+  private void measure() {
     intervalNanos = rate.period().toNanos() / rate.permits();
     toleranceNanos = intervalNanos * (rate.burst() - 1);
+  }
+
+  /**
+   * Has another rate from now on; false where it is the same. What an older, slower one had used up
+   * counts as all of the new one at most.
+   */
+  boolean rate(Rate newRate, long now) {
+    if (newRate.equals(rate)) {
+      return false;
+    }
+    rate = newRate;
+    measure();
+    fullNanos = Math.min(fullNanos, now + capacityNanos());
+    return true;
   }
 
   long intervalNanos() {

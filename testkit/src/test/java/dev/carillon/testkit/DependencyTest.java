@@ -328,6 +328,18 @@ class DependencyTest {
   }
 
   @Test
+  void aGroupsLastJobWaitsForItsMembersOnly() {
+    JobId foreign = schedule(NOTE.job("foreign").in(seconds(10)));
+    assertThatThrownBy(
+            () ->
+                world()
+                    .carillon()
+                    .scheduleGroup(List.of(NOTE.job("a")), DONE.job("done").after(foreign)))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("whenDone: waits for 1 other jobs");
+  }
+
+  @Test
   void aGroupsLastJobStartsWhenAllHaveEnded() {
     JobGroup<Void> group =
         world()

@@ -341,6 +341,7 @@ class FlowControlTest {
     schedule(NOTE.job("a").concurrency("k"));
     world().settle();
     assertThat(info(orphan).blockReason()).isEqualTo(BlockReason.NO_HANDLER);
+    assertThat(world().carillon().stats().blocked()).isEqualTo(1);
     assertThat(starts).containsExactly("a 0");
     world().carillon().handle(ORPHAN, (text, job) -> noted(text));
     world().settle();
@@ -374,6 +375,19 @@ class FlowControlTest {
     schedule(NOTE.job("other"));
     world().advance(seconds(60));
     assertThat(starts).containsExactlyInAnyOrder("n 0", "other 0", "n 10", "n 20", "n 30");
+  }
+
+  @Test
+  void aRateThatIsRaisedCountsAtOnce() {
+    world().carillon().queue("slow").rate(Rate.of(1, Duration.ofHours(10)));
+    for (int i = 0; i < 3; i++) {
+      schedule(NOTE.job("q").queue("slow"));
+    }
+    world().advance(seconds(10));
+    assertThat(starts).containsExactly("q 0");
+    world().carillon().queue("slow").rate(Rate.perSecond(1));
+    world().advance(seconds(10));
+    assertThat(starts).containsExactly("q 0", "q 11", "q 12");
   }
 
   @Test
@@ -550,6 +564,9 @@ class FlowControlTest {
     assertThatThrownBy(() -> Rate.perSecond(1).burst(0))
         .isInstanceOf(InvalidJobException.class)
         .hasMessageContaining("burst: 0");
+    assertThatThrownBy(() -> Rate.of(1, Duration.ofDays(1)).burst(200_000))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("burst: 200000 (expected: at most what the rate gives in PT87600H)");
     assertThatThrownBy(() -> world().carillon().queue("q").limit(0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("limit: 0");

@@ -460,6 +460,10 @@ class RecurringTest {
     assertThat(seen)
         .containsExactlyInAnyOrder(
             from, from.plus(Duration.ofHours(1)), from.plus(Duration.ofHours(2)));
+    Instant later = world.now().plusSeconds(1);
+    assertThatThrownBy(() -> world.carillon().backfill(id, from, later))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("to: " + later + " (expected: not after now");
     assertThatThrownBy(() -> world.carillon().backfill(id, Instant.EPOCH, from))
         .isInstanceOf(InvalidJobException.class)
         .hasMessageContaining("too many");
