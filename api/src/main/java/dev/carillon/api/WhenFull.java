@@ -2,7 +2,8 @@ package dev.carillon.api;
 
 /**
  * What becomes of a due job when as many attempts run under its concurrency key as may. The limit
- * holds under each of them. The codes are stored: they never change and none is used again.
+ * holds under each of them. A retry waits, whatever the rule. The codes are stored: they never
+ * change and none is used again.
  */
 public enum WhenFull {
   /** It waits its turn, by priority, then due time. */
@@ -10,7 +11,8 @@ public enum WhenFull {
   /** It ends as {@link JobState#FAILED} without an attempt; a recurring job skips that time. */
   REJECT(2),
   /**
-   * The oldest of those that run or wait under the key is cancelled; it starts once there is room.
+   * The oldest of those that run or wait under the key is cancelled, of a recurring job that
+   * occurrence; it starts once there is room.
    */
   CANCEL_RUNNING(3),
   /** It ends as {@link JobState#CANCELLED} without an attempt; a recurring job skips that time. */

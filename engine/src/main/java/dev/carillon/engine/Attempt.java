@@ -64,6 +64,9 @@ public final class Attempt {
   /** Why the loop asked the handler to stop, if it did. */
   @Nullable StopCause stopCause;
 
+  /** Why the occurrence is not to go on, if so; its recurring job does. */
+  @Nullable String stopReason;
+
   /** The concurrency key that it holds, if any. */
   @Nullable KeySlot key;
 

@@ -372,6 +372,15 @@ final class Attempts implements Dispatcher.Starter {
     }
   }
 
+  /** The occurrence under way is not to go on; its recurring job moves on when it has stopped. */
+  void stopOccurrence(Attempt attempt, String reason) {
+    if (!attempt.over && attempt.stopReason == null) {
+      attempt.stopReason = reason;
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+      env.runner().interrupt(attempt);
+    }
+  }
+
   /** Nothing starts any more. */
   void stop() {
     stopping = true;
@@ -408,6 +417,8 @@ final class Attempts implements Dispatcher.Starter {
       case AttemptOutcome.Interrupted interrupted -> {
         if (attempt.job().cancelRequested()) {
           cancelled(attempt, null);
+        } else if (attempt.stopReason != null) {
+          occurred(attempt, JobState.FAILED, null, attempt.stopReason);
         } else {
           asIfNotMade(attempt);
         }
@@ -440,6 +451,8 @@ final class Attempts implements Dispatcher.Starter {
   private void failedOrStopped(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     if (attempt.job().cancelRequested()) {
       cancelled(attempt, error);
+    } else if (attempt.stopReason != null) {
+      occurred(attempt, JobState.FAILED, error, attempt.stopReason);
     } else {
       failed(attempt, error, verdict);
     }

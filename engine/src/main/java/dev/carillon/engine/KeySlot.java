@@ -131,7 +131,8 @@ final class KeySlot {
     List<ShardJob> all = new ArrayList<>();
     for (Object holder : holders) {
       ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
-      boolean over = holder instanceof Attempt attempt && attempt.over;
+      boolean over =
+          holder instanceof Attempt attempt && (attempt.over || attempt.stopReason != null);
       if (!over && !job.cancelRequested()) {
         all.add(job);
       }

@@ -39,6 +39,7 @@ final class Keys {
     /** The job ends without an attempt, or passes over this time if it is recurring. */
     void refuse(ShardJob job, JobState state, String reason);
 
+    /** The job does not go on; of a recurring one that is the occurrence. */
     void cancel(ShardJob job, String reason);
   }
 
@@ -92,17 +93,22 @@ final class Keys {
     // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
     // timeout.
     boolean byRate = slot.bucket != null && slot.held() < concurrency.limit();
-    if (may && !byRate && !slot.isHeldByAttemptOf(job)) {
-      String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
+    // A retry waits too: its occasion was there when it was new.
+    String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
+    ShardJob oldest = null;
+    if (may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job)) {
       if (isRefused(job, concurrency.whenFull(), full)) {
         return false;
       }
       if (concurrency.whenFull() == WhenFull.CANCEL_RUNNING) {
-        makeRoom(slot, concurrency.limit(), full);
+        oldest = inTheWay(slot, concurrency.limit());
       }
     }
     slot.await(job);
     host.blocked(job);
+    if (oldest != null) {
+      host.cancel(oldest, "a newer job is due; " + full); // its room may be offered at once
+    }
     return false;
   }
 
@@ -124,12 +130,11 @@ final class Keys {
     return state != null;
   }
 
-  /** The newest wins: the oldest of those that run or wait is cancelled. */
-  private void makeRoom(KeySlot slot, int limit, String full) {
+  /** The newest wins over the oldest of those that run or wait; null where there is room. */
+  private static @Nullable ShardJob inTheWay(KeySlot slot, int limit) {
     List<ShardJob> others = slot.contenders();
-    if (!others.isEmpty() && others.size() + slot.hung() >= limit) {
-      host.cancel(others.getFirst(), "a newer job is due; " + full);
-    }
+    boolean full = others.size() + slot.hung() >= limit;
+    return full && !others.isEmpty() ? others.getFirst() : null;
   }
 
   /** Whether the job, whose turn has come in its lane, may start; if not, it waits again. */

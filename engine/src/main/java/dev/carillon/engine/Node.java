@@ -1090,7 +1090,15 @@ public final class Node {
 
     @Override
     public void cancel(ShardJob job, String reason) {
-      cancels.cancel(Attempts.shardOf(job).ref(job.number), reason, outcome -> {});
+      Attempt attempt = job.attempt;
+      if (!job.isRecurring()) {
+        cancels.cancel(Attempts.shardOf(job).ref(job.number), reason, outcome -> {});
+      } else if (attempt != null) {
+        attempts.stopOccurrence(attempt, reason);
+      } else if (job.busy == 0) {
+        dispatcher.withdraw(job);
+        occurrences.skip(job, reason);
+      }
     }
   }
 

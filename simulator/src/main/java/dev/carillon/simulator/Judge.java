@@ -305,6 +305,11 @@ final class Judge {
           accepted && execution != null && execution.outcome instanceof AttemptOutcome.Succeeded,
           Guarantee.AT_LEAST_ONCE,
           () -> "an occurrence of " + job + " succeeded but its handler did not");
+    } else if (outcome == JobState.FAILED && KeyJudge.isForNewer(next.reason())) {
+      check(
+          world.keys.cancelledByNewer(job, next.reason()),
+          Guarantee.CANCEL,
+          () -> "an occurrence of " + job + " was stopped for a newer job that there is none of");
     } else {
       givenUp(job, outcome, next.attempt(), execution);
     }

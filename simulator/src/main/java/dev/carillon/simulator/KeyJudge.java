@@ -179,6 +179,11 @@ final class KeyJudge {
     return reason != null && reason.startsWith("concurrency key ");
   }
 
+  /** Whether the reason is that a newer job under the same key is due. */
+  static boolean isForNewer(@Nullable String reason) {
+    return reason != null && reason.startsWith("a newer job is due; concurrency key ");
+  }
+
   /** The job was refused because its key was full: there must have been others under it. */
   void refused(ModelJob job, WhenFull rule) {
     Key key = key(job);
@@ -227,8 +232,7 @@ final class KeyJudge {
 
   /** Whether a newer job under its key may have cancelled it. */
   boolean cancelledByNewer(ModelJob job, @Nullable String reason) {
-    return reason != null
-        && reason.startsWith("a newer job is due; concurrency key ")
+    return isForNewer(reason)
         && keys.values().stream()
             .filter(key -> key.jobs.contains(job)) // also before a replace
             .anyMatch(key -> key.jobs.stream().anyMatch(other -> other != job && cancels(other)));

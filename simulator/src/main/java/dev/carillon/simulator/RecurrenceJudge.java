@@ -135,7 +135,7 @@ final class RecurrenceJudge {
     boolean crowded =
         job.occurrences.stream().filter(ModelJob::live).count() >= MOST_LIVE
             && (MOST_LIVE + " have not ended").equals(next.reason());
-    if (crowded || KeyJudge.isRefusal(next.reason())) {
+    if (crowded || KeyJudge.isRefusal(next.reason()) || KeyJudge.isForNewer(next.reason())) {
       Instant time = schedule.nextAfter(instant(move.time()), instant(next.at()));
       follows(job, next, of(time, move.count(), Long.MIN_VALUE, 0));
       return;

@@ -11,6 +11,7 @@ import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
+import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
@@ -276,6 +277,49 @@ class FlowControlTest {
     awaitState(c, JobState.SUCCEEDED);
     assertThat(info(a).reason()).contains("a newer job is due", "key k");
     assertThat(most).hasValue(1);
+  }
+
+  @Test
+  void theNewestCancelsAnOccurrenceAndNotItsSchedule() throws InterruptedException {
+    JobId nightly = schedule(HOLD.job("s").on(Schedule.every(seconds(60))).concurrency("k"));
+    world().moveClock(seconds(60));
+    awaitRunning("s");
+    JobId newest = schedule(NOTE.job("n").concurrency(one(WhenFull.CANCEL_RUNNING)));
+    awaitState(newest, JobState.SUCCEEDED);
+    finish("s");
+    world().advance(seconds(120));
+    assertThat(starts).containsSubsequence("s 60", "n 60", "s 120", "s 180");
+    assertThat(info(nightly).state()).isEqualTo(JobState.SCHEDULED);
+    assertThat(world().carillon().history(nightly).orElseThrow().events())
+        .extracting(JobEvent::kind)
+        .contains(JobEvent.Kind.OCCURRENCE_FAILED)
+        .doesNotContain(JobEvent.Kind.CANCEL_REQUESTED);
+  }
+
+  @Test
+  void aRetryWaitsWhateverTheRule() throws InterruptedException {
+    world()
+        .carillon()
+        .handle(
+            DEAF,
+            (text, job) -> {
+              noted(text);
+              if (job.attempt() == 1) {
+                throw new IllegalStateException("once");
+              }
+            });
+    JobId flaky =
+        schedule(
+            DEAF.job("f")
+                .concurrency(one(WhenFull.REJECT))
+                .onFailure(FailurePolicy.constant(seconds(60), 3)));
+    world().settle();
+    schedule(HOLD.job("h").concurrency("k"));
+    awaitRunning("h");
+    world().moveClock(seconds(60));
+    awaitState(flaky, JobState.BLOCKED);
+    finish("h");
+    awaitState(flaky, JobState.SUCCEEDED);
   }
 
   @ParameterizedTest
