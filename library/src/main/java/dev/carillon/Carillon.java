@@ -364,7 +364,7 @@ public final class Carillon implements AutoCloseable {
     }
     if (!whenDone.dependencies().isEmpty()) {
       throw new dev.carillon.api.InvalidJobException(
-          "whenDone: waits for %d other jobs (expected: only for the members, make them some)"
+          "whenDone: waits for %d other jobs (expected: for the members only; make them members)"
               .formatted(whenDone.dependencies().size()));
     }
     List<Job<?>> jobs = new ArrayList<>(members);

@@ -734,8 +734,8 @@ class FailurePolicyTest {
 
   // ---- timeouts and ends
 
-  @Test
-  void timeoutIsAFailureLikeAnyOther() throws InterruptedException {
+  /** Attempts go on until they are interrupted; each releases one when it runs. */
+  private Semaphore hang(HandlerOptions options) {
     Semaphore running = new Semaphore(0);
     world
         .carillon()
@@ -745,7 +745,14 @@ class FailurePolicyTest {
               started(job);
               running.release();
               new CountDownLatch(1).await();
-            });
+            },
+            options);
+    return running;
+  }
+
+  @Test
+  void timeoutIsAFailureLikeAnyOther() throws InterruptedException {
+    Semaphore running = hang(HandlerOptions.defaults());
     JobHandle<Void> job =
         world
             .carillon()
@@ -779,17 +786,7 @@ class FailurePolicyTest {
           errors.add(error);
           return job.attempt() < 2 ? Optional.of(at(1000)) : Optional.empty();
         };
-    Semaphore running = new Semaphore(0);
-    world
-        .carillon()
-        .handle(
-            NOTE,
-            (text, job) -> {
-              started(job);
-              running.release();
-              new CountDownLatch(1).await();
-            },
-            HandlerOptions.defaults().retryRule(rule));
+    Semaphore running = hang(HandlerOptions.defaults().retryRule(rule));
     JobHandle<Void> job = world.carillon().schedule(NOTE.job("x").timeout(seconds(300)));
     running.acquire();
     world.moveClock(seconds(300));
@@ -815,16 +812,7 @@ class FailurePolicyTest {
           awaitQuietly(answer);
           return Optional.empty();
         };
-    Semaphore running = new Semaphore(0);
-    world
-        .carillon()
-        .handle(
-            NOTE,
-            (text, job) -> {
-              running.release();
-              new CountDownLatch(1).await();
-            },
-            HandlerOptions.defaults().retryRule(rule));
+    Semaphore running = hang(HandlerOptions.defaults().retryRule(rule));
     JobHandle<Void> job =
         world
             .carillon()
