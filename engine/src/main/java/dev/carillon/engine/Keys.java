@@ -93,11 +93,10 @@ final class Keys {
     // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
     // timeout.
     boolean byRate = slot.bucket != null && slot.held() < concurrency.limit();
-    // A retry waits too: its occasion was there when it was new.
-    String full = "concurrency key " + slot.key + ": " + concurrency.limit() + " at once";
     ShardJob oldest = null;
+    // A retry waits too: its occasion was there when it was new.
     if (may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job)) {
-      if (isRefused(job, concurrency.whenFull(), full)) {
+      if (isRefused(job, concurrency)) {
         return false;
       }
       if (concurrency.whenFull() == WhenFull.CANCEL_RUNNING) {
@@ -107,7 +106,8 @@ final class Keys {
     slot.await(job);
     host.blocked(job);
     if (oldest != null) {
-      host.cancel(oldest, "a newer job is due; " + full); // its room may be offered at once
+      // Now that it is in line, for the room may be offered at once.
+      host.cancel(oldest, "a newer job is due; " + full(concurrency));
     }
     return false;
   }
@@ -117,15 +117,19 @@ final class Keys {
     return first == null || ReadyLine.compare(job, first) <= 0;
   }
 
-  private boolean isRefused(ShardJob job, WhenFull rule, String reason) {
+  private static String full(Concurrency concurrency) {
+    return "concurrency key " + concurrency.key() + ": " + concurrency.limit() + " at once";
+  }
+
+  private boolean isRefused(ShardJob job, Concurrency concurrency) {
     JobState state =
-        switch (rule) {
+        switch (concurrency.whenFull()) {
           case REJECT -> JobState.FAILED;
           case CANCEL_NEWEST -> JobState.CANCELLED;
           case WAIT, CANCEL_RUNNING -> null;
         };
     if (state != null) {
-      host.refuse(job, state, reason);
+      host.refuse(job, state, full(concurrency));
     }
     return state != null;
   }
