@@ -594,7 +594,7 @@ final class Adds {
 
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
     // The job's own key: a replace may have brought another than the record was made with.
-    String key = JobSpec.decodeHead(live.body()).key();
+    String key = live.head().key();
     boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
     if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());

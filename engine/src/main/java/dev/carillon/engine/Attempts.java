@@ -199,7 +199,7 @@ final class Attempts implements Dispatcher.Starter {
       end(attempt, Body.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
       return;
     }
-    if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
+    if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
       returned(attempt);
       end(attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
@@ -270,7 +270,7 @@ final class Attempts implements Dispatcher.Starter {
           timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> lasted(attempt)));
     }
     if (job.has(JobSpec.TIMEOUT) || job.has(JobSpec.DEADLINE)) {
-      JobSpec spec = job.spec();
+      JobSpec spec = job.head();
       if (spec.timeoutMicros() != 0) {
         stopAfter(attempt, spec.timeoutMicros(), Attempt.StopCause.TIMEOUT);
       }
@@ -527,7 +527,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The deadline ends the waiting. */
   static long notAfterDeadline(ShardJob job, long micros) {
-    return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.spec().deadlineMicros()) : micros;
+    return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.head().deadlineMicros()) : micros;
   }
 
   private void giveUp(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {

@@ -4,6 +4,7 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -270,10 +271,10 @@ sealed interface Body {
       return children;
     }
 
-    /** The same where its occurrences are told of elsewhere. */
-    Next withoutChildren() {
-      return new Next(
-          attempt, revision, at, startedAt, outcome, error, reason, List.of(), move, over);
+    /** The same with some of its occurrences. */
+    Next withChildren(Predicate<Child> which) {
+      List<Child> some = children.stream().filter(which).toList();
+      return new Next(attempt, revision, at, startedAt, outcome, error, reason, some, move, over);
     }
 
     /** Whether the schedule stays where it is: the occurrences are more. */

@@ -21,7 +21,8 @@ import java.util.function.Consumer;
  * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
  * behind: its story is written as a job's of its own. One that was a job of its own was added by an
  * operation of its recurring job; that operation is copied without it, if at all, and the add is
- * written apart for those that are kept.
+ * written apart for those that are kept. Live ones share the payload of their recurring job, whose
+ * state stands before theirs.
  *
  * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
  * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
@@ -88,8 +89,11 @@ final class Compaction {
               }
             });
     PastAttempts past = new PastAttempts();
-    DeadOccurrences deadOccurrences = new DeadOccurrences(fold, past);
-    Outcome<Boolean> folded = read(deadOccurrences::apply);
+    Outcome<Boolean> folded =
+        read(
+            frame -> {
+              var unused = past.note(frame, fold.apply(frame), fold);
+            });
     if (!folded.isOk()) {
       return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
     }
@@ -98,27 +102,17 @@ final class Compaction {
     keyed.removeIf(number -> fold.job(number) != null); // a replayed one is written as it is now
     evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
-    deadOccurrences.stories(evidence).forEach(frame -> write(frame, failures));
     int live = writeStates(fold, failures);
+    OccurrenceStories stories =
+        new OccurrenceStories(evidence::contains, frame -> write(frame, failures));
     long[] place = {-1};
     Outcome<Boolean> copied =
         read(
             frame -> {
               place[0]++;
-              if (frame.kind() == Kind.NEXT) {
-                Body.Next next = Body.Next.decode(frame.reader());
-                for (Body.Next.Child child : next.children()) {
-                  Frame add = deadOccurrences.add(child.number());
-                  if (add != null && evidence.contains(child.number())) {
-                    write(add, failures);
-                  }
-                }
-                if (evidence.contains(frame.job())) {
-                  byte[] body = next.withoutChildren().encode();
-                  write(Frame.of(Kind.NEXT, frame.job(), body), failures);
-                }
-              } else if (evidence.contains(frame.job()) || past.isAt(frame.job(), place[0])) {
-                write(frame, failures);
+              stories.apply(frame);
+              if (evidence.contains(frame.job()) || past.isAt(frame.job(), place[0])) {
+                write(stories.alone(frame), failures);
               }
             });
     if (!copied.isOk()) {
@@ -135,7 +129,7 @@ final class Compaction {
     List<ShardJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));
-    live.forEach(job -> write(ShardFold.stateOf(job), failures));
+    live.forEach(job -> write(fold.stateOf(job), failures));
     return live.size();
   }
 

@@ -216,8 +216,9 @@ public final class JobReader {
               });
     }
 
-    void apply(Frame frame) {
-      if (!selection.takes(frame)) {
+    void apply(Frame any) {
+      Frame frame = selection.of(any);
+      if (frame == null) {
         return;
       }
       if (frame.kind() == Kind.STATE) {
@@ -254,6 +255,7 @@ public final class JobReader {
         tellChildren(next, told.subList(before(frame.job()), told.size()));
         if (!next.stays()) {
           eventsBefore.put(frame.job(), told.size());
+          forgetUnlessWanted(frame.job());
         }
       } else if (beginsAnew(frame)) {
         eventsBefore.put(frame.job(), told.size());
@@ -293,6 +295,15 @@ public final class JobReader {
     private static boolean beginsAnew(Frame frame) {
       return frame.kind() == Kind.REPLACE
           || (frame.kind() == Kind.CHANGE && Body.Change.decode(frame.reader()).anew());
+    }
+
+    /** Of a job that is not wanted, only what an occurrence may take along has to be known. */
+    private void forgetUnlessWanted(long number) {
+      if (!selection.wants(number)) {
+        eventsOf(number).clear();
+        eventsBefore.remove(number);
+        begun.remove(number);
+      }
     }
 
     private int before(long number) {
@@ -352,7 +363,7 @@ public final class JobReader {
       @Nullable String reason) {}
 
   static JobInfo info(JobRef ref, ShardJob job, Now now) {
-    JobSpec spec = JobSpec.decodeHead(job.body());
+    JobSpec spec = job.head();
     ShardJob.Rare rare = job.rare;
     JobError error = now.error();
     if (error == null && rare != null && rare.lastErrorType != null) {

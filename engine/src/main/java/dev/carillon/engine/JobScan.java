@@ -114,11 +114,12 @@ public final class JobScan {
     return (start + width) * Micros.PER_SECOND;
   }
 
-  private void apply(Frame frame) {
-    long number = frame.job();
-    if (!selection.takes(frame)) {
+  private void apply(Frame any) {
+    Frame frame = selection.of(any);
+    if (frame == null) {
       return;
     }
+    long number = frame.job();
     if (frame.kind() == Kind.STATE && over.get(number) != null) {
       return;
     }

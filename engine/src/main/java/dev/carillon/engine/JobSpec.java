@@ -115,14 +115,25 @@ public record JobSpec(
     return decode(body, type, lane, true);
   }
 
+  private static JobSpec decode(
+      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
+    return decode(new ByteReader(body, 0, body.length), knownType, knownLane, withPayload);
+  }
+
   /** All but the payload, which is left empty. */
   static JobSpec decodeHead(byte[] body) {
     return decode(body, null, null, false);
   }
 
-  private static JobSpec decode(
-      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
+  /** Where the payload begins in an encoded spec. */
+  static int payloadOffset(byte[] body) {
     ByteReader in = new ByteReader(body, 0, body.length);
+    var unused = decode(in, null, null, false);
+    return body.length - in.remaining();
+  }
+
+  private static JobSpec decode(
+      ByteReader in, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
     int flags = in.u8();
     long due = in.i64();
     long accepted = in.i64();
@@ -167,7 +178,8 @@ public record JobSpec(
   }
 
   /**
-   * The spec of one occurrence of this recurring job, as a job of its own, encoded.
+   * The spec of one occurrence of this recurring job, as a job of its own, encoded; without a
+   * payload if this has none.
    *
    * @param currentPriority that of the recurring job now
    */

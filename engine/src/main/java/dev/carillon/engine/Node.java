@@ -208,14 +208,14 @@ public final class Node {
       return;
     }
     if (job.has(JobSpec.DEADLINE) && !job.isStripped()) {
-      expireAt(job, job.revision, job.spec().deadlineMicros()); // its line may let go of its body
+      expireAt(job, job.revision, job.head().deadlineMicros()); // its line may let go of its body
     }
     dispatcher.ready(job, overdue);
   }
 
   private void expireIfItHasADeadline(ShardJob job) {
     if (job.has(JobSpec.DEADLINE)) {
-      expireAt(job, job.revision, job.spec().deadlineMicros());
+      expireAt(job, job.revision, job.head().deadlineMicros());
     }
   }
 
@@ -247,7 +247,7 @@ public final class Node {
     dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
     tellBlocked(job);
     if (job.has(JobSpec.DEADLINE)) {
-      expireAt(job, job.revision, job.spec().deadlineMicros());
+      expireAt(job, job.revision, job.head().deadlineMicros());
     }
   }
 
@@ -650,7 +650,7 @@ public final class Node {
     if (job.isPaused()) {
       job.phase = ShardJob.Phase.PAUSED;
       if (job.has(JobSpec.DEADLINE) && !job.isStripped()) {
-        expireAt(job, job.revision, job.spec().deadlineMicros());
+        expireAt(job, job.revision, job.head().deadlineMicros());
       }
     } else {
       job.phase = ShardJob.Phase.SCHEDULED;
@@ -746,7 +746,7 @@ public final class Node {
    */
   private void convict(Shard shard, ShardJob job) {
     env.metrics().count("jobs.poison", 1);
-    Occurrence occurrence = job.isOccurrence() ? job.spec().more().occurrence() : null;
+    Occurrence occurrence = job.occurrence();
     if (!job.isRecurring()) {
       cancels.end(shard, job, JobState.DEAD, Poison.REASON);
     } else if (isReadable(job)) {
@@ -821,7 +821,7 @@ public final class Node {
 
   /** Frees the name of a job that has ended, or stamps its key with the outcome. */
   private void releaseName(Shard shard, ShardJob job, Body.End end) {
-    JobSpec spec = JobSpec.decodeHead(job.body());
+    JobSpec spec = job.head();
     byte[] value = null;
     String key = spec.key();
     if (key != null) {
@@ -860,7 +860,7 @@ public final class Node {
   }
 
   private void replace(AddRequest request, Shard shard, ShardJob job) {
-    JobSpec old = JobSpec.decodeHead(job.body());
+    JobSpec old = job.head();
     JobSpec spec = request.spec;
     if (!old.type().equals(spec.type())) {
       request.refused(

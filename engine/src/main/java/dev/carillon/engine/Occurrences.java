@@ -61,7 +61,7 @@ final class Occurrences {
     }
     Shard shard = Attempts.shardOf(job);
     long now = env.wallMicros();
-    if (job.has(JobSpec.DEADLINE) && now >= job.spec().deadlineMicros()) {
+    if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
       job.phase = ShardJob.Phase.READY;
       host.expire(shard, job);
       return true;
@@ -209,7 +209,7 @@ final class Occurrences {
   }
 
   private static @Nullable Overlap overlapOf(ShardJob job) {
-    Occurrence occurrence = JobSpec.decodeHead(job.body()).more().occurrence();
+    Occurrence occurrence = job.occurrence();
     return occurrence != null ? occurrence.overlap() : null;
   }
 }

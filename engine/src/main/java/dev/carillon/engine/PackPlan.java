@@ -177,6 +177,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
         switch (frame.kind()) {
           case DISCARD -> jobs.remove(frame.job());
           case NEXT -> occurrences(frame, block);
+          case STATE -> needsSchedule(frame.job());
           default -> {}
         }
       }
@@ -207,7 +208,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
 
     private List<Long> metadata(ShardJob from) {
       List<Long> hashes = new ArrayList<>();
-      JobSpec.decodeHead(from.body())
+      from.head()
           .metadata()
           .forEach(
               (key, value) -> {
@@ -225,6 +226,14 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
         words.add(of, word);
       }
       return code;
+    }
+
+    /** The payload of an occurrence may be in the state of its recurring job. */
+    private void needsSchedule(long number) {
+      ShardJob job = fold.job(number);
+      if (job != null && job.sharesPayload()) {
+        enter(number).schedule = ShardFold.scheduleOf(job);
+      }
     }
 
     private void occurrences(Frame frame, int block) {

@@ -62,7 +62,7 @@ final class Recurrences {
   }
 
   Schedule of(ShardJob job) {
-    More.Recurring recurring = JobSpec.decodeHead(job.body()).more().recurring();
+    More.Recurring recurring = job.head().more().recurring();
     if (recurring == null) {
       throw new IllegalStateException("job " + job.number + ": not recurring");
     }

@@ -228,7 +228,7 @@ public final class Retention {
       retire(shard, summary.withoutKeys());
       return;
     }
-    String recordKey = Names.recordKey(JobSpec.decodeHead(job.body()));
+    String recordKey = Names.recordKey(job.head());
     records.get(
         recordKey,
         found -> {

@@ -48,7 +48,7 @@ final class Retries {
   }
 
   FailurePolicy of(ShardJob job) {
-    byte[] own = job.hasPolicy() ? JobSpec.decodeHead(job.body()).more().policy() : null;
+    byte[] own = job.hasPolicy() ? job.head().more().policy() : null;
     if (own != null) {
       return PolicyFormat.decode(own);
     }

@@ -3,10 +3,11 @@ package dev.carillon.engine;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which operations tell of wanted jobs: their own, and those of every recurring job, of which a
- * wanted one may be an occurrence.
+ * What operations tell of wanted jobs: their own, and those of every recurring job, of which a
+ * wanted one may be an occurrence, without the occurrences that are not wanted.
  */
 final class Selection {
   private final LongPredicate wanted;
@@ -21,7 +22,24 @@ final class Selection {
     return wanted.test(number);
   }
 
-  boolean takes(Frame frame) {
+  /** What {@code frame} tells of wanted jobs; null where that is nothing. */
+  @Nullable Frame of(Frame frame) {
+    if (!takes(frame)) {
+      return null;
+    }
+    return frame.kind() == Kind.NEXT ? withWantedChildren(frame) : frame;
+  }
+
+  /** Others would be folded and never end, for their ends are not taken. */
+  private Frame withWantedChildren(Frame frame) {
+    Body.Next next = Body.Next.decode(frame.reader());
+    Body.Next told = next.withChildren(child -> wanted.test(child.number()));
+    return told.children().size() == next.children().size()
+        ? frame
+        : Frame.of(Kind.NEXT, frame.job(), told.encode());
+  }
+
+  private boolean takes(Frame frame) {
     long number = frame.job();
     if (wanted.test(number)) {
       return true;

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -212,18 +211,13 @@ final class ShardFold {
     position = entryNumber;
   }
 
-  /** The body of a job as {@code frame} brings it; empty where it brings none. */
+  /** The body of a job as {@code frame} brings it, for itself; empty where it brings none. */
   static byte[] bodyIn(Frame frame) {
     return switch (frame.kind()) {
       case ADD -> frame.body();
       case REPLACE -> Body.Replace.decode(frame.reader()).spec();
       case REPLAY -> Body.Replay.decode(frame.reader()).spec();
-      case STATE -> {
-        ShardFold one = new ShardFold((job, end) -> {});
-        one.apply(frame);
-        ShardJob job = one.job(frame.job());
-        yield job != null ? job.body() : NOTHING;
-      }
+      case STATE -> StateFormat.read(frame.reader()).spec();
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
       case WAITER, MET, TOLD, FOOTER -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
@@ -250,7 +244,7 @@ final class ShardFold {
 
   /** The number of the recurring job that {@code job} is an occurrence of. */
   static long scheduleOf(ShardJob job) {
-    Occurrence occurrence = JobSpec.decodeHead(job.body()).more().occurrence();
+    Occurrence occurrence = job.occurrence();
     return occurrence != null ? occurrence.schedule() : 0;
   }
 
@@ -397,7 +391,10 @@ final class ShardFold {
     }
     if (change.schedule() != null && move != null) {
       liveBytes -= job.bytes();
+      List<ShardJob> sharing =
+          occurrences(job.number).stream().filter(each -> each.sharesPayloadOf(job)).toList();
       job.reschedule(job.spec().withSchedule(change.schedule()));
+      sharing.forEach(each -> each.sharePayloadOf(job));
       liveBytes += job.bytes();
       job.rare().moved(move);
       job.dueMicros = move.timeMicros() + move.jitterMicros();
@@ -442,9 +439,10 @@ final class ShardFold {
 
   /** An occurrence becomes a job of its own, to be run or dead. */
   private void spawn(ShardJob job, Body.Next next, Body.Next.Child child) {
-    byte[] body = job.spec().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
+    byte[] head = job.head().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
     ShardJob occurrence =
-        new ShardJob(child.number(), JobSpec.decodeHead(body), body, this::intern);
+        new ShardJob(child.number(), JobSpec.decodeHead(head), head, this::intern);
+    occurrence.sharePayloadOf(job);
     occurrence.priority = job.priority;
     put(occurrence);
     if (next.outcome() == null) {
@@ -529,52 +527,11 @@ final class ShardFold {
     }
   }
 
-  /** A job's whole state, for compaction: what {@link #state} reads back. */
-  static Frame stateOf(ShardJob job) {
-    ShardJob.Rare rare = job.rare != null ? job.rare : new ShardJob.Rare();
-    ByteWriter out =
-        new ByteWriter(64 + job.body().length)
-            .varint(job.attempts)
-            .varint(job.revision)
-            .i64(job.dueMicros)
-            .u8(
-                (rare.saved != null ? 1 : 0)
-                    | (rare.cancelReason != null ? 2 : 0)
-                    | (rare.lastErrorType != null ? 4 : 0)
-                    | (rare.alone ? 8 : 0)
-                    | (rare.move != null ? 16 : 0)
-                    | (rare.pauseReason != null ? 32 : 0)
-                    | (rare.awaited != null ? 64 : 0)
-                    | (rare.waiters != null ? 128 : 0))
-            .u8(job.priority)
-            .varint(rare.markers)
-            .i64(rare.markerIncarnation)
-            .varint(rare.jitterMicros);
-    if (rare.saved != null) {
-      out.bytes(rare.saved);
-    }
-    if (rare.cancelReason != null) {
-      out.string(rare.cancelReason);
-    }
-    if (rare.lastErrorType != null) {
-      out.string(rare.lastErrorType);
-      out.string(rare.lastErrorMessage != null ? rare.lastErrorMessage : "");
-    }
-    if (rare.move != null) {
-      rare.move.write(out);
-    }
-    if (rare.pauseReason != null) {
-      out.string(rare.pauseReason);
-    }
-    if (rare.waiters != null) {
-      JobRef.writeAll(rare.waiters, out);
-    }
-    ByteWriter states = new ByteWriter(8);
-    if (rare.awaited != null) {
-      rare.awaited.write(states);
-      out.bytes(states.toBytes());
-    }
-    return Frame.of(Kind.STATE, job.number, out.raw(job.body()).toBytes());
+  /** A job's whole state, for compaction; its recurring job's stands before it. */
+  Frame stateOf(ShardJob job) {
+    ShardJob schedule = job.isOccurrence() ? live.get(scheduleOf(job)) : null;
+    boolean shares = schedule != null && job.sharesPayloadOf(schedule);
+    return Frame.of(Kind.STATE, job.number, StateFormat.write(job, shares));
   }
 
   private Answer state(Frame frame) {
@@ -582,46 +539,15 @@ final class ShardFold {
     if (met != null) {
       return Answer.DUPLICATE;
     }
-    ByteReader in = frame.reader();
-    int attempts = (int) in.varint();
-    int revision = (int) in.varint();
-    long due = in.i64();
-    int flags = in.u8();
-    int priority = in.i8();
-    ShardJob.Rare rare = new ShardJob.Rare();
-    rare.markers = (int) in.varint();
-    rare.markerIncarnation = in.i64();
-    rare.jitterMicros = in.varint();
-    rare.alone = (flags & 8) != 0;
-    if ((flags & 1) != 0) {
-      rare.saved = in.bytes();
+    StateFormat read = StateFormat.read(frame.reader());
+    ShardJob job = read.job(frame.job(), this::intern);
+    if (read.sharesPayload()) {
+      ShardJob schedule = live.get(scheduleOf(job));
+      if (schedule == null) {
+        return Answer.NO_SUCH_JOB;
+      }
+      job.sharePayloadOf(schedule);
     }
-    if ((flags & 2) != 0) {
-      rare.cancelReason = in.string();
-    }
-    if ((flags & 4) != 0) {
-      rare.lastErrorType = in.string();
-      rare.lastErrorMessage = in.string();
-    }
-    rare.move = (flags & 16) != 0 ? Move.read(in) : null;
-    rare.pauseReason = (flags & 32) != 0 ? in.string() : null;
-    List<JobRef> waiters = (flags & 128) != 0 ? JobRef.readAll(in) : List.of();
-    byte[] ends = (flags & 64) != 0 ? in.bytes() : NOTHING;
-    byte[] body = in.rest();
-    ShardJob job = new ShardJob(frame.job(), JobSpec.decodeHead(body), body, this::intern);
-    rare.concurrency = job.concurrency();
-    rare.awaited = job.awaited();
-    if (rare.awaited != null && ends.length > 0) {
-      rare.awaited.read(new ByteReader(ends, 0, ends.length));
-    }
-    if (!waiters.isEmpty()) {
-      rare.waiters = new LinkedHashSet<>(waiters);
-    }
-    job.attempts = attempts;
-    job.revision = revision;
-    job.priority = (byte) priority;
-    job.dueMicros = due;
-    job.rare = rare.isEmpty() ? null : rare;
     put(job);
     return Answer.APPLIED;
   }

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.Concurrency;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -24,7 +25,11 @@ final class ShardJob {
   final String type;
   final String namespace;
   String queue;
+
+  /** Its spec, encoded; without the payload where {@link Rare#payload} says where that is. */
   private byte[] body;
+
+  /** What of its spec it has to itself. */
   int bodyBytes;
 
   /** Those of its spec, at hand without its body, and {@link #MARKED}. */
@@ -79,6 +84,9 @@ final class ShardJob {
     }
     if (spec.more().concurrency() != null) {
       rare().concurrency = spec.more().concurrency();
+    }
+    if (spec.more().occurrence() != null) {
+      rare().occurrence = spec.more().occurrence();
     }
     if (!spec.more().after().isEmpty()) {
       rare().awaited = new Awaited(spec.more().after());
@@ -163,6 +171,12 @@ final class ShardJob {
     /** How many jobs like it run at once; from its spec, at hand without its body. */
     @Nullable Concurrency concurrency;
 
+    /** Which time of which recurring job it is; from its spec, at hand without its body. */
+    @Nullable Occurrence occurrence;
+
+    /** Where its payload is, if that is not in its own body. */
+    @Nullable Payload payload;
+
     /** The recurring job has another occurrence from now on. */
     void moved(Move next) {
       move = next;
@@ -179,7 +193,22 @@ final class ShardJob {
           && move == null
           && awaited == null
           && waiters == null
-          && concurrency == null;
+          && concurrency == null
+          && occurrence == null
+          && payload == null;
+    }
+  }
+
+  /** The end of an encoded spec: occurrences share that of their recurring job. */
+  record Payload(byte[] spec, int offset) {
+    static Payload in(byte[] spec) {
+      return new Payload(spec, JobSpec.payloadOffset(spec));
+    }
+
+    byte[] behind(byte[] head) {
+      byte[] whole = Arrays.copyOf(head, head.length + spec.length - offset);
+      System.arraycopy(spec, offset, whole, head.length, spec.length - offset);
+      return whole;
     }
   }
 
@@ -194,7 +223,27 @@ final class ShardJob {
 
   /** Its spec, encoded; without content where it is stripped. */
   byte[] body() {
+    Payload elsewhere = rare != null ? rare.payload : null;
+    return elsewhere != null ? elsewhere.behind(body) : body;
+  }
+
+  /** What of its encoded spec it has to itself. */
+  byte[] ownBody() {
     return body;
+  }
+
+  /** Has the payload of its recurring job. */
+  void sharePayloadOf(ShardJob recurring) {
+    rare().payload = Payload.in(recurring.body);
+  }
+
+  boolean sharesPayload() {
+    return rare != null && rare.payload != null;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // sharing is about the array, not what is in it
+  boolean sharesPayloadOf(ShardJob recurring) {
+    return rare != null && rare.payload != null && rare.payload.spec == recurring.body;
   }
 
   /** Has the same spec but for another schedule. */
@@ -287,6 +336,11 @@ final class ShardJob {
     return (more & More.OCCURRENCE) != 0;
   }
 
+  /** Which time of which recurring job it is; null where it is none. */
+  @Nullable Occurrence occurrence() {
+    return rare != null ? rare.occurrence : null;
+  }
+
   /** How many jobs like it run at once; null where nobody counts them. */
   @Nullable Concurrency concurrency() {
     return rare != null ? rare.concurrency : null;
@@ -299,7 +353,8 @@ final class ShardJob {
   /** Whether its body stays in memory: its end needs it, or what it came from does not hold it. */
   boolean keepsBody() {
     return hasName()
-        || (more & (More.RECURRING | More.OCCURRENCE | More.CONCURRENCY | More.AFTER)) != 0;
+        || (more & (More.RECURRING | More.CONCURRENCY | More.AFTER)) != 0
+        || sharesPayload();
   }
 
   /** When its next attempt is to be, without the jitter that it is due later. */
@@ -312,6 +367,11 @@ final class ShardJob {
   }
 
   JobSpec spec() {
-    return JobSpec.decode(body);
+    return JobSpec.decode(body());
+  }
+
+  /** Its spec, all but the payload. */
+  JobSpec head() {
+    return JobSpec.decodeHead(body);
   }
 }

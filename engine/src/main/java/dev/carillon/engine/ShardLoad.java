@@ -61,7 +61,7 @@ sealed interface ShardLoad {
             fold.at(entry.number());
             try {
               for (Frame frame : Frame.decode(entry.data())) {
-                past.note(frame, fold.apply(frame), fold);
+                past.note(frame, apply(frame, fold), fold);
               }
             } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
               return new Refused(
@@ -82,5 +82,13 @@ sealed interface ShardLoad {
       }
     }
     return new Folded(fold, bytes, past.bytes(), named, ends);
+  }
+
+  private static ShardFold.Answer apply(Frame frame, ShardFold fold) {
+    ShardFold.Answer answer = fold.apply(frame);
+    if (frame.kind() == Kind.STATE && answer == ShardFold.Answer.NO_SUCH_JOB) {
+      throw new DamagedException("the recurring job of job " + frame.job() + " is missing");
+    }
+    return answer;
   }
 }

@@ -715,10 +715,10 @@ final class Shards {
       return job.dueMicros;
     }
     if (job.isIdle(ShardJob.Phase.PAUSED) && !job.isStripped()) {
-      return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
+      return job.has(JobSpec.DEADLINE) ? job.head().deadlineMicros() : Long.MAX_VALUE;
     }
     if (job.isIdle(ShardJob.Phase.DEPENDENCY) && !job.isStripped() && awaited != null) {
-      return job.has(JobSpec.DEADLINE) ? job.spec().deadlineMicros() : Long.MAX_VALUE;
+      return job.has(JobSpec.DEADLINE) ? job.head().deadlineMicros() : Long.MAX_VALUE;
     }
     return Long.MIN_VALUE;
   }

@@ -11,12 +11,15 @@ import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompactionTest {
   private static final long JOB = JobRef.number(1, 1);
   private static final long OCCURRENCE = JobRef.number(1, 2);
+  private static final int PAYLOAD_BYTES = 1 << 20;
   private static final Compaction.Since ALL = new Compaction.Since(0, 0);
   private static final Compaction.Since NO_EVIDENCE =
       new Compaction.Since(Long.MAX_VALUE, Long.MAX_VALUE);
@@ -110,9 +114,64 @@ class CompactionTest {
   }
 
   private static Frame addRecurring() {
+    return Frame.of(Kind.ADD, JOB, recurring(spec()).encode());
+  }
+
+  private static JobSpec recurring(JobSpec spec) {
     byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(1)));
-    JobSpec spec = spec().withMore(More.NONE.with(new More.Recurring(1_000, schedule)));
-    return Frame.of(Kind.ADD, JOB, spec.encode());
+    return spec.withMore(More.NONE.with(new More.Recurring(1_000, schedule)));
+  }
+
+  private static JobSpec recurring(byte[] payload) {
+    JobSpec spec = spec();
+    return recurring(
+        new JobSpec(
+            1_000,
+            0,
+            0,
+            Stamp.ABSENT,
+            spec.type(),
+            1,
+            "default",
+            "default",
+            null,
+            null,
+            Map.of(),
+            0,
+            0,
+            More.NONE,
+            payload));
+  }
+
+  private static byte[] payload(int seed) {
+    byte[] payload = new byte[PAYLOAD_BYTES];
+    new Random(seed).nextBytes(payload);
+    return payload;
+  }
+
+  /** Occurrences of the recurring job as jobs of their own, numbered from {@code first} on. */
+  private static Frame occurrences(int first, int count) {
+    List<Body.Next.Child> children =
+        IntStream.range(first, first + count)
+            .mapToObj(
+                i ->
+                    new Body.Next.Child(
+                        JobRef.number(1, i), 1_000, new Occurrence(JOB, i, i, Overlap.ALLOW)))
+            .toList();
+    return frame(Kind.NEXT, new Body.Next(0, 0, 10, 0, null, null, null, children, null, false));
+  }
+
+  private static Frame deadOfItself(long number) {
+    Body.End end = new Body.End(JobState.DEAD, 0, 0, 20, 15, error(1), "no more", new byte[0]);
+    return Frame.of(Kind.END, number, end.encode());
+  }
+
+  private byte[] payloadOf(long number) {
+    return new JobReader(store)
+        .find(new JobRef(shard, number))
+        .orThrow()
+        .map(JobReader.Story::payload)
+        .orElseThrow();
   }
 
   private static JobError error(int attempt) {
@@ -202,6 +261,51 @@ class CompactionTest {
     assertThat(errors(OCCURRENCE)).isEqualTo(errors(1, 4));
     assertThat(told(OCCURRENCE).getFirst().kind()).isEqualTo(JobEvent.Kind.SCHEDULED);
     assertThat(errors(JOB)).isEqualTo(keepOld ? errors(1, 4) : List.of());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void occurrencesShareThePayloadOfTheirRecurringJob(boolean keepOld) {
+    append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 900));
+
+    assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
+    compact(keepOld);
+
+    assertThat(payloadOf(JobRef.number(1, 901))).isEqualTo(payload(1));
+    ShardLoad load = ShardLoad.read(store, shard, generation, tail);
+    assertThat(((ShardLoad.Folded) load).fold().liveBytes()).isLessThan(2 * PAYLOAD_BYTES);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void occurrenceKeepsItsPayloadWhateverBecomesOfItsRecurringJob(boolean keepOld) {
+    append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 2));
+    compact(keepOld);
+    append(frame(Kind.REPLACE, new Body.Replace(15, recurring(payload(2)).encode())));
+    append(deadOfItself(OCCURRENCE));
+    assertThat(payloadOf(OCCURRENCE)).isEqualTo(payload(1));
+
+    compact(keepOld);
+
+    assertThat(payloadOf(OCCURRENCE)).as("a dead letter").isEqualTo(payload(1));
+    assertThat(payloadOf(JobRef.number(1, 3))).as("a live one").isEqualTo(payload(1));
+    assertThat(payloadOf(JOB)).isEqualTo(payload(2));
+    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+    compact(keepOld);
+    assertThat(payloadOf(OCCURRENCE)).as("a dead letter").isEqualTo(payload(1));
+    assertThat(payloadOf(JobRef.number(1, 3))).as("a live one").isEqualTo(payload(1));
+  }
+
+  @Test
+  void occurrencesGoOnSharingWhenTheirRecurringJobHasAnotherSchedule() {
+    append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 5));
+    byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(2)));
+    Move move = new Move(5_000, 0, 1, Long.MIN_VALUE, 0);
+    append(frame(Kind.CHANGE, new Body.Change(0, 25, null, null, schedule, move, false)));
+
+    assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
+
+    assertThat(payloadOf(OCCURRENCE)).isEqualTo(payload(1));
   }
 
   @Test

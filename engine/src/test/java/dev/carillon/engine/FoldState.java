@@ -11,7 +11,7 @@ record FoldState(List<String> jobs) {
     List<String> jobs = new ArrayList<>();
     fold.live()
         .forEach(
-            job -> jobs.add(job.number + " " + Arrays.toString(ShardFold.stateOf(job).body())));
+            job -> jobs.add(job.number + " " + Arrays.toString(StateFormat.write(job, false))));
     jobs.sort(null);
     return new FoldState(jobs);
   }
@@ -24,8 +24,9 @@ record FoldState(List<String> jobs) {
 
   /** The frames that a compaction of this state would write. */
   static List<Frame> snapshot(ShardFold fold) {
-    List<Frame> frames = new ArrayList<>();
-    fold.live().forEach(job -> frames.add(ShardFold.stateOf(job)));
-    return frames;
+    List<ShardJob> jobs = new ArrayList<>();
+    fold.live().forEach(jobs::add);
+    jobs.sort((a, b) -> Long.compare(a.number, b.number));
+    return jobs.stream().map(fold::stateOf).toList();
   }
 }

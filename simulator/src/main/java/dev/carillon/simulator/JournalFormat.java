@@ -158,6 +158,7 @@ final class JournalFormat {
    *
    * @param waiters the jobs that wait for it
    * @param met of each job that it waits for, in order, the code of its end; 0 while it has none
+   * @param sharesPayload whether its payload is left out, for it is that of its recurring job
    */
   record State(
       long job,
@@ -176,7 +177,8 @@ final class JournalFormat {
       @Nullable String pauseReason,
       List<JobRef> waiters,
       byte[] met,
-      Spec spec)
+      Spec spec,
+      boolean sharesPayload)
       implements Op {}
 
   /** What an add or a replace carries. */
@@ -479,7 +481,7 @@ final class JournalFormat {
     int attempts = (int) varint(in);
     int revision = (int) varint(in);
     long due = in.getLong();
-    int flags = in.get();
+    int flags = (int) varint(in);
     int priority = in.get();
     int markers = (int) varint(in);
     long incarnation = in.getLong();
@@ -509,9 +511,10 @@ final class JournalFormat {
         errorType,
         (flags & 16) != 0 ? move(in) : null,
         (flags & 32) != 0 ? string(in) : null,
-        (flags & 128) != 0 ? refs(in) : List.of(),
+        (flags & 256) != 0 ? refs(in) : List.of(),
         (flags & 64) != 0 ? bytes(in) : new byte[0],
-        spec(in));
+        spec(in),
+        (flags & 128) != 0);
   }
 
   private static Spec spec(ByteBuffer in) {

@@ -156,7 +156,7 @@ final class SnapshotCheck {
     job.tellAttemptsOn(MOST_ATTEMPTS);
   }
 
-  private static void compare(ModelJob job, JournalFormat.State state) {
+  private void compare(ModelJob job, JournalFormat.State state) {
     boolean same =
         state.attempts() == job.attempts
             && state.revision() == job.revision
@@ -172,8 +172,24 @@ final class SnapshotCheck {
             && new LinkedHashSet<>(state.waiters()).equals(job.waiters)
             && Arrays.equals(state.met(), met(job))
             && Objects.equals(state.spec().more(), job.spec.more())
-            && ModelJob.requestOf(state.spec()) == job.request;
+            && requestOf(state) == job.request;
     check(same, Guarantee.FOLD, () -> job + " is otherwise in the snapshot: " + state);
+  }
+
+  private long requestOf(JournalFormat.State state) {
+    if (!state.sharesPayload()) {
+      return ModelJob.requestOf(state.spec());
+    }
+    check(
+        state.spec().payload().length == 0,
+        Guarantee.FOLD,
+        () -> "a payload is shared and written too: " + state);
+    JournalFormat.Occurrence occurrence = state.spec().more().occurrence();
+    JournalFormat.State schedule = occurrence != null ? states.get(occurrence.schedule()) : null;
+    if (schedule == null) {
+      throw new Violation(Guarantee.FOLD, "a payload is shared with no job: " + state);
+    }
+    return ModelJob.requestOf(schedule.spec());
   }
 
   private static byte[] met(ModelJob job) {
