@@ -34,34 +34,37 @@ final class Compaction {
   private final Store store;
   private final Source source;
   private final long snapshot;
-  private final long failedSinceMicros;
-  private final long deadSinceMicros;
+  private final Since since;
   private final List<Frame> block = new ArrayList<>();
   private int blockBytes;
   private long staged;
   private long stagedBytes;
 
-  /**
-   * What is compacted.
-   *
-   * @param keepKeyed whether ended jobs with an idempotency key are kept too: the shard has yet to
-   *     delete their records
-   */
-  record Source(ShardId shard, long epoch, int generation, long tail, boolean keepKeyed) {}
+  /** What is compacted. */
+  record Source(ShardId shard, long epoch, int generation, long tail) {}
 
-  /** What is ready to be published. */
-  record Staged(long count, long bytes, int live, int dead, int failed) {}
+  /**
+   * What is ready to be published.
+   *
+   * @param oldest when the oldest ended of what is kept of ended jobs
+   */
+  record Staged(long count, long bytes, int live, int dead, int failed, OldestEnds oldest) {
+    private static final Staged NOTHING = new Staged(0, 0, 0, 0, 0, new OldestEnds());
+  }
 
   private Compaction(Store store, Source source, long snapshot, Since since) {
     this.store = store;
     this.source = source;
     this.snapshot = snapshot;
-    this.failedSinceMicros = since.failedMicros();
-    this.deadSinceMicros = since.deadMicros();
+    this.since = since;
   }
 
-  /** What ended earlier is past its retention. */
-  record Since(long failedMicros, long deadMicros) {}
+  /**
+   * What ended earlier is past its retention.
+   *
+   * @param keyedMicros of jobs with an idempotency key: the records of earlier ones are deleted
+   */
+  record Since(long failedMicros, long deadMicros, long keyedMicros) {}
 
   /** Stages the next generation as {@code snapshot}. */
   static Outcome<Staged> stage(Store store, Source source, long snapshot, Since since) {
@@ -73,20 +76,25 @@ final class Compaction {
     Set<Long> dead = new HashSet<>();
     Set<Long> keyed = new HashSet<>();
     int[] failed = new int[1];
+    OldestEnds oldest = new OldestEnds();
     ShardFold fold =
         new ShardFold(
             (job, end) -> {
-              if (end.state() == JobState.DEAD && end.at() >= deadSinceMicros) {
+              boolean needed = job.has(JobSpec.KEYED) && end.at() >= since.keyedMicros();
+              if (end.state() == JobState.DEAD && end.at() >= since.deadMicros()) {
                 dead.add(job.number);
-                if (source.keepKeyed() && job.has(JobSpec.KEYED)) {
+                if (needed) {
                   keyed.add(job.number);
                 }
-              } else if (end.state() == JobState.FAILED && end.at() >= failedSinceMicros) {
+              } else if (end.state() == JobState.FAILED && end.at() >= since.failedMicros()) {
                 failed[0]++;
                 evidence.add(job.number);
-              } else if (source.keepKeyed() && job.has(JobSpec.KEYED)) {
+              } else if (needed) {
                 evidence.add(job.number);
+              } else {
+                return;
               }
+              oldest.ended(job, end);
             });
     PastAttempts past = new PastAttempts();
     Outcome<Boolean> folded =
@@ -95,7 +103,7 @@ final class Compaction {
               var unused = past.note(frame, fold.apply(frame), fold);
             });
     if (!folded.isOk()) {
-      return folded.map(ok -> new Staged(0, 0, 0, 0, 0));
+      return folded.map(ok -> Staged.NOTHING);
     }
     dead.removeIf(number -> !fold.isDead(number)); // replayed or discarded since
     evidence.addAll(dead);
@@ -116,12 +124,12 @@ final class Compaction {
               }
             });
     if (!copied.isOk()) {
-      return copied.map(ok -> new Staged(0, 0, 0, 0, 0));
+      return copied.map(ok -> Staged.NOTHING);
     }
     flush(failures);
     return failures.isEmpty()
-        ? Outcome.ok(new Staged(staged, stagedBytes, live, dead.size(), failed[0]))
-        : failures.getFirst().map(n -> new Staged(0, 0, 0, 0, 0));
+        ? Outcome.ok(new Staged(staged, stagedBytes, live, dead.size(), failed[0], oldest))
+        : failures.getFirst().map(n -> Staged.NOTHING);
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */

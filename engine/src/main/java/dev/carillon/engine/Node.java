@@ -203,6 +203,11 @@ public final class Node {
       return;
     }
     if (job.isOccurrence() && Occurrences.mustWait(job)) {
+      if (job.isStripped()) {
+        job.phase = ShardJob.Phase.READY;
+        bodies.await(job, null); // whoever is told that it waits is told what it is
+        return;
+      }
       job.phase = ShardJob.Phase.LIMITED;
       tellBlocked(job);
       return;

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Success stays for its retention, or while drained shards take no more than their bytes, the
  * oldest going first; dead and failed jobs are then compacted into a generation of their own.
  * Failures go with their retention, dead letters with theirs or when somebody discards them.
+ *
+ * <p>A lingering shard, which has a live job beside its history, is compacted when it has grown far
+ * beyond what is live, or when part of its history is past its retention; the generation before it
+ * stays for another retention of successes, so that nothing in it goes too early.
  */
 public final class Retention {
   /** A lingering shard is compacted from this part of its largest size on. */
@@ -88,7 +93,11 @@ public final class Retention {
       return;
     }
     if (summary.keyed() > 0) {
-      forgetKeys(shard, summary);
+      forgetKeys(
+          shard,
+          Long.MAX_VALUE,
+          () -> shard.owned() && !isUsed(shard),
+          () -> retire(shard, summary.withoutKeys()));
     } else if (summary.dead() + summary.failed() > 0) {
       keepEvidence(shard, summary);
     } else {
@@ -203,29 +212,52 @@ public final class Retention {
 
   // ---- idempotency keys
 
-  /** Deletes the records that the shard's ended jobs left under their keys. */
-  private void forgetKeys(Shard shard, Summary summary) {
+  /**
+   * Deletes the records that the shard's jobs left under their keys, of those that ended before;
+   * stops where {@code goesOn} says no.
+   */
+  private void forgetKeys(Shard shard, long endedBefore, BooleanSupplier goesOn, Runnable then) {
+    int generation = shard.generation;
+    long tail = shard.tail;
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> ShardLoad.read(store, shard.id, shard.generation, shard.tail),
+        store -> ShardLoad.read(store, shard.id, generation, tail),
         load -> {
           switch (load) {
             case ShardLoad.Folded folded ->
-                forgetKeys(shard, summary, new ArrayDeque<>(folded.endedWithName()));
-            case ShardLoad.Failed failed -> later(() -> forgetKeys(shard, summary));
+                forgetKeys(shard, keyed(folded, endedBefore), goesOn, then);
+            case ShardLoad.Failed failed ->
+                later(
+                    () -> {
+                      if (goesOn.getAsBoolean()) {
+                        forgetKeys(shard, endedBefore, goesOn, then);
+                      }
+                    });
             case ShardLoad.Gone gone -> shards.lost(shard);
             case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
           }
         });
   }
 
-  private void forgetKeys(Shard shard, Summary summary, ArrayDeque<ShardJob> jobs) {
-    if (!shard.owned() || isUsed(shard)) {
+  private static ArrayDeque<ShardJob> keyed(ShardLoad.Folded folded, long endedBefore) {
+    ArrayDeque<ShardJob> jobs = new ArrayDeque<>();
+    for (int i = 0; i < folded.ends().size(); i++) {
+      ShardJob job = folded.endedWithName().get(i);
+      if (job.has(JobSpec.KEYED) && folded.ends().get(i).at() < endedBefore) {
+        jobs.add(job);
+      }
+    }
+    return jobs;
+  }
+
+  private void forgetKeys(
+      Shard shard, ArrayDeque<ShardJob> jobs, BooleanSupplier goesOn, Runnable then) {
+    if (!goesOn.getAsBoolean()) {
       return;
     }
     ShardJob job = jobs.poll();
     if (job == null) {
-      retire(shard, summary.withoutKeys());
+      then.run();
       return;
     }
     String recordKey = Names.recordKey(job.head());
@@ -241,10 +273,10 @@ public final class Retention {
                   if (!inEffect) {
                     jobs.addFirst(job); // looked at again
                   }
-                  forgetKeys(shard, summary, jobs);
+                  forgetKeys(shard, jobs, goesOn, then);
                 });
           } else {
-            forgetKeys(shard, summary, jobs);
+            forgetKeys(shard, jobs, goesOn, then);
           }
         });
   }
@@ -265,27 +297,82 @@ public final class Retention {
             staged.count() == 0
                 ? null
                 : summary.asEvidence(staged.dead(), staged.failed(), staged.bytes());
-    compact(shard, new Plan(true, summing, left -> shards.releaseAs(shard, left, head -> {})));
+    compact(
+        shard,
+        new Plan(true, Long.MAX_VALUE, summing, left -> shards.releaseAs(shard, left, head -> {})));
   }
 
-  /** Compacts a loaded shard whose journal has grown far beyond what is live in it. */
+  /**
+   * Compacts a loaded shard whose journal has grown far beyond what is live in it, or tells of what
+   * need not be kept.
+   */
   void compactIfWorthwhile(Shard shard) {
     ShardFold fold = shard.fold;
-    if (fold == null
-        || shard.journalBytes < options.maxShardBytes() / COMPACT_FROM_PART
-        || shard.journalBytes < COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)
-        || fold.live().size() == 0
-        || !fold.debts().isEmpty()
-        || shard.stripped > 0
-        || shard.fetching
-        || !shard.quiet()) {
+    if (fold == null || !mayBeCompacted(shard, fold)) {
       return;
     }
+    if (agesMicros(fold) <= env.wallMicros()) {
+      compactForAge(shard);
+    } else if (shard.journalBytes >= options.maxShardBytes() / COMPACT_FROM_PART
+        && shard.journalBytes >= COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)) {
+      compactLingering(shard, Long.MIN_VALUE);
+    }
+  }
+
+  private static boolean mayBeCompacted(Shard shard, ShardFold fold) {
+    return fold.live().size() > 0
+        && fold.debts().isEmpty()
+        && shard.stripped == 0
+        && !shard.fetching
+        && shard.quiet();
+  }
+
+  /**
+   * When something is to be done about the history of a lingering shard: part of it is past its
+   * retention, or a generation is that was kept for it.
+   */
+  long dueMicros(Shard shard, ShardFold fold) {
+    long replaced =
+        shard.replaced.isEmpty() ? Long.MAX_VALUE : shard.replaced.getFirst().untilMicros();
+    return fold.live().size() == 0 ? replaced : Math.min(replaced, agesMicros(fold));
+  }
+
+  /** Not at once when the first job is past its retention, so that some go together. */
+  private long agesMicros(ShardFold fold) {
+    long patience = HORIZONS_A_LOOK * Micros.ceil(options.loadHorizon());
+    long until = fold.oldestEnds().keptUntilMicros(options);
+    return until > Long.MAX_VALUE - patience ? Long.MAX_VALUE : until + patience;
+  }
+
+  private void compactForAge(Shard shard) {
+    long keep = Math.max(keepMicros(), Micros.ceil(options.keyRetention()));
+    long endedBefore = env.wallMicros() - keep;
+    if (shard.fold != null && shard.fold.keyed() == 0) {
+      compactLingering(shard, endedBefore);
+      return;
+    }
+    shard.holds++;
+    forgetKeys(
+        shard,
+        endedBefore,
+        shard::loaded,
+        () -> {
+          shard.holds--;
+          if (shard.fold != null && mayBeCompacted(shard, shard.fold)) {
+            compactLingering(shard, endedBefore);
+          }
+        });
+  }
+
+  private void compactLingering(Shard shard, long keyedSince) {
+    compact(shard, new Plan(false, keyedSince, staged -> replaced(shard, staged), done -> {}));
+  }
+
+  /** Looked at when all of the generation is read: jobs may have ended since it was thought of. */
+  private Summary replaced(Shard shard, Compaction.Staged staged) {
     Summary summary = shards.summary(shard);
     long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
-    Summing summing =
-        staged -> summary.rewritten(staged.bytes(), null).replacing(shard.generation, until);
-    compact(shard, new Plan(false, summing, done -> {}));
+    return summary.rewritten(staged.bytes(), null).replacing(shard.generation, until);
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -298,8 +385,10 @@ public final class Retention {
    * How a compaction ends.
    *
    * @param retires whether only evidence is to be left of the shard
+   * @param keyedSince the records of jobs with an idempotency key that ended earlier are deleted
    */
-  private record Plan(boolean retires, Summing summing, Consumer<Summary> published) {
+  private record Plan(
+      boolean retires, long keyedSince, Summing summing, Consumer<Summary> published) {
     /** Whether the shard is still as it was: somebody may have come for one of its jobs. */
     boolean fits(Shard shard) {
       return shard.owned() && (retires ? !isUsed(shard) : shard.loaded());
@@ -323,9 +412,10 @@ public final class Retention {
     Compaction.Since since =
         new Compaction.Since(
             now - Micros.ceil(options.failureRetention()),
-            now - Micros.ceil(options.deadRetention()));
+            now - Micros.ceil(options.deadRetention()),
+            plan.keyedSince());
     Compaction.Source source =
-        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail, shard.loaded());
+        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail);
     env.submit(
         NodeEnvironment.Channel.PACK, // it takes long, and claims and creates must not wait for it
         store -> Compaction.stage(store, source, snapshot, since),
@@ -395,6 +485,9 @@ public final class Retention {
               shard.wakeMicros = head.wakeMicros();
               shard.journalBytes = staged.bytes();
               shard.compactedBytes = staged.bytes();
+              if (shard.fold != null) {
+                shard.fold.compacted(staged.oldest());
+              }
               shard.packed = null;
               shard.drainedAs = null;
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());

@@ -39,6 +39,7 @@ final class ShardFold {
   private final Map<Owed, Debt> debts = new LinkedHashMap<>();
   private int failed;
   private int keyed;
+  private OldestEnds oldestEnds = new OldestEnds();
 
   private record Owed(long number, JobRef waiter) {}
 
@@ -124,6 +125,16 @@ final class ShardFold {
   /** How many of its ended jobs had an idempotency key. */
   int keyed() {
     return keyed;
+  }
+
+  /** When the oldest of what it tells of the past took place. */
+  OldestEnds oldestEnds() {
+    return oldestEnds;
+  }
+
+  /** A compaction left no more of the past than {@code left}. */
+  void compacted(OldestEnds left) {
+    oldestEnds = left;
   }
 
   /** About what a compaction would keep of its live jobs. */
@@ -426,6 +437,7 @@ final class ShardFold {
       return Answer.STALE;
     }
     next.children().forEach(child -> spawn(job, next, child));
+    oldestEnds.occurred(next.at());
     met = job;
     if (next.over()) {
       String reason = next.reason() != null ? next.reason() : "";
@@ -512,6 +524,7 @@ final class ShardFold {
     }
     failed += end.state() == JobState.FAILED ? 1 : 0;
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
+    oldestEnds.ended(job, end);
     for (JobRef waiter : job.waiters()) {
       debts.put(new Owed(job.number, waiter), new Debt(job.number, waiter, end.state()));
     }

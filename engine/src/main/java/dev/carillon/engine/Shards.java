@@ -698,8 +698,9 @@ final class Shards {
         || slice <= soon) {
       return;
     }
-    if (!fold.live().any(job -> sleepsUntil(job) <= soon)) {
-      long[] next = {slice};
+    long history = retention.dueMicros(shard, fold);
+    if (history > soon && !fold.live().any(job -> sleepsUntil(job) <= soon)) {
+      long[] next = {Math.min(slice, history)};
       fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
       shard.raiseWakeTo = next[0];
       committer.touch(shard);

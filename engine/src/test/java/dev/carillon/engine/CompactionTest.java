@@ -30,9 +30,9 @@ class CompactionTest {
   private static final long JOB = JobRef.number(1, 1);
   private static final long OCCURRENCE = JobRef.number(1, 2);
   private static final int PAYLOAD_BYTES = 1 << 20;
-  private static final Compaction.Since ALL = new Compaction.Since(0, 0);
+  private static final Compaction.Since ALL = new Compaction.Since(0, 0, Long.MAX_VALUE);
   private static final Compaction.Since NO_EVIDENCE =
-      new Compaction.Since(Long.MAX_VALUE, Long.MAX_VALUE);
+      new Compaction.Since(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
   private final MemoryStore store = new MemoryStore();
   private final ShardId shard = new ShardId(100, 5, 1);
@@ -59,7 +59,7 @@ class CompactionTest {
   }
 
   private Compaction.Staged stage(Compaction.Since since) {
-    Compaction.Source source = new Compaction.Source(shard, 1, generation, tail, false);
+    Compaction.Source source = new Compaction.Source(shard, 1, generation, tail);
     return Compaction.stage(store, source, ++snapshot, since).orThrow();
   }
 

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ended jobs, in shards that are packed, are not, or grew since. */
 @Timeout(120)
@@ -396,6 +397,48 @@ class HistoryTest {
       world.advance(Duration.ofDays(2));
 
       assertThat(occurred(world.carillon(), id)).isLessThan(occurred / 2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 365})
+  void retentionAlsoHoldsBesideAJobThatLives(int days) {
+    try (var world = world(Kind.SQLITE)) {
+      Carillon carillon = world.carillon();
+      carillon.handle(
+          COMMON,
+          (number, job) -> {
+            if (number == 2) {
+              throw new IllegalStateException("no");
+            }
+          });
+      Instant soon = world.now().plus(Duration.ofMinutes(20));
+      JobId living =
+          carillon
+              .schedule(COMMON.job(0).on(Schedule.every(Duration.ofDays(days)).startingAt(soon)))
+              .id();
+      JobId succeeded = carillon.schedule(COMMON.job(1)).id();
+      JobId keyed = carillon.schedule(COMMON.job(3).key("once")).id();
+      JobId failed = carillon.schedule(COMMON.job(2).onFailure(FailurePolicy.drop())).id();
+      assertThat(List.of(succeeded, keyed, failed))
+          .allMatch(id -> id.toString().startsWith(living.toString().substring(0, 20)));
+
+      world.advance(Duration.ofDays(7));
+      assertThat(carillon.get(succeeded)).isPresent();
+      assertThat(carillon.get(keyed)).isPresent();
+      world.restart();
+      world.carillon().handle(COMMON, (number, job) -> {});
+      world.advance(Duration.ofDays(8));
+      assertThat(world.carillon().get(succeeded)).isEmpty();
+      assertThat(world.carillon().get(keyed)).isEmpty();
+      assertThat(world.carillon().get(failed)).isPresent();
+      world.advance(Duration.ofDays(15 + 8));
+
+      assertThat(world.carillon().get(failed)).isEmpty();
+      assertThat(world.carillon().get(living).orElseThrow().state()).isEqualTo(JobState.SCHEDULED);
+      assertThat(world.carillon().schedule(COMMON.job(3).key("once")).created()).isTrue();
+      long compactions = counts.getOrDefault("shards.compacted", 0L);
+      assertThat(compactions).isBetween(2L, 6L);
     }
   }
 

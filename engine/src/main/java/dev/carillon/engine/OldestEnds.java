@@ -1,0 +1,52 @@
+package dev.carillon.engine;
+
+/**
+ * When the oldest of what a generation tells of the past took place, by how long that is kept:
+ * knows when part of it is past its retention.
+ */
+final class OldestEnds {
+  private static final long NONE = Long.MAX_VALUE;
+
+  /** Ends that nobody keeps longer than success, and occurrences of recurring jobs. */
+  private long succeededMicros = NONE;
+
+  /** Of those the ends of jobs with an idempotency key. */
+  private long keyedMicros = NONE;
+
+  private long failedMicros = NONE;
+  private long deadMicros = NONE;
+
+  void ended(ShardJob job, Body.End end) {
+    switch (end.state()) {
+      case DEAD -> deadMicros = Math.min(deadMicros, end.at());
+      case FAILED -> failedMicros = Math.min(failedMicros, end.at());
+      default -> {
+        if (job.has(JobSpec.KEYED)) {
+          keyedMicros = Math.min(keyedMicros, end.at());
+        } else {
+          succeededMicros = Math.min(succeededMicros, end.at());
+        }
+      }
+    }
+  }
+
+  /** A recurring job went on to its next time. */
+  void occurred(long at) {
+    succeededMicros = Math.min(succeededMicros, at);
+  }
+
+  /** From when on some of it is kept no longer. */
+  long keptUntilMicros(NodeOptions options) {
+    long success = Micros.ceil(options.successRetention());
+    long keys = Math.max(success, Micros.ceil(options.keyRetention()));
+    return Math.min(
+        Math.min(until(succeededMicros, success), until(keyedMicros, keys)),
+        Math.min(
+            until(failedMicros, Micros.ceil(options.failureRetention())),
+            until(deadMicros, Micros.ceil(options.deadRetention()))));
+  }
+
+  private static long until(long endMicros, long keepMicros) {
+    return endMicros > NONE - keepMicros ? NONE : endMicros + keepMicros;
+  }
+}
