@@ -3,9 +3,12 @@ package dev.carillon.engine;
 import dev.carillon.api.Concurrency;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Dispatcher {
   private static final int STARTS_A_TURN = 4096;
+
+  /** So many lanes and handlers are kept without a look at whether anybody needs them. */
+  private static final int FIRST_SWEEP = 4096;
 
   private final Map<String, HandlerSlot> handlers = new HashMap<>();
   private final Map<LaneKey, Lane> lanes = new HashMap<>();
@@ -38,6 +44,7 @@ final class Dispatcher {
   private boolean open;
   private boolean stopped;
   private long ready;
+  private int sweepAt = FIRST_SWEEP;
 
   private record LaneKey(String namespace, String queue) {}
 
@@ -131,6 +138,34 @@ final class Dispatcher {
 
   void stop() {
     stopped = true;
+  }
+
+  /** Whether there are so many lanes and handlers that it is time to {@link #sweep}. */
+  boolean wantsSweep() {
+    return lanes.size() + handlers.size() >= sweepAt;
+  }
+
+  /**
+   * Forgets the lanes, gates and handlers that nobody needs, for their names come from users: none
+   * of the live jobs, no attempt, and no setting.
+   */
+  void sweep(Iterable<ShardJob> live) {
+    Set<Object> used = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (ShardJob job : live) {
+      used.add(job.lane);
+      used.add(job.handler);
+    }
+    lanes.values().removeIf(lane -> !used.contains(lane) && lane.isIdle());
+    handlers.values().removeIf(handler -> !used.contains(handler) && handler.isIdle());
+    for (Lane lane : lanes.values()) {
+      used.add(lane.namespaceGate);
+      used.add(lane.queueGate);
+    }
+    namespaces.values().removeIf(gate -> !used.contains(gate) && gate.isIdle());
+    queues.values().removeIf(gate -> !used.contains(gate) && gate.isIdle());
+    lastLane = null;
+    lastHandler = null;
+    sweepAt = Math.max(FIRST_SWEEP, 2 * (lanes.size() + handlers.size()));
   }
 
   /** The job's time has come. */

@@ -147,8 +147,12 @@ final class DueQueue {
       size += heap.size();
     }
     heaps.values().forEach(DueHeap::forgetSeen);
+    forgetEmptyLanes();
+    stale = 0;
+  }
+
+  void forgetEmptyLanes() {
     heaps.values().removeIf(heap -> heap.isEmpty() && !heap.inTurn);
     lastHeap = null;
-    stale = 0;
   }
 }

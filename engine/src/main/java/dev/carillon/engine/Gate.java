@@ -21,6 +21,11 @@ final class Gate {
     this.limit = limit;
   }
 
+  /** Whether nothing has gone through that is not out again, and nobody has set anything. */
+  boolean isIdle() {
+    return running == 0 && limit == OPEN && paused == null && bucket == null;
+  }
+
   boolean hasRoom() {
     return running < limit && paused == null && isInTime();
   }

@@ -33,6 +33,11 @@ final class HandlerSlot {
     this.type = type;
   }
 
+  /** Whether there is no such handler, nobody waits for it and nothing is set. */
+  boolean isIdle() {
+    return !registered && policy == null && gate.isIdle() && blocked() == 0 && turns.isEmpty();
+  }
+
   void block(ShardJob job, ShardJob.Phase why) {
     job.phase = why;
     blocked.add(job);

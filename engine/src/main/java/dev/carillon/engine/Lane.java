@@ -59,6 +59,11 @@ final class Lane {
     return fresh.isEmpty() && late.isEmpty();
   }
 
+  /** Whether nothing stands in it or is under way. */
+  boolean isIdle() {
+    return isEmpty() && !active && underWay == 0;
+  }
+
   int size() {
     return fresh.size() + late.size();
   }

@@ -127,6 +127,10 @@ public final class Node {
       return;
     }
     shards.look();
+    if (dispatcher.wantsSweep()) {
+      dispatcher.sweep(liveJobs());
+      due.forgetEmptyLanes();
+    }
     timers.at(
         env.monotonicNanos() + options.loadHorizon().toNanos() / LOOKS_A_HORIZON, this::lookAgain);
   }
@@ -156,6 +160,16 @@ public final class Node {
   }
 
   /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
+  private List<ShardJob> liveJobs() {
+    List<ShardJob> live = new ArrayList<>();
+    for (Shard shard : shards.all()) {
+      if (shard.fold != null) {
+        shard.fold.live().forEach(live::add);
+      }
+    }
+    return live;
+  }
+
   private void noticeJump() {
     long offset = clockOffsetMicros();
     if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
