@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,20 +114,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery states(Collection<JobState> states) {
-    return new JobQuery(
-        copy(states),
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.states = copy(states));
   }
 
   /**
@@ -137,20 +125,7 @@ public record JobQuery(
    */
   public JobQuery type(String type) {
     Objects.requireNonNull(type, "type");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.type = type);
   }
 
   /**
@@ -161,20 +136,7 @@ public record JobQuery(
    */
   public JobQuery namespace(String namespace) {
     Objects.requireNonNull(namespace, "namespace");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.namespace = namespace);
   }
 
   /**
@@ -185,20 +147,7 @@ public record JobQuery(
    */
   public JobQuery queue(String queue) {
     Objects.requireNonNull(queue, "queue");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.queue = queue);
   }
 
   /**
@@ -210,20 +159,7 @@ public record JobQuery(
    */
   public JobQuery dueFrom(Instant dueFrom) {
     Objects.requireNonNull(dueFrom, "dueFrom");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.dueFrom = dueFrom);
   }
 
   /**
@@ -235,20 +171,7 @@ public record JobQuery(
    */
   public JobQuery dueTo(Instant dueTo) {
     Objects.requireNonNull(dueTo, "dueTo");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.dueTo = dueTo);
   }
 
   /**
@@ -259,20 +182,7 @@ public record JobQuery(
    */
   public JobQuery namePrefix(String namePrefix) {
     Objects.requireNonNull(namePrefix, "namePrefix");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.namePrefix = namePrefix);
   }
 
   /**
@@ -284,20 +194,7 @@ public record JobQuery(
    */
   public JobQuery endedFrom(Instant endedFrom) {
     Objects.requireNonNull(endedFrom, "endedFrom");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.endedFrom = endedFrom);
   }
 
   /**
@@ -309,20 +206,7 @@ public record JobQuery(
    */
   public JobQuery endedTo(Instant endedTo) {
     Objects.requireNonNull(endedTo, "endedTo");
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.endedTo = endedTo);
   }
 
   /**
@@ -331,20 +215,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery newestFirst() {
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        true,
-        limit,
-        cursor);
+    return with(draft -> draft.newest = true);
   }
 
   /**
@@ -357,20 +228,7 @@ public record JobQuery(
   public JobQuery meta(String key, String value) {
     Map<String, String> more = new TreeMap<>(metadata);
     more.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        more,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.metadata = more);
   }
 
   /**
@@ -381,20 +239,7 @@ public record JobQuery(
    * @throws IllegalArgumentException if it is out of range
    */
   public JobQuery limit(int limit) {
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.limit = limit);
   }
 
   /**
@@ -404,25 +249,68 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery cursor(@Nullable String cursor) {
-    return new JobQuery(
-        states,
-        type,
-        namespace,
-        queue,
-        dueFrom,
-        dueTo,
-        namePrefix,
-        metadata,
-        endedFrom,
-        endedTo,
-        newest,
-        limit,
-        cursor);
+    return with(draft -> draft.cursor = cursor);
   }
 
   private static Set<JobState> copy(Collection<JobState> states) {
     var copy = EnumSet.noneOf(JobState.class);
     copy.addAll(Objects.requireNonNull(states, "states"));
     return Collections.unmodifiableSet(copy);
+  }
+
+  private JobQuery with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.query();
+  }
+
+  /** A query that can still be changed. */
+  private static final class Draft {
+    private Set<JobState> states;
+    private @Nullable String type;
+    private @Nullable String namespace;
+    private @Nullable String queue;
+    private @Nullable Instant dueFrom;
+    private @Nullable Instant dueTo;
+    private @Nullable String namePrefix;
+    private Map<String, String> metadata;
+    private @Nullable Instant endedFrom;
+    private @Nullable Instant endedTo;
+    private boolean newest;
+    private int limit;
+    private @Nullable String cursor;
+
+    Draft(JobQuery from) {
+      this.states = from.states;
+      this.type = from.type;
+      this.namespace = from.namespace;
+      this.queue = from.queue;
+      this.dueFrom = from.dueFrom;
+      this.dueTo = from.dueTo;
+      this.namePrefix = from.namePrefix;
+      this.metadata = from.metadata;
+      this.endedFrom = from.endedFrom;
+      this.endedTo = from.endedTo;
+      this.newest = from.newest;
+      this.limit = from.limit;
+      this.cursor = from.cursor;
+    }
+
+    JobQuery query() {
+      return new JobQuery(
+          states,
+          type,
+          namespace,
+          queue,
+          dueFrom,
+          dueTo,
+          namePrefix,
+          metadata,
+          endedFrom,
+          endedTo,
+          newest,
+          limit,
+          cursor);
+    }
   }
 }
