@@ -135,6 +135,16 @@ public final class Node {
         env.monotonicNanos() + options.loadHorizon().toNanos() / LOOKS_A_HORIZON, this::lookAgain);
   }
 
+  private List<ShardJob> liveJobs() {
+    List<ShardJob> live = new ArrayList<>();
+    for (Shard shard : shards.all()) {
+      if (shard.fold != null) {
+        shard.fold.live().forEach(live::add);
+      }
+    }
+    return live;
+  }
+
   /**
    * Does what can be done now.
    *
@@ -160,16 +170,6 @@ public final class Node {
   }
 
   /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
-  private List<ShardJob> liveJobs() {
-    List<ShardJob> live = new ArrayList<>();
-    for (Shard shard : shards.all()) {
-      if (shard.fold != null) {
-        shard.fold.live().forEach(live::add);
-      }
-    }
-    return live;
-  }
-
   private void noticeJump() {
     long offset = clockOffsetMicros();
     if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
