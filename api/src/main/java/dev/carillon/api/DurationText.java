@@ -5,10 +5,13 @@ import java.math.RoundingMode;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Durations as Go writes them, {@code 1h30m}, {@code 1.5s}, {@code 250ms}, or as ISO 8601 does,
- * {@code PT90S}.
+ * {@code PT90S}, {@code P1DT2H}, {@code P2W}; a day is 24 hours. Years and months have no length of
+ * their own and are not read.
  */
 final class DurationText {
 
@@ -24,39 +27,49 @@ final class DurationText {
           new Unit("m", 60_000_000_000L),
           new Unit("s", 1_000_000_000));
 
-  private static final String EXPECTED = "a duration such as 90s, 1h30m, 1.5s, 250ms or PT90S";
+  /** What is expected where a duration is. */
+  static final String EXPECTED = "a duration such as 90s, 1h30m, 1.5s, 250ms or PT90S";
 
-  /** More than a period may have, and few enough to count in a long. */
-  private static final BigDecimal MOST_NANOS =
-      BigDecimal.valueOf(Limits.PERIOD_MAX.toSeconds() + 1).scaleByPowerOfTen(9);
+  /** More than a period or a delay may have. */
+  private static final BigDecimal MOST_SECONDS = BigDecimal.valueOf(1_000_000_000_000L);
+
+  private static final Pattern WEEKS = Pattern.compile("P(\\d{1,9})W", Pattern.CASE_INSENSITIVE);
 
   private record Unit(String name, long nanos) {}
 
+  private final String what;
   private final String text;
   private final int end;
+  private final String expected;
   private int at;
 
-  private DurationText(String text, int start, int end) {
+  private DurationText(String what, String text, int start, int end, String expected) {
+    this.what = what;
     this.text = text;
     this.at = start;
     this.end = end;
+    this.expected = expected;
   }
 
   /**
-   * The duration in a part of a text; one that is too long for a period may come out as any other
-   * that is.
+   * The duration in a part of a text; one that is too long for a schedule may come out as any other
+   * that is. Faults are told of {@code what}, and what was expected instead.
    */
-  static Duration parse(String text, int start, int end) {
-    return text.startsWith("P", start)
-        ? iso(text, start, end)
-        : new DurationText(text, start, end).go();
+  static Duration parse(String what, String text, int start, int end, String expected) {
+    var reader = new DurationText(what, text, start, end, expected);
+    return text.regionMatches(true, start, "P", 0, 1) ? reader.iso() : reader.go();
   }
 
-  private static Duration iso(String text, int start, int end) {
+  private Duration iso() {
+    String part = text.substring(at, end);
+    Matcher weeks = WEEKS.matcher(part);
+    if (weeks.matches()) {
+      return Duration.ofDays(7 * Long.parseLong(weeks.group(1)));
+    }
     try {
-      return Duration.parse(text.substring(start, end));
+      return Duration.parse(part);
     } catch (DateTimeException e) {
-      throw ScheduleCheck.invalid("period", text, start, end, EXPECTED);
+      throw fault(at);
     }
   }
 
@@ -65,8 +78,9 @@ final class DurationText {
     while (at < end) {
       nanos = nanos.add(part());
     }
-    return Duration.ofNanos(
-        nanos.min(MOST_NANOS).setScale(0, RoundingMode.CEILING).longValueExact());
+    BigDecimal seconds = nanos.setScale(0, RoundingMode.CEILING).movePointLeft(9).min(MOST_SECONDS);
+    return Duration.ofSeconds(
+        seconds.longValue(), seconds.remainder(BigDecimal.ONE).movePointRight(9).longValue());
   }
 
   /** A number and its unit, in nanoseconds. */
@@ -102,6 +116,6 @@ final class DurationText {
   }
 
   private InvalidScheduleException fault(int from) {
-    return ScheduleCheck.invalid("period", text, from, end, EXPECTED);
+    return ScheduleCheck.invalid(what, text, from, end, expected);
   }
 }

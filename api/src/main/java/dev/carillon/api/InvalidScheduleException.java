@@ -1,9 +1,9 @@
 package dev.carillon.api;
 
 /**
- * The caller's bug: a {@link Schedule} is not acceptable, and never will be. If the fault lies in a
- * text, the message names the place: {@code hour: "25" at column 3 of "0 25 * * *" (expected: 0 to
- * 23)}.
+ * The caller's bug: a {@link Schedule} or the text of a {@link Due} is not acceptable, and never
+ * will be. If the fault lies in a text, the message names the place: {@code hour: "25" at column 3
+ * of "0 25 * * *" (expected: 0 to 23)}.
  */
 public final class InvalidScheduleException extends InvalidJobException {
   private final int column;
@@ -23,7 +23,7 @@ public final class InvalidScheduleException extends InvalidJobException {
   }
 
   /**
-   * Where in the text of the schedule the fault lies.
+   * Where in the text the fault lies.
    *
    * @return the column of the first character at fault, from 1; 0 if it does not lie in a text
    */

@@ -309,6 +309,17 @@ public final class Job<O> {
   }
 
   /**
+   * Due as said: for what was read from a text by {@link Due#parse}.
+   *
+   * @param due now, a time or a delay
+   * @return a copy
+   */
+  public Job<O> due(Due due) {
+    Due checked = Check.present("due", due);
+    return with(draft -> draft.due = checked);
+  }
+
+  /**
    * With a name, unique among the jobs of the namespace that have not ended. Scheduling again under
    * the name cannot make a second live job; what it does instead says {@link #ifExists(IfExists)}.
    *

@@ -185,7 +185,7 @@ public final class Schedule {
    * <pre>{@code
    * [TZ=zone | CRON_TZ=zone] [second] minute hour day-of-month month day-of-week
    * [TZ=zone | CRON_TZ=zone] @yearly | @annually | @monthly | @weekly | @daily | @midnight | @hourly
-   * @every 90s | @every 1h30m | @every 1.5s | @every 250ms | @every PT90S
+   * @every 90s | @every 1h30m | @every 1.5s | @every 250ms | @every PT90S | @every P1DT2H
    * }</pre>
    *
    * <p>Fields stand apart by blanks; five or six of them, six beginning with the second, which is

@@ -22,14 +22,15 @@ sealed interface ScheduleText {
 
   /** Reads a text. */
   static ScheduleText parse(@Nullable String given) {
-    return new Reader(checked(given)).schedule();
+    return new Reader(checked("schedule", given)).schedule();
   }
 
-  private static String checked(@Nullable String given) {
-    String text = ScheduleCheck.present("schedule", given);
+  /** A text that is there and not too long. */
+  static String checked(String what, @Nullable String given) {
+    String text = ScheduleCheck.present(what, given);
     if (text.length() > Limits.SCHEDULE_MAX_CHARS) {
       throw ScheduleCheck.invalid(
-          "schedule",
+          what,
           text,
           Limits.SCHEDULE_MAX_CHARS,
           text.length(),
@@ -124,7 +125,7 @@ sealed interface ScheduleText {
     private Duration period(int start) {
       int end = skipWord(text, start);
       expectEnd(skipBlanks(text, end));
-      Duration period = DurationText.parse(text, start, end);
+      Duration period = DurationText.parse("period", text, start, end, DurationText.EXPECTED);
       if (!period.isPositive() || period.compareTo(Limits.PERIOD_MAX) > 0) {
         throw ScheduleCheck.invalid(
             "period", text, start, end, "above zero and at most " + Limits.PERIOD_MAX);
