@@ -561,7 +561,9 @@ public final class Carillon implements AutoCloseable {
 
   /**
    * Gives a recurring job another schedule, if no attempt of it runs. It keeps the count of its
-   * occurrences, which replacing it under its name does not.
+   * occurrences, which replacing it under its name does not: {@code times(3)} for a job that has
+   * had five leaves none, and is answered {@link ControlResult#NO_TIME_LEFT}, as is a schedule that
+   * has ended. To end a job, cancel it.
    *
    * @param id the recurring job
    * @param schedule what it goes on by

@@ -10,8 +10,10 @@ public enum ControlResult {
   ENDED,
   /** Nothing changed: there is no such job, or its retention is over. */
   NOT_FOUND,
-  /** Nothing changed: the job has no schedule, or the new one has no time left. */
+  /** Nothing changed: the job has no schedule. */
   NOT_RECURRING,
+  /** Nothing changed: the new schedule has no time left, or no more times than were had already. */
+  NO_TIME_LEFT,
   /** Nothing changed: the job is no dead letter. */
   NOT_DEAD,
   /** Nothing changed: the new input is of another type than the job. */

@@ -191,11 +191,14 @@ public final class Controls {
         answer,
         (shard, job) -> {
           Move move = job.move();
-          long now = env.wallMicros();
-          Recurrences.Step step =
-              move != null ? recurrences.begin(schedule, move.count(), now) : Recurrences.Step.OVER;
-          if (step.over()) {
+          if (move == null) {
             answer.accept(Outcome.ok(ControlResult.NOT_RECURRING));
+            return;
+          }
+          long now = env.wallMicros();
+          Recurrences.Step step = recurrences.begin(schedule, move.count(), now);
+          if (step.over()) {
+            answer.accept(Outcome.ok(ControlResult.NO_TIME_LEFT));
             return;
           }
           byte[] encoded = ScheduleFormat.encode(schedule);

@@ -776,8 +776,9 @@ class ControlTest {
     world().advance(seconds(120));
     Schedule slower = Schedule.every(seconds(600)).times(3);
     assertThat(world().carillon().reschedule(id, slower)).isEqualTo(ControlResult.DONE);
-    assertThat(world().carillon().reschedule(id, slower.times(2)))
-        .isEqualTo(ControlResult.NOT_RECURRING);
+    for (Schedule over : List.of(slower.times(2), slower.times(1), slower.until(at(60)))) {
+      assertThat(world().carillon().reschedule(id, over)).isEqualTo(ControlResult.NO_TIME_LEFT);
+    }
     restart();
     assertThat(Objects.requireNonNull(info(id).recurring()).schedule()).isEqualTo(slower);
     world().advance(LONG);
