@@ -101,7 +101,9 @@ public record Dependency(@Nullable JobId job, @Nullable String name, Condition c
 
   /**
    * That the job of a name has succeeded: one of the same batch, or one that has the name now. A
-   * name is free again when its job has ended; to wait for one that may have, use its id.
+   * name is free again when its job has ended, and the dependency is refused then, unless the job
+   * has an idempotency key that still counts: then it is found, and its end counts. To wait for one
+   * that may have ended, use its id.
    *
    * @param name the name of the job to wait for
    * @return the dependency

@@ -36,6 +36,13 @@ import org.jspecify.annotations.Nullable;
 final class Adds {
   private static final int MAX_ROUNDS = 32;
 
+  private static final String EXPECTED_BY_ID = " (expected: one that exists)";
+  private static final String EXPECTED_BY_NAME =
+      " (expected: one that has not ended, since a name is free afterwards;"
+          + " a job that may have ended is waited for by its id)";
+  private static final String EXPECTED_BEFORE_A_BATCH =
+      " (expected: one that is scheduled already; a batch does not wait for one on its way)";
+
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Shards shards;
@@ -194,7 +201,8 @@ final class Adds {
           }
         };
     for (After each : List.copyOf(after)) {
-      host.exists(each.job(), there -> found(request, there, "" + each.job().id(), one));
+      host.exists(
+          each.job(), there -> found(request, there, each.job().id() + EXPECTED_BY_ID, one));
     }
     for (AddRequest.Named each : named) {
       resolve(
@@ -216,23 +224,25 @@ final class Adds {
           JobRef job = record.map(stored -> Names.Value.decode(stored.value()).job()).orElse(null);
           List<Runnable> waiting = job != null ? namedOnTheirWay.get(job) : null;
           String which = "named \"" + name + '"';
-          if (job == null || (waiting != null && request.batch != null)) {
-            found(request, false, which, () -> {}); // batches do not wait for each other
+          if (waiting != null && request.batch != null) {
+            found(request, false, which + EXPECTED_BEFORE_A_BATCH, () -> {});
           } else if (waiting != null) {
             waiting.add(() -> resolve(request, name, then));
+          } else if (job == null) {
+            found(request, false, which + EXPECTED_BY_NAME, () -> {});
           } else {
-            host.exists(job, there -> found(request, there, which, () -> then.accept(job)));
+            // The record of a job with a key outlives it, and then tells of the job that ended.
+            String problem = which + EXPECTED_BY_NAME;
+            host.exists(job, there -> found(request, there, problem, () -> then.accept(job)));
           }
         });
   }
 
-  private void found(AddRequest request, boolean there, String which, Runnable one) {
+  private void found(AddRequest request, boolean there, String problem, Runnable one) {
     if (there) {
       one.run();
     } else if (!request.answered) {
-      refuse(
-          request,
-          new InvalidJobException("dependency: job " + which + " (expected: one that exists)"));
+      refuse(request, new InvalidJobException("dependency: job " + problem));
     }
   }
 

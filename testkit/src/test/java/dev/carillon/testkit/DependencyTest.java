@@ -49,6 +49,10 @@ class DependencyTest {
   private static final TaskType<String> DONE = TaskType.of("done", String.class);
   private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
 
+  private static final String BY_NAME =
+      " (expected: one that has not ended, since a name is free afterwards;"
+          + " a job that may have ended is waited for by its id)";
+
   @Parameter Where where = Where.MEMORY;
   @TempDir Path folder = Path.of("");
 
@@ -293,6 +297,29 @@ class DependencyTest {
   }
 
   @Test
+  void aNameThatIsFreeAgainIsRefusedAndTheIdIsNot() {
+    JobId a = schedule(NOTE.job("a").named("a"));
+    world().settle();
+    assertThatThrownBy(() -> schedule(NOTE.job("b").after(Dependency.onNamed("a"))))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessage("dependency: job named \"a\"" + BY_NAME);
+    schedule(NOTE.job("b").after(a));
+    world().settle();
+    assertThat(starts).containsExactly("a 0", "b 0");
+  }
+
+  @Test
+  void aNameWhoseKeyStillCountsFindsTheJobThatEnded() {
+    schedule(NOTE.job("a").named("a").key("request-7"));
+    world().settle();
+    schedule(NOTE.job("b").after(Dependency.onNamed("a")));
+    JobId never = schedule(NOTE.job("c").after(Dependency.onNamed("a").failed()));
+    world().settle();
+    assertThat(starts).containsExactly("a 0", "b 0");
+    assertThat(info(never).state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
   void circlesAndUnknownJobsAreRefusedAndNothingIsWritten() {
     Job<Void> a = NOTE.job("a").named("a");
     Job<Void> b = NOTE.job("b").named("b").after(Dependency.onNamed("a"));
@@ -307,7 +334,7 @@ class DependencyTest {
     assertThatThrownBy(() -> schedule(a.after(Dependency.onNamed("a"))))
         .hasMessage("dependencies: a after a (expected: no circle)");
     assertThatThrownBy(() -> world().carillon().scheduleAll(List.of(NOTE.job("x"), b)))
-        .hasMessage("dependency: job named \"a\" (expected: one that exists)");
+        .hasMessage("dependency: job named \"a\"" + BY_NAME);
     JobId unknown = new JobId(schedule(NOTE.job("real")).value().replaceAll(".$", "0"));
     assertThatThrownBy(() -> schedule(NOTE.job("y").after(unknown)))
         .isInstanceOf(InvalidJobException.class)
