@@ -11,8 +11,10 @@ import org.jspecify.annotations.Nullable;
  * goes first, if their priorities are equal. A key is held until the attempt's outcome is durable,
  * also by a handler that goes on after its timeout; not while a job waits for its retry.
  *
- * <p>Give the jobs of a key the same rate: where they differ, that of the job looked at last
- * counts.
+ * <p>The jobs of a key may name different rates. Each goes by its own, for which every start under
+ * the key counts: a job whose rate is another than that of the job started before it starts no
+ * sooner than one interval of its own rate after that start, and those behind it in line wait with
+ * it. One without a rate goes by that of the job started before it.
  *
  * @param key what the jobs share; at most {@link Limits#KEY_MAX_BYTES}
  * @param limit how many attempts run at once, at least 1

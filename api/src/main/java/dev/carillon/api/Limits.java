@@ -97,6 +97,9 @@ public final class Limits {
   /** The longest period of a {@link Rate}. */
   public static final Duration RATE_MAX_PERIOD = Duration.ofDays(366);
 
+  /** The most that the burst of a {@link Rate} may be: what the rate gives in ten years. */
+  public static final Duration RATE_MAX_BURST = Duration.ofDays(3650);
+
   /** The most times in a {@linkplain Schedule#preview(int, Instant) preview}. */
   public static final int PREVIEW_MAX_TIMES = 1_000;
 

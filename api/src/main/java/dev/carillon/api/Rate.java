@@ -11,12 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many in a period, from 1 to {@link Limits#RATE_MAX_PERMITS}
  * @param period from {@link Limits#RATE_MIN_PERIOD} to {@link Limits#RATE_MAX_PERIOD}
  * @param burst how many at once, from 1 to {@link Limits#RATE_MAX_PERMITS}, and at most what the
- *     rate gives in ten years
+ *     rate gives in {@link Limits#RATE_MAX_BURST}
  */
 public record Rate(int permits, Duration period, int burst) {
 
   private static final long BURST_MILLIS = 100;
-  private static final Duration LONGEST_BURST = Duration.ofDays(3650);
 
   /**
    * Checks the ranges.
@@ -30,8 +29,9 @@ public record Rate(int permits, Duration period, int burst) {
     if (period.toNanos() / permits == 0) {
       throw Check.invalid("permits", permits, "at most one a nanosecond");
     }
-    if (period.dividedBy(permits).compareTo(LONGEST_BURST.dividedBy(burst)) > 0) {
-      throw Check.invalid("burst", burst, "at most what the rate gives in " + LONGEST_BURST);
+    if (period.dividedBy(permits).compareTo(Limits.RATE_MAX_BURST.dividedBy(burst)) > 0) {
+      throw Check.invalid(
+          "burst", burst, "at most what the rate gives in " + Limits.RATE_MAX_BURST);
     }
   }
 

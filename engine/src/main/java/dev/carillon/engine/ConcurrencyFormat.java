@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Limits;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
 import java.time.Duration;
@@ -43,8 +44,17 @@ final class ConcurrencyFormat {
 
   static @Nullable Rate readRate(ByteReader in) {
     int permits = (int) in.varint();
-    return permits == 0
-        ? null
-        : new Rate(permits, Duration.ofNanos(in.varint()), (int) in.varint());
+    if (permits == 0) {
+      return null;
+    }
+    long periodNanos = in.varint();
+    long burst = in.varint();
+    return new Rate(permits, Duration.ofNanos(periodNanos), clamped(burst, periodNanos / permits));
+  }
+
+  /** A burst that was stored before there was a limit to it is as large as it may be now. */
+  private static int clamped(long burst, long intervalNanos) {
+    long most = Limits.RATE_MAX_BURST.toNanos() / Math.max(1, intervalNanos);
+    return (int) Math.min(burst, Math.max(1, most));
   }
 }

@@ -213,7 +213,7 @@ public final class Flow {
       rates.change(gate.bucket(), setting.rate());
     } else {
       String record = subject.recordKey(Rates.RECORDS);
-      gate.rate(new TokenBucket(record, setting.rate(), dispatcher::lookAgain), rates);
+      gate.rate(TokenBucket.set(record, setting.rate(), dispatcher::lookAgain), rates);
     }
     if (paused) {
       dispatcher.paused();

@@ -77,6 +77,11 @@ final class KeySlot {
     return attempts;
   }
 
+  /** Whether a job in its lane has it, other than this one. */
+  boolean isHeldByJobBesides(ShardJob job) {
+    return holders.size() - attempts > (isHeldBy(job) ? 1 : 0);
+  }
+
   int held() {
     return holders.size();
   }

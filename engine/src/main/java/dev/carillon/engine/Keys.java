@@ -65,10 +65,8 @@ final class Keys {
         slots.computeIfAbsent(
             new Name(job.namespace, concurrency.key()), n -> new KeySlot(n.namespace(), n.key()));
     Rate rate = concurrency.rate();
-    if (rate != null && slot.bucket != null) {
-      rates.change(slot.bucket, rate);
-    } else if (rate != null) {
-      slot.bucket = new TokenBucket(recordKey(slot), rate, () -> offer(slot));
+    if (rate != null && slot.bucket == null) {
+      slot.bucket = TokenBucket.followingJobs(recordKey(slot), rate, () -> offer(slot));
     }
     return slot;
   }
@@ -151,7 +149,7 @@ final class Keys {
     TokenBucket bucket = slot.bucket;
     // One with a higher limit may have come to its lane after this one and started before it.
     boolean room = slot.attempts() < concurrency.limit();
-    if (room && (bucket == null || rates.mayTake(bucket))) {
+    if (room && (bucket == null || mayTake(slot, bucket, job))) {
       return true;
     }
     slot.release(job);
@@ -160,15 +158,36 @@ final class Keys {
     return false;
   }
 
+  /**
+   * Whether its rate lets the job start. Where another stands in its lane that was let through by
+   * another rate, that one goes first: their writes would else undo each other.
+   */
+  private boolean mayTake(KeySlot slot, TokenBucket bucket, ShardJob job) {
+    Rate rate = rate(bucket, job.concurrency());
+    boolean standsBack = bucket.isWrittenForOther(rate) && slot.isHeldByJobBesides(job);
+    return !standsBack && rates.mayTake(bucket, rate);
+  }
+
+  /** What a job goes by: its own rate, or that of the last one that started. */
+  private static Rate rate(TokenBucket bucket, @Nullable Concurrency concurrency) {
+    Rate own = concurrency != null ? concurrency.rate() : null;
+    return own != null ? own : bucket.rate();
+  }
+
   /** The attempt holds the key in the place of its job. */
   void start(Attempt attempt, Concurrency concurrency) {
     KeySlot slot = slot(attempt.job(), concurrency);
     slot.release(attempt.job());
     slot.hold(attempt);
     attempt.key = slot;
-    if (slot.bucket != null) {
-      rates.take(slot.bucket);
-      attempt.took(slot.bucket);
+    TokenBucket bucket = slot.bucket;
+    if (bucket != null) {
+      rates.take(bucket, rate(bucket, concurrency));
+      attempt.took(bucket);
+      ShardJob next = slot.first();
+      if (next != null && bucket.isWrittenForOther(rate(bucket, next.concurrency()))) {
+        rates.lookAgain(bucket); // it may have stood back
+      }
     }
   }
 
@@ -209,7 +228,7 @@ final class Keys {
       TokenBucket bucket = slot.bucket;
       if (concurrency == null
           || slot.held() >= concurrency.limit()
-          || (bucket != null && !rates.mayTake(bucket))) {
+          || (bucket != null && !mayTake(slot, bucket, first))) {
         return;
       }
       slot.poll();

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Rate;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
@@ -25,7 +26,11 @@ final class Rates {
   static final String KEY_RECORDS = RECORDS + "c\0";
 
   private static final long AHEAD_NANOS = 1_000_000_000;
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
+
+  /** Longer than the longest interval. */
+  private static final long LONGEST_AGO_MICROS = 400L * 86_400 * Micros.PER_SECOND;
+
   private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
@@ -40,21 +45,27 @@ final class Rates {
 
   /** Whether an attempt may start now; if not, the bucket's {@code free} runs when one may. */
   boolean mayTake(TokenBucket bucket) {
+    return mayTake(bucket, bucket.rate());
+  }
+
+  /** The same by the rate of a job. */
+  boolean mayTake(TokenBucket bucket, Rate rate) {
     if (!bucket.read) {
       read(bucket);
       return false;
     }
     long now = env.monotonicNanos();
-    long wait = bucket.waitNanos(now);
+    long wait = bucket.waitNanos(rate, now);
     if (wait > 0) {
-      wakeAt(bucket, now + wait);
+      wakeBy(bucket, now + wait);
       return false;
     }
-    long left = bucket.durableNanos(now);
-    if (left < bucket.intervalNanos() + AHEAD_NANOS / 2) {
-      write(bucket, now);
+    long interval = TokenBucket.intervalNanos(rate);
+    long left = bucket.durableNanos(rate, now);
+    if (left < interval + AHEAD_NANOS / 2) {
+      write(bucket, rate, now);
     }
-    return left >= bucket.intervalNanos();
+    return left >= interval;
   }
 
   /** Sets another rate; those that wait for the old one are offered the new. */
@@ -66,14 +77,25 @@ final class Rates {
     }
   }
 
+  /** Has those that wait for the rate look again. */
+  void lookAgain(TokenBucket bucket) {
+    wakeBy(bucket, env.monotonicNanos());
+  }
+
   void take(TokenBucket bucket) {
-    bucket.take(env.monotonicNanos());
+    take(bucket, bucket.rate());
+  }
+
+  /** One starts by a rate, which {@link #mayTake} allowed. */
+  void take(TokenBucket bucket, Rate rate) {
+    bucket.take(rate, env.monotonicNanos());
   }
 
   /** Lets go of a bucket and its record if all of it is there; false where it is not. */
   boolean forget(TokenBucket bucket) {
     long now = env.monotonicNanos();
-    if (bucket.busy || bucket.usedNanos(now) > 0 || bucket.durableNanos(now) > 0) {
+    Rate rate = bucket.rate();
+    if (bucket.busy || bucket.usedNanos(rate, now) > 0 || bucket.durableNanos(rate, now) > 0) {
       return false;
     }
     if (!bucket.version.equals(Stamp.ABSENT)) {
@@ -82,8 +104,9 @@ final class Rates {
     return true;
   }
 
-  private void wakeAt(TokenBucket bucket, long nanos) {
-    if (bucket.wake == null || bucket.wake.isOver()) {
+  private void wakeBy(TokenBucket bucket, long nanos) {
+    if (bucket.wake == null || bucket.wake.isAfter(nanos)) {
+      timers.cancel(bucket.wake);
       bucket.wake = timers.at(nanos, bucket.free);
     }
   }
@@ -104,25 +127,51 @@ final class Rates {
 
   private void remember(TokenBucket bucket, Optional<Stored> found) {
     long now = env.monotonicNanos();
-    long most = bucket.capacityNanos() + AHEAD_NANOS;
-    long micros = found.map(stored -> untilMicros(stored) - env.wallMicros()).orElse(0L);
+    UsedUp record = found.map(this::usedUp).orElse(null);
+    if (record != null && record.rate() != null) {
+      bucket.remember(record.rate());
+    }
+    long micros = record != null ? record.untilMicros() - env.wallMicros() : 0;
+    Rate rate = bucket.rate();
+    long most = TokenBucket.capacityNanos(rate) + AHEAD_NANOS;
     long used = Math.clamp(micros, 0, most / 1000) * 1000;
+    if (record != null) {
+      // Each start leaves the time at which it would all be there an interval ahead of itself.
+      long ago = Math.clamp(-micros, -LONGEST_AGO_MICROS, LONGEST_AGO_MICROS) * 1000;
+      bucket.rememberStart(now, Math.max(0, ago + TokenBucket.intervalNanos(rate)));
+    }
     bucket.version = found.map(Stored::version).orElse(Stamp.ABSENT);
-    bucket.remember(now, Math.max(used, bucket.usedNanos(now)));
+    bucket.remember(now, Math.max(used, bucket.usedNanos(rate, now)));
   }
 
-  /** Until when the rate is used up; for ever where the record cannot be read. */
-  private long untilMicros(Stored record) {
-    try {
-      ByteReader in = new ByteReader(record.value(), 0, record.value().length);
+  /** What a record says: until when a rate is used up, and which, where it says so. */
+  private record UsedUp(long untilMicros, @Nullable Rate rate) {
+    /** For ever. */
+    static final UsedUp UNREADABLE = new UsedUp(Long.MAX_VALUE / 2, null);
+
+    byte[] encode() {
+      ByteWriter out = new ByteWriter(24).u8(VERSION).i64(untilMicros);
+      ConcurrencyFormat.writeRate(rate, out);
+      return out.toBytes();
+    }
+
+    static UsedUp decode(byte[] bytes) {
+      ByteReader in = new ByteReader(bytes, 0, bytes.length);
       int version = in.u8();
-      if (version != VERSION) {
-        throw new UnknownFormatException("rate record: version " + version + " (expected: 1)");
+      if (version < 1 || version > VERSION) {
+        throw new UnknownFormatException("rate record: version " + version + " (expected: 1, 2)");
       }
-      return Math.min(in.i64(), Long.MAX_VALUE / 2);
-    } catch (DamagedException | UnknownFormatException e) {
+      long until = Math.min(in.i64(), Long.MAX_VALUE / 2);
+      return new UsedUp(until, version == 1 ? null : ConcurrencyFormat.readRate(in));
+    }
+  }
+
+  private UsedUp usedUp(Stored record) {
+    try {
+      return UsedUp.decode(record.value());
+    } catch (DamagedException | UnknownFormatException | InvalidJobException e) {
       env.report("a rate's record cannot be read, all of it counts as used up", e);
-      return Long.MAX_VALUE / 2;
+      return UsedUp.UNREADABLE;
     }
   }
 
@@ -140,7 +189,7 @@ final class Rates {
             return; // the next start does it
           }
           for (Stored record : page) {
-            if (untilMicros(record) < env.wallMicros()) {
+            if (usedUp(record).untilMicros() < env.wallMicros()) {
               records.change(record.key(), record.version(), null, inEffect -> {});
             }
           }
@@ -150,23 +199,25 @@ final class Rates {
         });
   }
 
-  private void write(TokenBucket bucket, long now) {
+  private void write(TokenBucket bucket, Rate rate, long now) {
     if (bucket.busy) {
       return;
     }
     bucket.busy = true;
-    long used = bucket.usedNanos(now) + bucket.intervalNanos() + AHEAD_NANOS;
+    if (bucket.isWrittenForOther(rate)) {
+      bucket.durable(rate, now); // from here on the record may tell of the other no more
+    }
+    long used = bucket.usedNanos(rate, now) + TokenBucket.intervalNanos(rate) + AHEAD_NANOS;
     long untilMicros = env.wallMicros() + Math.ceilDiv(used, 1000);
-    byte[] value = new ByteWriter(9).u8(VERSION).i64(untilMicros).toBytes();
     bucket.version =
         records.change(
             bucket.record,
             bucket.version,
-            value,
+            new UsedUp(untilMicros, rate).encode(),
             inEffect -> {
               bucket.busy = false;
               if (inEffect) {
-                bucket.durable(now + used);
+                bucket.durable(rate, now + used);
               } else {
                 bucket.read = false; // somebody else's: it is read again
               }

@@ -31,6 +31,11 @@ final class Timers {
       return action == null;
     }
 
+    /** Whether it is not to run by then: later, or not any more. */
+    boolean isAfter(long otherNanos) {
+      return action == null || nanos - otherNanos > 0;
+    }
+
     @Override
     public int compareTo(Timer other) {
       int byTime = Long.compare(nanos - other.nanos, 0);

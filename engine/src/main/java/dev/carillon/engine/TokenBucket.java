@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The time is durable before it is reached: a record holds one that it has not passed. After a
  * crash it goes on from there, so no start is forgotten and at most a second's worth is lost.
+ *
+ * <p>That of a concurrency key follows its jobs, each of which names its own rate: the bucket has
+ * the rate of the job that started last. For a job with another one all of its burst counts as used
+ * up by that start, so it starts an interval of its own rate later at the earliest. What was used
+ * up before can only have been less.
  */
 final class TokenBucket {
   /** What its record is called. */
@@ -18,17 +23,24 @@ final class TokenBucket {
   /** Runs when an attempt may start again. */
   final Runnable free;
 
+  /** Whether each start brings its own rate. */
+  private final boolean followsJobs;
+
   private Rate rate;
-  private long intervalNanos;
-  private long toleranceNanos;
 
   /** When it is full again, by the clock that only moves forward. */
   private long fullNanos;
 
-  /** The same before the last start. */
-  private long beforeNanos;
+  /** When the last start was, at the latest; means nothing while none is known of. */
+  private long lastNanos;
 
-  /** As far as that may go before the record is written again. */
+  private boolean started;
+  private Take lastTake;
+
+  /** The rate that its record tells of. */
+  private Rate durableRate;
+
+  /** As far as what is used up of that may go before the record is written again. */
   private long durableNanos;
 
   boolean read;
@@ -40,16 +52,36 @@ final class TokenBucket {
   Stamp version = Stamp.ABSENT;
   Timers.@Nullable Timer wake;
 
-  TokenBucket(String record, Rate rate, Runnable free) {
+  private TokenBucket(String record, Rate rate, Runnable free, boolean followsJobs) {
     this.record = record;
     this.free = free;
     this.rate = rate;
-    measure();
+    this.durableRate = rate;
+    this.followsJobs = followsJobs;
+    this.lastTake = new Take(rate, 0, 0, false, Long.MIN_VALUE);
   }
 
-  private void measure() {
-    intervalNanos = rate.period().toNanos() / rate.permits();
-    toleranceNanos = intervalNanos * (rate.burst() - 1);
+  /** Of a queue or namespace, whose rate is set. */
+  static TokenBucket set(String record, Rate rate, Runnable free) {
+    return new TokenBucket(record, rate, free, false);
+  }
+
+  /** Of a concurrency key, whose jobs bring their rates. */
+  static TokenBucket followingJobs(String record, Rate first, Runnable free) {
+    return new TokenBucket(record, first, free, true);
+  }
+
+  static long intervalNanos(Rate rate) {
+    return rate.period().toNanos() / rate.permits();
+  }
+
+  /** How much of a rate may be used up at most. */
+  static long capacityNanos(Rate rate) {
+    return intervalNanos(rate) * rate.burst();
+  }
+
+  Rate rate() {
+    return rate;
   }
 
   /**
@@ -61,52 +93,77 @@ final class TokenBucket {
       return false;
     }
     rate = newRate;
-    measure();
-    fullNanos = Math.min(fullNanos, now + capacityNanos());
+    durableRate = newRate;
+    fullNanos = Math.min(fullNanos, now + capacityNanos(newRate));
     return true;
   }
 
-  long intervalNanos() {
-    return intervalNanos;
+  /** Whether what its record tells of is another rate. */
+  boolean isWrittenForOther(Rate asked) {
+    return !asked.equals(durableRate);
   }
 
-  /** How much of it may be used up at most. */
-  long capacityNanos() {
-    return toleranceNanos + intervalNanos;
+  private long fullNanos(Rate asked, long now) {
+    if (asked.equals(rate)) {
+      return fullNanos;
+    }
+    return started ? lastNanos + capacityNanos(asked) : now;
   }
 
-  /** How much of it is used up. */
-  long usedNanos(long now) {
-    return Math.max(0, fullNanos - now);
+  /** How much is used up for one that goes by a rate. */
+  long usedNanos(Rate asked, long now) {
+    return Math.max(0, fullNanos(asked, now) - now);
   }
 
-  /** How long until an attempt may start; not positive where one may. */
-  long waitNanos(long now) {
-    return fullNanos - toleranceNanos - now;
+  /** How long until an attempt may start by a rate; not positive where one may. */
+  long waitNanos(Rate asked, long now) {
+    return fullNanos(asked, now) - (capacityNanos(asked) - intervalNanos(asked)) - now;
   }
 
-  /** How much may be used up from now on before the record is written again. */
-  long durableNanos(long now) {
-    return durableNanos - Math.max(fullNanos, now);
+  /** How much may be used up by a rate from now on before the record is written again. */
+  long durableNanos(Rate asked, long now) {
+    return isWrittenForOther(asked) ? 0 : durableNanos - Math.max(fullNanos(asked, now), now);
   }
 
-  void take(long now) {
-    beforeNanos = fullNanos;
-    fullNanos = Math.max(fullNanos, now) + intervalNanos;
+  void take(Rate asked, long now) {
+    long full = Math.max(fullNanos(asked, now), now) + intervalNanos(asked);
+    lastTake = new Take(rate, fullNanos, lastNanos, started, full);
+    rate = asked;
+    fullNanos = full;
+    lastNanos = now;
+    started = true;
   }
 
-  /** One start that was used up: when it would all have been there before it, and after. */
-  record Take(long beforeNanos, long afterNanos) {}
+  /** One start that was used up: what was before it, and when it would all be there after it. */
+  record Take(Rate rate, long fullNanos, long lastNanos, boolean started, long afterNanos) {}
 
   Take lastTake() {
-    return new Take(beforeNanos, fullNanos);
+    return lastTake;
   }
 
   /** What was taken was not used; too late where more was taken since. */
   void giveBack(Take take) {
     if (fullNanos == take.afterNanos()) {
-      fullNanos = take.beforeNanos();
+      rate = followsJobs ? take.rate() : rate;
+      fullNanos = take.fullNanos();
+      lastNanos = take.lastNanos();
+      started = take.started();
       free.run();
+    }
+  }
+
+  /** The rate that the record tells of, where this node has not started anything by another. */
+  void remember(Rate recorded) {
+    if (followsJobs && !known) {
+      rate = recorded;
+    }
+  }
+
+  /** So long ago, at the least, was the last start that the record tells of. */
+  void rememberStart(long now, long agoNanos) {
+    if (!started || lastNanos < now - agoNanos) {
+      lastNanos = now - agoNanos;
+      started = true;
     }
   }
 
@@ -114,11 +171,14 @@ final class TokenBucket {
   void remember(long now, long used) {
     fullNanos = known ? Math.max(fullNanos, now + used) : now + used;
     known = true;
+    durableRate = rate;
     durableNanos = fullNanos;
     read = true;
   }
 
-  void durable(long untilNanos) {
+  /** The record tells of a rate, and how far that may be used up. */
+  void durable(Rate written, long untilNanos) {
+    durableRate = written;
     durableNanos = untilNanos;
   }
 }

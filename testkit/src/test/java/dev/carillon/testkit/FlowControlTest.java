@@ -478,6 +478,82 @@ class FlowControlTest {
     assertThat(starts.getLast()).isIn("k 20", "k 21", "k 22");
   }
 
+  private static Concurrency rated(Rate rate) {
+    return Concurrency.of("k").limit(9).rate(rate);
+  }
+
+  /** Schedules jobs that are due one after the other within some milliseconds. */
+  private void scheduleInOrder(Map<String, Concurrency> kinds, String... jobs) {
+    for (int i = 0; i < jobs.length; i++) {
+      Concurrency kind = kinds.get(jobs[i]);
+      schedule(NOTE.job(jobs[i]).in(Duration.ofMillis(i)).concurrency(kind));
+    }
+  }
+
+  @Test
+  void eachJobOfAKeyGoesByItsOwnRate() {
+    Map<String, Concurrency> kinds =
+        Map.of("slow", rated(Rate.of(1, seconds(60))), "fast", rated(Rate.of(1, seconds(5))));
+    scheduleInOrder(kinds, "slow", "fast", "fast", "slow", "fast", "slow", "slow");
+    world().advance(seconds(600));
+    assertThat(starts)
+        .as("as long after the start before it as its own rate says")
+        .containsExactly(
+            "slow 0", "fast 5", "fast 10", "slow 70", "fast 75", "slow 135", "slow 195");
+  }
+
+  @Test
+  void aLookAtAFasterJobDoesNotLetTheSlowOneStart() {
+    Concurrency slow = rated(Rate.of(1, seconds(60)));
+    Concurrency fast = rated(Rate.perSecond(10));
+    schedule(NOTE.job("slow").concurrency(slow));
+    world().settle();
+    schedule(NOTE.job("slow").concurrency(slow));
+    for (int i = 0; i < 5; i++) {
+      world().advance(seconds(5));
+      schedule(NOTE.job("fast").concurrency(fast));
+    }
+    world().advance(seconds(34));
+    assertThat(starts).containsExactly("slow 0");
+    world().advance(seconds(2));
+    assertThat(starts).hasSize(7).startsWith("slow 0", "slow 60", "fast 60");
+  }
+
+  @Test
+  void aBurstIsUsedUpByAStartOfAnotherRate() {
+    Map<String, Concurrency> kinds =
+        Map.of(
+            "burst", rated(Rate.of(1, seconds(10)).burst(3)),
+            "other", rated(Rate.of(1, seconds(4))));
+    scheduleInOrder(kinds, "burst", "burst", "burst", "other", "burst", "burst");
+    world().advance(seconds(60));
+    assertThat(starts)
+        .containsExactly("burst 0", "burst 0", "burst 0", "other 4", "burst 14", "burst 24");
+  }
+
+  @Test
+  void aJobOfAnotherRateKnowsTheLastStartAfterARestart() {
+    schedule(NOTE.job("fast").concurrency(rated(Rate.of(1, seconds(20)))));
+    world().advance(seconds(5));
+    restart();
+    schedule(NOTE.job("slow").concurrency(rated(Rate.of(1, seconds(60)))));
+    world().advance(seconds(54));
+    assertThat(starts).containsExactly("fast 0");
+    world().advance(seconds(10));
+    assertThat(starts).hasSize(2);
+    assertThat(starts.getLast()).isIn("slow 60", "slow 61", "slow 62");
+  }
+
+  @Test
+  void jobsOfManyRatesInManyQueuesAllStart() {
+    for (int i = 0; i < 60; i++) {
+      Concurrency rate = rated(Rate.of(1, seconds(1 + i % 4)));
+      schedule(NOTE.job("n").queue("q" + i % 3).priority(i % 5).concurrency(rate));
+    }
+    world().advance(seconds(241));
+    assertThat(starts).hasSize(60);
+  }
+
   // ---- pauses and limits of queues and namespaces
 
   @Test

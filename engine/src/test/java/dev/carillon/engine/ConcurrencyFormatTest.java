@@ -1,0 +1,34 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.Rate;
+import dev.carillon.api.WhenFull;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ConcurrencyFormatTest {
+
+  private static Concurrency read(ByteWriter out) {
+    byte[] bytes = out.toBytes();
+    return ConcurrencyFormat.read(new ByteReader(bytes, 0, bytes.length));
+  }
+
+  @Test
+  void whatIsWrittenIsRead() {
+    Concurrency concurrency =
+        Concurrency.of("k").limit(3).whenFull(WhenFull.REJECT).rate(Rate.perMinute(7).burst(9));
+    ByteWriter out = new ByteWriter(64);
+    ConcurrencyFormat.write(concurrency, out);
+    assertThat(read(out)).isEqualTo(concurrency);
+  }
+
+  @Test
+  void aBurstThatIsTooLongByNowIsReadAsTheLongest() {
+    Duration day = Duration.ofDays(1);
+    ByteWriter out = new ByteWriter(64).string("k").varint(1).u8(WhenFull.WAIT.code());
+    out.varint(1).varint(day.toNanos()).varint(1_000_000);
+    assertThat(read(out).rate()).isEqualTo(new Rate(1, day, 3650));
+  }
+}
