@@ -684,7 +684,9 @@ public final class Carillon implements AutoCloseable {
    * @param from the beginning of the range
    * @param to the end of the range, exclusive
    * @param namespace whose jobs
-   * @return at most 10,000
+   * @return at most 10,000, the earliest
+   * @throws dev.carillon.api.InvalidJobException if a cron of so many times has more than a million
+   *     before the range, which would have to be counted to know whether it still has any in it
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public List<UpcomingJob> upcoming(Instant from, Instant to, String namespace) {

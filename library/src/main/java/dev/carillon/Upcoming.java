@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
@@ -20,9 +21,12 @@ final class Upcoming {
   static final int MOST = 10_000;
 
   /**
-   * How many times of a schedule that ends after so many are counted off until the range begins.
+   * How many times of a cron that ends after so many are counted off until the range begins; those
+   * of a fixed rate are divided.
    */
   private static final int MOST_PASSED = 1_000_000;
+
+  private static final Duration MICROSECOND = Duration.ofNanos(1_000);
 
   private final Function<JobQuery, Page<JobInfo>> lister;
 
@@ -64,26 +68,56 @@ final class Upcoming {
       return;
     }
     Schedule schedule = recurring.schedule();
-    Instant time = recurring.nextTime();
-    addIfWithin(all, job, time, from, to);
+    Instant next = recurring.nextTime();
+    addIfWithin(all, job, next, from, to);
     if (schedule.kind() == Schedule.Kind.AFTER_EACH) {
       return; // when the one after it is depends on when it ends
     }
+    Instant time =
+        from.isAfter(next)
+            ? schedule.nextAfter(next, from.minus(MICROSECOND))
+            : schedule.next(next);
+    if (time == null || !time.isBefore(to)) {
+      return;
+    }
+    long left = Math.min(MOST, left(job, recurring, time));
+    for (; time != null && time.isBefore(to) && left > 0; left--) {
+      addIfWithin(all, job, time, from, to);
+      time = schedule.next(time);
+    }
+  }
+
+  /** How many times the schedule has from one on, which is not its next. */
+  private static long left(JobInfo job, RecurringInfo recurring, Instant time) {
+    Schedule schedule = recurring.schedule();
     Long times = schedule.times();
-    long left = times == null ? Long.MAX_VALUE : times - recurring.count() - 1;
-    if (times == null && from.isAfter(time)) {
-      time = schedule.nextAfter(time, from.minus(Duration.ofNanos(1000)));
-    } else {
-      time = schedule.next(time);
+    Instant second = schedule.next(recurring.nextTime());
+    if (times == null || second == null) {
+      return Long.MAX_VALUE;
     }
-    int added = 0;
-    for (int i = 0; time != null && time.isBefore(to) && added < MOST && left > 0; i++, left--) {
-      if (i == MOST_PASSED) {
-        return;
+    long left = times - recurring.count() - 1;
+    Duration period = schedule.period();
+    if (period != null) {
+      return left - Duration.between(second, time).dividedBy(period);
+    }
+    // A cron has a time a second at most.
+    return left > Duration.between(second, time).toSeconds() + MOST
+        ? left
+        : left - passed(job, schedule, second, time, left);
+  }
+
+  /** How many times a cron has before one; as many as there are left is enough. */
+  private static long passed(JobInfo job, Schedule cron, Instant second, Instant time, long left) {
+    long passed = 0;
+    for (Instant each = second; each != null && each.isBefore(time) && passed < left; passed++) {
+      if (passed == MOST_PASSED) {
+        throw new InvalidJobException(
+            "from: %s, more than %d times of job %s ahead (expected: sooner, or a schedule without times)"
+                .formatted(time, MOST_PASSED, job.id()));
       }
-      added += addIfWithin(all, job, time, from, to) ? 1 : 0;
-      time = schedule.next(time);
+      each = cron.next(each);
     }
+    return passed;
   }
 
   private static boolean addIfWithin(

@@ -208,6 +208,42 @@ class RecurringTest {
             evening.plus(Duration.ofHours(10)));
   }
 
+  @Test
+  void farTimesOfALimitedScheduleAreExact() {
+    schedule(Schedule.every(Duration.ofMillis(10)).times(200_000_000));
+    Instant last = START.plus(Duration.ofMillis(10).multipliedBy(200_000_000));
+    Instant before = last.minusMillis(25);
+
+    assertThat(world.carillon().upcoming(before, last.plusSeconds(9), "default"))
+        .extracting(UpcomingJob::time)
+        .containsExactly(last.minusMillis(20), last.minusMillis(10), last);
+    assertThat(world.carillon().upcoming(last.plusMillis(1), last.plusSeconds(9), "default"))
+        .isEmpty();
+  }
+
+  @Test
+  void timesOfALimitedCronAreCountedOffAndNeverSilentlyGivenUp() {
+    JobId id = schedule(Schedule.cron("* * * * * *").times(1_000_100));
+    Instant last = START.plusSeconds(1_000_100);
+
+    assertThat(world.carillon().upcoming(last.minusSeconds(110), last, "default"))
+        .as("a million passed")
+        .hasSize(110);
+    assertThat(world.carillon().upcoming(last.minusSeconds(100), last.plusSeconds(9), "default"))
+        .extracting(UpcomingJob::time)
+        .endsWith(last)
+        .hasSize(101);
+    world.carillon().reschedule(id, Schedule.cron("* * * * * *").times(1_005_000));
+    Instant far = last.plusSeconds(100);
+    assertThatThrownBy(() -> world.carillon().upcoming(far, far.plusSeconds(2), "default"))
+        .isInstanceOf(InvalidJobException.class)
+        .hasMessageContaining("more than 1000000 times of job " + id);
+    world.carillon().reschedule(id, Schedule.cron("* * * * * *").times(9_000_000));
+    assertThat(world.carillon().upcoming(far, far.plusSeconds(2), "default"))
+        .as("many more are left than can have passed")
+        .hasSize(2);
+  }
+
   // ---- overlap
 
   /** Handler that takes 150 seconds of virtual time for its first occurrence. */
