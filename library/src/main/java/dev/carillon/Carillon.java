@@ -698,26 +698,56 @@ public final class Carillon implements AutoCloseable {
   }
 
   /**
-   * What happened to a job.
+   * What happened to a job: the newest {@link Limits#HISTORY_MAX_EVENTS} events. {@link
+   * JobHistory#next()} says whether there are older ones.
    *
    * @param id the job
    * @return its history, or empty if there is no such job or its retention is over
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobHistory> history(JobId id) {
+    return history(id, null);
+  }
+
+  /**
+   * What happened to a job before what another page told. Every event that is there throughout is
+   * on a page; one may be on two if the oldest were dropped, for their retention, while pages were
+   * read.
+   *
+   * @param id the job
+   * @param cursor {@link JobHistory#next()} of the page before, or null for the newest
+   * @return the page, or empty if there is no such job or its retention is over
+   * @throws IllegalArgumentException if the cursor is not one that a page gave
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Optional<JobHistory> history(JobId id, @Nullable String cursor) {
     shutdown.requireOpen();
+    int before = cursor != null ? count(cursor) : Integer.MAX_VALUE;
     JobRef ref = JobRef.parse(id);
     if (ref == null) {
       return Optional.empty();
     }
-    return reads.await("history of job " + id, () -> history(ref));
+    return reads.await("history of job " + id, () -> history(ref, before));
   }
 
-  private Optional<JobHistory> history(JobRef ref) {
-    Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref));
+  private static int count(String cursor) {
+    try {
+      return Math.toIntExact(Long.parseUnsignedLong(cursor));
+    } catch (NumberFormatException | ArithmeticException e) {
+      throw new IllegalArgumentException(
+          "cursor: " + cursor + " (expected: what JobHistory.next() gave)", e);
+    }
+  }
+
+  private Optional<JobHistory> history(JobRef ref, int before) {
+    Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref, before));
     // The journal knows what happened, the node knows whether it runs now.
     return story.map(
-        found -> new JobHistory(lister.standing(found.ref(), found.view().info()), found.events()));
+        found ->
+            new JobHistory(
+                lister.standing(found.ref(), found.view().info()),
+                found.events(),
+                found.older() > 0 ? Integer.toString(found.older()) : null));
   }
 
   /**

@@ -61,6 +61,9 @@ public final class Limits {
   /** The most items on a page. */
   public static final int PAGE_MAX_ITEMS = 1_000;
 
+  /** The most events of a job in one {@link JobHistory}. */
+  public static final int HISTORY_MAX_EVENTS = 1_000;
+
   /** The earliest due time and deadline. */
   public static final Instant EARLIEST_DUE = Instant.EPOCH;
 

@@ -40,7 +40,7 @@ class JobInfoTest {
     var metadata = new HashMap<>(Map.of("b", "2", "a", "1"));
     JobInfo info = info(JobState.READY, null, null, metadata);
     var events = new ArrayList<>(List.of(new JobEvent(NOON, JobEvent.Kind.SCHEDULED, 0, "", null)));
-    var history = new JobHistory(info, events);
+    var history = new JobHistory(info, events, null);
     metadata.clear();
     events.clear();
 

@@ -2,7 +2,6 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
-import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.OccurrenceInfo;
@@ -43,32 +42,41 @@ public final class JobReader {
     this.store = store;
   }
 
-  /** What a journal tells of one job: how it is now, its input and what happened to it. */
-  public record Story(JobRef ref, JobView view, List<JobEvent> events, byte[] payload) {
-    /** The same for users. */
-    public JobHistory history() {
-      return new JobHistory(view.info(), events);
-    }
+  /**
+   * What a journal tells of one job: how it is now, its input and what happened to it.
+   *
+   * @param older how many events are older than these
+   */
+  public record Story(JobRef ref, JobView view, List<JobEvent> events, int older, byte[] payload) {}
+
+  /** One job with its newest events, if its shard is there and has it. */
+  public Outcome<Optional<Story>> find(JobRef ref) {
+    return find(ref, Integer.MAX_VALUE);
   }
 
-  /** One job, if its shard is there and has it. */
-  public Outcome<Optional<Story>> find(JobRef ref) {
-    return tell(ref).map(telling -> telling.stories().stream().findFirst());
+  /** One job with the newest of its first {@code before} events. */
+  public Outcome<Optional<Story>> find(JobRef ref, int before) {
+    return tell(ref, Told.Range.before(before)).map(told -> told.stories().stream().findFirst());
   }
 
   /** The job, if it has not ended. */
   Outcome<Optional<ShardJob>> live(JobRef ref) {
-    return tell(ref).map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
+    return tell(ref, Told.Range.NEWEST)
+        .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
 
   /** The spec of a job that has ended, encoded. */
   Outcome<Optional<byte[]>> endedBody(JobRef ref) {
-    return tell(ref).map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
+    return tell(ref, Told.Range.NEWEST)
+        .map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
   }
 
-  /** The jobs of a shard whose number {@code wanted} takes, in the order in which they came. */
+  /**
+   * The jobs of a shard whose number {@code wanted} takes, with all of their events, in the order
+   * in which they came.
+   */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
-    return unlessReplaced(() -> tell(shard, wanted)).map(Telling::stories);
+    return unlessReplaced(() -> tell(shard, wanted, Told.Range.ALL)).map(Telling::stories);
   }
 
   /** Reads again where what was to be read has been replaced by another generation meanwhile. */
@@ -81,7 +89,7 @@ public final class JobReader {
   }
 
   /** One job: by the footer where its shard is packed, else by reading the shard. */
-  private Outcome<Telling> tell(JobRef ref) {
+  private Outcome<Telling> tell(JobRef ref, Told.Range range) {
     return unlessReplaced(
         () -> {
           PackedReader packed =
@@ -89,24 +97,25 @@ public final class JobReader {
                   ? PackedReader.of(store, head)
                   : null;
           if (packed != null) {
-            Outcome<Optional<Telling>> told = packed.reading(() -> tell(packed, ref));
+            Outcome<Optional<Telling>> told = packed.reading(() -> tell(packed, ref, range));
             if (!(told instanceof Outcome.Ok<Optional<Telling>>(Optional<Telling> telling))
                 || telling.isPresent()) {
               return told.map(Optional::orElseThrow);
             }
           }
-          return tell(ref.shard(), number -> number == ref.number());
+          return tell(ref.shard(), number -> number == ref.number(), range);
         });
   }
 
   /** Empty where the footer is not enough. */
-  private static Optional<Telling> tell(PackedReader packed, JobRef ref) {
+  private static Optional<Telling> tell(PackedReader packed, JobRef ref, Told.Range range) {
     int[] blocks = packed.blocksOf(ref.number());
     if (blocks == null && packed.tailAddsJobs()) {
       return Optional.empty();
     }
     int[] known = blocks != null ? blocks : new int[0];
-    Telling telling = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+    Telling telling =
+        new Telling(ref.shard(), new Selection(number -> number == ref.number()), range);
     packed.each(known, telling::apply);
     packed.tail().forEach(telling::apply);
     return telling.selection.cameTooLate() ? Optional.empty() : Optional.of(telling);
@@ -114,15 +123,19 @@ public final class JobReader {
 
   /** A job of a packed shard, from the blocks that tell of it; empty where they do not. */
   static Optional<JobInfo> told(PackedReader packed, JobRef ref, int[] blocks) {
-    Telling own = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+    Telling own =
+        new Telling(
+            ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
     packed.eachOf(ref.number(), blocks, own::apply);
     List<Story> stories = own.stories();
     if (stories.isEmpty()) {
       // An occurrence, which began with an operation of its recurring job.
-      Telling all = new Telling(ref.shard(), new Selection(number -> number == ref.number()));
+      Telling all =
+          new Telling(
+              ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
       packed.each(blocks, all::apply);
       if (all.selection.cameTooLate()) {
-        all = new Telling(ref.shard(), all.selection.again());
+        all = new Telling(ref.shard(), all.selection.again(), Told.Range.NEWEST);
         packed.each(blocks, all::apply);
       }
       stories = all.stories();
@@ -130,11 +143,11 @@ public final class JobReader {
     return stories.stream().findFirst().map(story -> story.view().info());
   }
 
-  private Outcome<Telling> tell(ShardId shard, LongPredicate wanted) {
-    Telling telling = new Telling(shard, new Selection(wanted));
+  private Outcome<Telling> tell(ShardId shard, LongPredicate wanted, Told.Range range) {
+    Telling telling = new Telling(shard, new Selection(wanted), range);
     Outcome<Boolean> read = each(shard, telling::apply);
     if (telling.selection.cameTooLate()) {
-      Telling again = new Telling(shard, telling.selection.again());
+      Telling again = new Telling(shard, telling.selection.again(), range);
       return each(shard, again::apply).map(all -> again);
     }
     return read.map(all -> telling);
@@ -191,7 +204,8 @@ public final class JobReader {
   private static final class Telling {
     private final ShardId shard;
     private final Selection selection;
-    private final Map<Long, List<JobEvent>> events = new LinkedHashMap<>();
+    private final Told.Range range;
+    private final Map<Long, Told> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
     private final Map<Long, byte[]> bodies = new HashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
@@ -205,9 +219,10 @@ public final class JobReader {
     private final PastAttempts past = new PastAttempts();
     private final ShardFold fold;
 
-    Telling(ShardId shard, Selection selection) {
+    Telling(ShardId shard, Selection selection, Told.Range range) {
       this.shard = shard;
       this.selection = selection;
+      this.range = range;
       this.fold =
           new ShardFold(
               (job, end) -> {
@@ -245,20 +260,32 @@ public final class JobReader {
         events.remove(frame.job());
         return;
       }
-      List<JobEvent> told = eventsOf(frame.job());
-      JobEvents.of(frame, told);
-      if (!told.isEmpty() && told.getLast().error() != null) {
-        errors.put(frame.job(), told.getLast().error());
-      }
+      Told told = tell(frame);
       if (frame.kind() == Kind.NEXT) {
         Body.Next next = Body.Next.decode(frame.reader());
-        tellChildren(next, told.subList(before(frame.job()), told.size()));
+        tellChildren(next, told.since(before(frame.job())));
         if (!next.stays()) {
-          eventsBefore.put(frame.job(), told.size());
+          eventsBefore.put(frame.job(), told.total());
           forgetUnlessWanted(frame.job());
         }
       } else if (beginsAnew(frame)) {
-        eventsBefore.put(frame.job(), told.size());
+        eventsBefore.put(frame.job(), told.total());
+      }
+    }
+
+    private Told tell(Frame frame) {
+      List<JobEvent> fresh = new ArrayList<>(2);
+      JobEvents.of(frame, fresh);
+      noteError(frame.job(), fresh);
+      Told told = eventsOf(frame.job());
+      told.addAll(fresh);
+      return told;
+    }
+
+    private void noteError(long number, List<JobEvent> fresh) {
+      JobError error = fresh.isEmpty() ? null : fresh.getLast().error();
+      if (error != null) {
+        errors.put(number, error);
       }
     }
 
@@ -267,28 +294,25 @@ public final class JobReader {
      * same from there on, and it is told again.
      */
     private void toldFromHere(long number) {
-      List<JobEvent> told = eventsOf(number);
+      Told told = eventsOf(number);
       if (ended.remove(number) != null) {
         bodies.remove(number);
-        int from = Math.min(begun.getOrDefault(number, 0), told.size());
-        told.subList(from, told.size()).clear();
+        int from = Math.min(begun.getOrDefault(number, 0), told.total());
+        told.cut(from);
         eventsBefore.computeIfPresent(number, (n, before) -> Math.min(before, from));
       }
-      begun.put(number, told.size());
+      begun.put(number, told.total());
     }
 
     /** An attempt from before a compaction, unless the generation it comes from is there too. */
     private void tellAgain(Frame frame) {
       List<JobEvent> attempt = new ArrayList<>(1);
       JobEvents.of(frame, attempt);
-      List<JobEvent> told = eventsOf(frame.job());
-      if (!told.containsAll(attempt)) {
+      Told told = eventsOf(frame.job());
+      if (!attempt.stream().allMatch(told::has)) {
         told.addAll(attempt);
       }
-      JobError error = attempt.getLast().error();
-      if (error != null) {
-        errors.put(frame.job(), error);
-      }
+      noteError(frame.job(), attempt);
     }
 
     /** Whether what is told of the job from here on is of another occurrence. */
@@ -300,7 +324,7 @@ public final class JobReader {
     /** Of a job that is not wanted, only what an occurrence may take along has to be known. */
     private void forgetUnlessWanted(long number) {
       if (!selection.wants(number)) {
-        eventsOf(number).clear();
+        events.remove(number);
         eventsBefore.remove(number);
         begun.remove(number);
       }
@@ -310,14 +334,20 @@ public final class JobReader {
       return eventsBefore.getOrDefault(number, 0);
     }
 
-    private List<JobEvent> eventsOf(long number) {
-      return events.computeIfAbsent(number, n -> new ArrayList<>());
+    /** Of a job that is only read for the sake of its occurrences the newest are enough. */
+    private Told eventsOf(long number) {
+      return events.computeIfAbsent(
+          number, n -> new Told(selection.wants(n) ? range : Told.Range.NEWEST));
     }
 
     /** An occurrence that became a dead letter takes the attempts of its recurring job along. */
     private void tellChildren(Body.Next next, List<JobEvent> occurrence) {
       for (Body.Next.Child child : next.children()) {
-        JobEvents.ofChild(next, occurrence, eventsOf(child.number()));
+        if (selection.wants(child.number())) {
+          List<JobEvent> fresh = new ArrayList<>();
+          JobEvents.ofChild(next, occurrence, fresh);
+          eventsOf(child.number()).addAll(fresh);
+        }
       }
     }
 
@@ -337,7 +367,8 @@ public final class JobReader {
               body = live.body();
             }
             if (view != null && body != null) {
-              stories.add(new Story(ref, view, told, JobSpec.decode(body).payload()));
+              byte[] payload = JobSpec.decode(body).payload();
+              stories.add(new Story(ref, view, told.events(), told.older(), payload));
             }
           });
       return stories;

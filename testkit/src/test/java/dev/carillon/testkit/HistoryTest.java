@@ -2,6 +2,7 @@ package dev.carillon.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
@@ -10,10 +11,12 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Limits;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.Page;
@@ -33,6 +36,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -452,6 +457,84 @@ class HistoryTest {
           }
           throw new IllegalStateException("no " + job.attempt());
         });
+  }
+
+  /** All events of a job, oldest first, read page by page. */
+  private static List<JobEvent> pages(Carillon carillon, JobId id) {
+    List<JobEvent> all = new ArrayList<>();
+    String cursor = null;
+    do {
+      JobHistory page = carillon.history(id, cursor).orElseThrow();
+      assertThat(page.events()).hasSizeBetween(1, Limits.HISTORY_MAX_EVENTS);
+      all.addAll(0, page.events());
+      cursor = page.next();
+    } while (cursor != null);
+    return all;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void historyOfManyOccurrencesComesInPages(Kind kind) {
+    try (var world = world(kind)) {
+      world.carillon().handle(COMMON, (number, job) -> {});
+      Schedule schedule = Schedule.every(Duration.ofSeconds(10)).times(2_500);
+      JobId id = world.carillon().schedule(COMMON.job(1).on(schedule)).id();
+      world.advance(Duration.ofSeconds(10).multipliedBy(1_200));
+      JobHistory newest = world.carillon().history(id).orElseThrow();
+      assertThat(newest.events()).hasSize(1_000);
+      assertThat(newest.events().getLast().at()).isEqualTo(world.now());
+      JobHistory older = world.carillon().history(id, newest.next()).orElseThrow();
+      assertThat(older.events()).hasSize(201);
+      assertThat(older.events().getFirst().kind()).isEqualTo(JobEvent.Kind.SCHEDULED);
+      assertThat(older.next()).isNull();
+
+      world.advance(Duration.ofSeconds(10).multipliedBy(1_300));
+      assertThat(world.carillon().history(id, newest.next()))
+          .as("more have come")
+          .contains(new JobHistory(world.carillon().get(id).orElseThrow(), older.events(), null));
+      List<JobEvent> all = pages(world.carillon(), id);
+      assertThat(all).hasSize(2_502);
+      assertThat(all.subList(1, 2_501))
+          .extracting(JobEvent::at)
+          .isEqualTo(
+              LongStream.rangeClosed(1, 2_500).mapToObj(i -> START.plusSeconds(10 * i)).toList());
+      world.advance(Duration.ofHours(3));
+      world.restart();
+      assertThat(pages(world.carillon(), id)).isEqualTo(all);
+    }
+  }
+
+  @Test
+  void cursorsThatNoPageGaveAreRefused() {
+    try (var world = world(Kind.MEMORY)) {
+      JobId id = world.carillon().schedule(COMMON.job(1)).id();
+      for (String cursor : List.of("", "x", "-1", "99999999999")) {
+        assertThatThrownBy(() -> world.carillon().history(id, cursor))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("cursor: " + cursor + " (expected: what JobHistory.next() gave)");
+      }
+    }
+  }
+
+  @Test
+  void deadOccurrenceTellsItsAttemptsBehindThousandsOfEvents() {
+    try (var world = world(Kind.MEMORY)) {
+      world
+          .carillon()
+          .handle(
+              COMMON,
+              (number, job) -> {
+                if (Objects.requireNonNull(job.occurrence()).number() > 1_500) {
+                  throw new IllegalStateException("no " + job.attempt());
+                }
+              });
+      Schedule schedule = Schedule.every(Duration.ofSeconds(100)).times(1_501);
+      FailurePolicy policy = FailurePolicy.constant(Duration.ofSeconds(1), 2);
+      world.carillon().schedule(COMMON.job(1).on(schedule).onFailure(policy));
+      world.advance(Duration.ofSeconds(100).multipliedBy(1_502));
+      JobId dead = world.carillon().deadLetters().list(JobQuery.all()).items().getFirst().id();
+      assertThat(errors(world.carillon(), dead)).containsExactly("no 1", "no 2", "no 3");
+    }
   }
 
   private static List<String> errors(Carillon carillon, JobId id) {
