@@ -107,9 +107,10 @@ class FlowControlTest {
             (text, job) -> {
               most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
               noted(text);
+              CountDownLatch end = latch(running, text); // before anybody may look for it
               latch(begun, text).countDown();
               try {
-                latch(running, text).await();
+                end.await();
               } finally {
                 atOnce.decrementAndGet();
               }
