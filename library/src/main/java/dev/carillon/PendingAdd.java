@@ -18,6 +18,9 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
   private final Job<O> job;
   private final AddRequest request;
 
+  /** What it was let in with: it leaves with the same, though dependencies make it grow. */
+  private long weight;
+
   PendingAdd(
       Carillon carillon,
       Job<O> job,
@@ -34,7 +37,10 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
 
   @Override
   long weight() {
-    return Admission.weight(1, request.bytes());
+    if (weight == 0) {
+      weight = Admission.weight(1, request.bytes());
+    }
+    return weight;
   }
 
   @Override

@@ -20,6 +20,9 @@ final class PendingBatch extends Pending<List<JobHandle<?>>> {
   private final List<AddRequest> requests;
   private final JobHandle<?>[] handles;
 
+  /** What it was let in with: it leaves with the same, though dependencies make it grow. */
+  private long weight;
+
   // The loop's own.
   private int unanswered;
   private @Nullable CarillonException refusal;
@@ -52,7 +55,10 @@ final class PendingBatch extends Pending<List<JobHandle<?>>> {
 
   @Override
   long weight() {
-    return Admission.weight(requests.size(), bytes());
+    if (weight == 0) {
+      weight = Admission.weight(requests.size(), bytes());
+    }
+    return weight;
   }
 
   @Override

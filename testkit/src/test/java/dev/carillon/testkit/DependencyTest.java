@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.CarillonBuilder;
+import dev.carillon.CarillonStats;
 import dev.carillon.JobGroup;
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
@@ -415,6 +416,20 @@ class DependencyTest {
     assertThat(group.members())
         .extracting(member -> info(member.id()).state())
         .containsExactly(JobState.SUCCEEDED, JobState.CANCELLED, JobState.CANCELLED);
+  }
+
+  @Test
+  void nothingIsLeftWaitingForTheStore() {
+    schedule(NOTE.job("there").named("there").in(seconds(10)));
+    schedule(NOTE.job("after it").after(Dependency.onNamed("there")));
+    world().carillon().scheduleGroup(List.of(NOTE.job("a"), NOTE.job("b")), DONE.job("done"));
+    world()
+        .carillon()
+        .scheduleAll(
+            List.of(NOTE.job("c").named("c"), NOTE.job("d").after(Dependency.onNamed("c"))));
+    CarillonStats stats = world().carillon().stats();
+    assertThat(stats.unansweredJobs()).isZero();
+    assertThat(stats.unansweredBytes()).isZero();
   }
 
   @Test
