@@ -21,8 +21,8 @@ import java.util.function.Consumer;
  * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
  * behind: its story is written as a job's of its own. One that was a job of its own was added by an
  * operation of its recurring job; that operation is copied without it, if at all, and the add is
- * written apart for those that are kept. Live ones share the payload of their recurring job, whose
- * state stands before theirs.
+ * written apart for those that are kept. What they and their recurring job carry is written once
+ * ({@link SharedPayloads}).
  *
  * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
  * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
@@ -110,9 +110,10 @@ final class Compaction {
     keyed.removeIf(number -> fold.job(number) != null); // a replayed one is written as it is now
     evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
-    int live = writeStates(fold, failures);
+    SharedPayloads payloads = new SharedPayloads(frame -> write(frame, failures));
+    int live = writeStates(fold, payloads, failures);
     OccurrenceStories stories =
-        new OccurrenceStories(evidence::contains, frame -> write(frame, failures));
+        new OccurrenceStories(evidence::contains, payloads, frame -> write(frame, failures));
     long[] place = {-1};
     Outcome<Boolean> copied =
         read(
@@ -133,11 +134,14 @@ final class Compaction {
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */
-  private int writeStates(ShardFold fold, List<Outcome<Long>> failures) {
+  private int writeStates(ShardFold fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
     List<ShardJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));
-    live.forEach(job -> write(fold.stateOf(job), failures));
+    for (ShardJob job : live) {
+      byte[] spec = payloads.spec(job);
+      write(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)), failures);
+    }
     return live.size();
   }
 

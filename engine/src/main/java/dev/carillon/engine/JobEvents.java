@@ -68,7 +68,7 @@ final class JobEvents {
         String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");
         told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
       }
-      case CLEAR, STATE, DISCARD, WAITER, TOLD, FOOTER -> {}
+      case CLEAR, STATE, DISCARD, WAITER, TOLD, PAYLOAD, FOOTER -> {}
     }
   }
 

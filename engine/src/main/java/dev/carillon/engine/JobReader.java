@@ -236,6 +236,10 @@ public final class JobReader {
       if (frame == null) {
         return;
       }
+      if (frame.kind() == Kind.PAYLOAD) {
+        var unused = fold.apply(frame);
+        return;
+      }
       if (frame.kind() == Kind.STATE) {
         toldFromHere(frame.job());
       }

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.store.Records.Stamp;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,9 @@ public record JobSpec(
   static final int DEADLINE = 16;
   static final int LANE = 32;
   static final int MORE = 64;
+
+  /** In the place of the payload stands, as a long, the number of a {@link Kind#PAYLOAD}. */
+  private static final int SHARED = 128;
 
   static final String DEFAULT = "default";
 
@@ -251,7 +255,27 @@ public record JobSpec(
   }
 
   static int flags(byte[] body) {
-    return body[0];
+    return body[0] & ~SHARED;
+  }
+
+  /** The same without a payload of its own: its payload is the one of this number. */
+  static byte[] sharing(byte[] head, long payload) {
+    byte[] body = Arrays.copyOf(head, head.length + Long.BYTES);
+    body[0] |= (byte) SHARED;
+    Frame.LONG.set(body, head.length, payload);
+    return body;
+  }
+
+  /** The number of its payload; 0 where it has its own. */
+  static long sharedPayload(byte[] body) {
+    return (body[0] & SHARED) == 0 ? 0 : (long) Frame.LONG.get(body, body.length - Long.BYTES);
+  }
+
+  /** What {@link #sharing} was made of. */
+  static byte[] withoutShared(byte[] body) {
+    byte[] head = Arrays.copyOf(body, body.length - Long.BYTES);
+    head[0] &= ~SHARED;
+    return head;
   }
 
   /** Writes into an encoded body the version that its name's record will have. */

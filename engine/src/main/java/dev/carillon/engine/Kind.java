@@ -40,6 +40,11 @@ enum Kind {
   MET(18),
   /** A job that waited for the end of this one knows of it. */
   TOLD(19),
+  /**
+   * A payload that several jobs of a compacted generation share: its bytes. Of no job; its number
+   * is the one they name it by.
+   */
+  PAYLOAD(20),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

@@ -18,11 +18,13 @@ final class OccurrenceStories {
   private final PastAttempts past = new PastAttempts();
   private final Map<Long, List<Body.Retry>> attempts = new HashMap<>();
   private final LongPredicate wanted;
+  private final SharedPayloads payloads;
   private final Consumer<Frame> tell;
 
   /** Tells {@code tell} the stories of the occurrences whose number {@code wanted} takes. */
-  OccurrenceStories(LongPredicate wanted, Consumer<Frame> tell) {
+  OccurrenceStories(LongPredicate wanted, SharedPayloads payloads, Consumer<Frame> tell) {
     this.wanted = wanted;
+    this.payloads = payloads;
     this.tell = tell;
   }
 
@@ -34,7 +36,9 @@ final class OccurrenceStories {
       var unused = past.note(frame, answer, fold);
       return;
     }
-    byte[] spec = job.body(); // that of the occurrences of this operation, which may end the job
+    // Those of the occurrences of this operation, which may end the job.
+    JobSpec head = frame.kind() == Kind.NEXT ? job.head() : null;
+    ShardJob.Payload payload = job.payload();
     int priority = job.priority;
     ShardFold.Answer answer = fold.apply(frame);
     boolean tellsAttempt = past.note(frame, answer, fold);
@@ -50,11 +54,10 @@ final class OccurrenceStories {
         Body.Next next = Body.Next.decode(frame.reader());
         List<Body.Retry> before = next.stays() ? null : attempts.remove(number);
         for (Body.Next.Child child : next.children()) {
-          if (wanted.test(child.number())) {
-            byte[] body =
-                JobSpec.decode(spec)
-                    .occurrence(child.occurrence(), child.due(), next.at(), priority);
-            tell(body, next, child.number(), before != null ? before : List.of());
+          if (head != null && wanted.test(child.number())) {
+            byte[] own = head.occurrence(child.occurrence(), child.due(), next.at(), priority);
+            byte[] spec = payloads.spec(payload, own);
+            tell(spec, next, child.number(), before != null ? before : List.of());
           }
         }
       }
@@ -68,13 +71,13 @@ final class OccurrenceStories {
     }
   }
 
-  private void tell(byte[] body, Body.Next next, long number, List<Body.Retry> before) {
+  private void tell(byte[] spec, Body.Next next, long number, List<Body.Retry> before) {
     if (next.outcome() == null) {
-      tell.accept(Frame.of(Kind.ADD, number, body));
+      tell.accept(Frame.of(Kind.ADD, number, spec));
       return;
     }
     int untold = next.attempt() - 1 - before.size();
-    tell.accept(untold == 0 ? Frame.of(Kind.ADD, number, body) : stateAfter(untold, number, body));
+    tell.accept(untold == 0 ? Frame.of(Kind.ADD, number, spec) : stateAfter(untold, number, spec));
     for (Body.Retry retry : before) {
       tell.accept(
           Frame.of(
@@ -95,7 +98,8 @@ final class OccurrenceStories {
 
   /**
    * The operation that was applied last, as it can stand without those of a recurring job: without
-   * its occurrences, which are told as jobs of their own, and with the payload that they share.
+   * its occurrences, which are told as jobs of their own, and with the number that the payload it
+   * shares has now.
    */
   Frame alone(Frame frame) {
     return switch (frame.kind()) {
@@ -103,22 +107,28 @@ final class OccurrenceStories {
         Body.Next next = Body.Next.decode(frame.reader()).withChildren(child -> false);
         yield Frame.of(Kind.NEXT, frame.job(), next.encode());
       }
+      case ADD -> {
+        ShardJob job = fold.job(frame.job());
+        yield job != null && job.sharesPayload()
+            ? Frame.of(Kind.ADD, job.number, payloads.spec(job))
+            : frame;
+      }
       case STATE -> {
         ShardJob job = fold.job(frame.job());
-        yield job != null && job.sharesPayload() ? state(job) : frame;
+        yield job != null && job.sharesPayload() ? state(job, payloads.spec(job)) : frame;
       }
       default -> frame;
     };
   }
 
-  private static Frame state(ShardJob job) {
-    return Frame.of(Kind.STATE, job.number, StateFormat.write(job, false));
+  private static Frame state(ShardJob job, byte[] spec) {
+    return Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec));
   }
 
   /** Where the story begins if a compaction left the first of too many attempts behind. */
-  private static Frame stateAfter(int attempts, long number, byte[] body) {
-    ShardJob job = new ShardJob(number, JobSpec.decodeHead(body), body, word -> word);
+  private static Frame stateAfter(int attempts, long number, byte[] spec) {
+    ShardJob job = new ShardJob(number, JobSpec.decodeHead(spec), spec, word -> word);
     job.attempts = attempts;
-    return state(job);
+    return state(job, spec);
   }
 }

@@ -1,5 +1,8 @@
 package dev.carillon.engine;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /**
  * When the oldest of what a generation tells of the past took place, by how long that is kept:
  * knows when part of it is past its retention.
@@ -7,16 +10,20 @@ package dev.carillon.engine;
 final class OldestEnds {
   private static final long NONE = Long.MAX_VALUE;
 
-  /** Ends that nobody keeps longer than success, and occurrences of recurring jobs. */
+  /** First occurrences that are told, by recurring job; of one that has ended its end counts. */
+  private final Map<Long, Long> occurred = new HashMap<>(0);
+
+  /** Ends that nobody keeps longer than success. */
   private long succeededMicros = NONE;
 
-  /** Of those the ends of jobs with an idempotency key. */
+  /** The same of jobs with an idempotency key. */
   private long keyedMicros = NONE;
 
   private long failedMicros = NONE;
   private long deadMicros = NONE;
 
   void ended(ShardJob job, Body.End end) {
+    occurred.remove(job.number);
     switch (end.state()) {
       case DEAD -> deadMicros = Math.min(deadMicros, end.at());
       case FAILED -> failedMicros = Math.min(failedMicros, end.at());
@@ -31,16 +38,17 @@ final class OldestEnds {
   }
 
   /** A recurring job went on to its next time. */
-  void occurred(long at) {
-    succeededMicros = Math.min(succeededMicros, at);
+  void occurred(long job, long at) {
+    occurred.merge(job, at, Math::min);
   }
 
   /** From when on some of it is kept no longer. */
   long keptUntilMicros(NodeOptions options) {
     long success = Micros.ceil(options.successRetention());
+    long first = occurred.values().stream().reduce(succeededMicros, Math::min);
     long keys = Math.max(success, Micros.ceil(options.keyRetention()));
     return Math.min(
-        Math.min(until(succeededMicros, success), until(keyedMicros, keys)),
+        Math.min(until(first, success), until(keyedMicros, keys)),
         Math.min(
             until(failedMicros, Micros.ceil(options.failureRetention())),
             until(deadMicros, Micros.ceil(options.deadRetention()))));

@@ -6,6 +6,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -124,6 +125,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     private final Footer.Words queues = new Footer.Words();
     private final WordFilter words = WordFilter.empty();
     private final List<Block> blocks = new ArrayList<>();
+    private final Map<Long, Integer> payloadBlocks = new HashMap<>();
     private long blockEntry;
     private int blockSkip;
     private int blockOperations;
@@ -163,6 +165,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     }
 
     private void apply(Frame frame, int block) {
+      notePayload(frame, block);
       ShardFold.Answer answer = fold.apply(frame);
       ShardJob met = fold.met();
       boolean applied = answer == ShardFold.Answer.APPLIED;
@@ -177,7 +180,6 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
         switch (frame.kind()) {
           case DISCARD -> jobs.remove(frame.job());
           case NEXT -> occurrences(frame, block);
-          case STATE -> needsSchedule(frame.job());
           default -> {}
         }
       }
@@ -228,11 +230,16 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       return code;
     }
 
-    /** The payload of an occurrence may be in the state of its recurring job. */
-    private void needsSchedule(long number) {
-      ShardJob job = fold.job(number);
-      if (job != null && job.sharesPayload()) {
-        enter(number).schedule = ShardFold.scheduleOf(job);
+    /** The block of the payload that it shares tells of a job too. */
+    private void notePayload(Frame frame, int block) {
+      if (frame.kind() == Kind.PAYLOAD) {
+        payloadBlocks.put(frame.job(), block);
+      } else if (!payloadBlocks.isEmpty()
+          && (frame.kind() == Kind.ADD || frame.kind() == Kind.STATE)) {
+        Integer payload = payloadBlocks.get(JobSpec.sharedPayload(ShardFold.bodyIn(frame)));
+        if (payload != null) {
+          enter(frame.job()).in(payload);
+        }
       }
     }
 

@@ -45,6 +45,7 @@ final class Selection {
       return true;
     }
     return switch (frame.kind()) {
+      case PAYLOAD -> true;
       case ADD -> becomesRecurring(frame.body(), number) || recurring.contains(number);
       case STATE -> becomesRecurring(ShardFold.bodyIn(frame), number) || recurring.contains(number);
       case REPLACE -> {

@@ -36,6 +36,10 @@ final class ShardFold {
   private long lastEndMicros;
   private long liveBytes;
   private final LongMap<Boolean> dead = new LongMap<>();
+
+  /** What a compaction wrote once for several jobs, by its number. */
+  private final LongMap<ShardJob.Payload> payloads = new LongMap<>();
+
   private final Map<Owed, Debt> debts = new LinkedHashMap<>();
   private int failed;
   private int keyed;
@@ -152,10 +156,7 @@ final class ShardFold {
       spawned.clear();
     }
     return switch (frame.kind()) {
-      case ADD -> {
-        byte[] body = frame.body();
-        yield add(frame.job(), JobSpec.decodeHead(body), body);
-      }
+      case ADD -> add(frame.job(), frame.body());
       case STATE -> state(frame);
       case REPLAY -> replay(frame.job(), Body.Replay.decode(frame.reader()));
       case DISCARD -> {
@@ -167,6 +168,11 @@ final class ShardFold {
         JobRef waiter = Body.Waiter.decode(frame.reader()).waiter();
         Debt paid = debts.remove(new Owed(frame.job(), waiter));
         yield paid != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
+      }
+      case PAYLOAD -> {
+        met = null;
+        payloads.put(frame.job(), new ShardJob.Payload(frame.body(), 0));
+        yield Answer.APPLIED;
       }
       case FOOTER -> {
         met = null;
@@ -189,6 +195,35 @@ final class ShardFold {
     JobSpec spec = JobSpec.decodeHead(replay.spec());
     put(new ShardJob(number, spec, replay.spec(), this::intern));
     return Answer.APPLIED;
+  }
+
+  private Answer add(long number, byte[] body) {
+    met = live.get(number);
+    if (met != null) {
+      return Answer.DUPLICATE;
+    }
+    ShardJob job = job(number, body);
+    if (job == null) {
+      return Answer.NO_SUCH_JOB;
+    }
+    put(job);
+    return Answer.APPLIED;
+  }
+
+  /** A job with this spec; null where it shares a payload that is not here. */
+  private @Nullable ShardJob job(long number, byte[] body) {
+    long shared = JobSpec.sharedPayload(body);
+    if (shared == 0) {
+      return new ShardJob(number, JobSpec.decodeHead(body), body, this::intern);
+    }
+    ShardJob.Payload payload = payloads.get(shared);
+    if (payload == null) {
+      return null;
+    }
+    byte[] head = JobSpec.withoutShared(body);
+    ShardJob job = new ShardJob(number, JobSpec.decodeHead(head), head, this::intern);
+    job.share(payload);
+    return job;
   }
 
   /** Applies an add whose spec is at hand. */
@@ -230,7 +265,7 @@ final class ShardFold {
       case REPLAY -> Body.Replay.decode(frame.reader()).spec();
       case STATE -> StateFormat.read(frame.reader()).spec();
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
-      case WAITER, MET, TOLD, FOOTER -> NOTHING;
+      case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -276,7 +311,7 @@ final class ShardFold {
       case CHANGE -> changed(job, Body.Change.decode(in));
       case WAITER -> waiter(job, Body.Waiter.decode(in));
       case MET -> met(job, Body.Met.decode(in));
-      case ADD, STATE, REPLAY, DISCARD, TOLD, FOOTER ->
+      case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
   }
@@ -402,10 +437,7 @@ final class ShardFold {
     }
     if (change.schedule() != null && move != null) {
       liveBytes -= job.bytes();
-      List<ShardJob> sharing =
-          occurrences(job.number).stream().filter(each -> each.sharesPayloadOf(job)).toList();
-      job.reschedule(job.spec().withSchedule(change.schedule()));
-      sharing.forEach(each -> each.sharePayloadOf(job));
+      job.reschedule(change.schedule());
       liveBytes += job.bytes();
       job.rare().moved(move);
       job.dueMicros = move.timeMicros() + move.jitterMicros();
@@ -437,7 +469,7 @@ final class ShardFold {
       return Answer.STALE;
     }
     next.children().forEach(child -> spawn(job, next, child));
-    oldestEnds.occurred(next.at());
+    oldestEnds.occurred(job.number, next.at());
     met = job;
     if (next.over()) {
       String reason = next.reason() != null ? next.reason() : "";
@@ -454,7 +486,7 @@ final class ShardFold {
     byte[] head = job.head().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
     ShardJob occurrence =
         new ShardJob(child.number(), JobSpec.decodeHead(head), head, this::intern);
-    occurrence.sharePayloadOf(job);
+    occurrence.share(job.payload());
     occurrence.priority = job.priority;
     put(occurrence);
     if (next.outcome() == null) {
@@ -540,27 +572,17 @@ final class ShardFold {
     }
   }
 
-  /** A job's whole state, for compaction; its recurring job's stands before it. */
-  Frame stateOf(ShardJob job) {
-    ShardJob schedule = job.isOccurrence() ? live.get(scheduleOf(job)) : null;
-    boolean shares = schedule != null && job.sharesPayloadOf(schedule);
-    return Frame.of(Kind.STATE, job.number, StateFormat.write(job, shares));
-  }
-
   private Answer state(Frame frame) {
     met = live.get(frame.job());
     if (met != null) {
       return Answer.DUPLICATE;
     }
     StateFormat read = StateFormat.read(frame.reader());
-    ShardJob job = read.job(frame.job(), this::intern);
-    if (read.sharesPayload()) {
-      ShardJob schedule = live.get(scheduleOf(job));
-      if (schedule == null) {
-        return Answer.NO_SUCH_JOB;
-      }
-      job.sharePayloadOf(schedule);
+    ShardJob job = job(frame.job(), read.spec());
+    if (job == null) {
+      return Answer.NO_SUCH_JOB;
     }
+    read.applyTo(job);
     put(job);
     return Answer.APPLIED;
   }

@@ -199,15 +199,19 @@ final class ShardJob {
     }
   }
 
-  /** The end of an encoded spec: occurrences share that of their recurring job. */
-  record Payload(byte[] spec, int offset) {
+  /** The end of some bytes, of an encoded spec say: occurrences share that of a recurring job. */
+  record Payload(byte[] bytes, int offset) {
     static Payload in(byte[] spec) {
       return new Payload(spec, JobSpec.payloadOffset(spec));
     }
 
+    int length() {
+      return bytes.length - offset;
+    }
+
     byte[] behind(byte[] head) {
-      byte[] whole = Arrays.copyOf(head, head.length + spec.length - offset);
-      System.arraycopy(spec, offset, whole, head.length, spec.length - offset);
+      byte[] whole = Arrays.copyOf(head, head.length + length());
+      System.arraycopy(bytes, offset, whole, head.length, length());
       return whole;
     }
   }
@@ -227,30 +231,31 @@ final class ShardJob {
     return elsewhere != null ? elsewhere.behind(body) : body;
   }
 
-  /** What of its encoded spec it has to itself. */
-  byte[] ownBody() {
-    return body;
+  /** Its spec without the payload, encoded. */
+  byte[] ownHead() {
+    return sharesPayload() ? body : Arrays.copyOf(body, JobSpec.payloadOffset(body));
   }
 
-  /** Has the payload of its recurring job. */
-  void sharePayloadOf(ShardJob recurring) {
-    rare().payload = Payload.in(recurring.body);
+  /** Where its payload is. */
+  Payload payload() {
+    return rare != null && rare.payload != null ? rare.payload : Payload.in(body);
+  }
+
+  /** Has this payload, which is not in its body. */
+  void share(Payload payload) {
+    rare().payload = payload;
   }
 
   boolean sharesPayload() {
     return rare != null && rare.payload != null;
   }
 
-  @SuppressWarnings("ReferenceEquality") // sharing is about the array, not what is in it
-  boolean sharesPayloadOf(ShardJob recurring) {
-    return rare != null && rare.payload != null && rare.payload.spec == recurring.body;
-  }
-
-  /** Has the same spec but for another schedule. */
-  void reschedule(JobSpec spec) {
-    byte[] newBody = spec.encode();
-    body = newBody;
-    bodyBytes = newBody.length;
+  /** Has another schedule; what it shares with its occurrences stays shared. */
+  void reschedule(byte[] schedule) {
+    Payload same = payload();
+    body = head().withSchedule(schedule).encode();
+    bodyBytes = body.length;
+    share(same);
   }
 
   /**

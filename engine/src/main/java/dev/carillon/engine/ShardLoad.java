@@ -86,8 +86,9 @@ sealed interface ShardLoad {
 
   private static ShardFold.Answer apply(Frame frame, ShardFold fold) {
     ShardFold.Answer answer = fold.apply(frame);
-    if (frame.kind() == Kind.STATE && answer == ShardFold.Answer.NO_SUCH_JOB) {
-      throw new DamagedException("the recurring job of job " + frame.job() + " is missing");
+    boolean begins = frame.kind() == Kind.STATE || frame.kind() == Kind.ADD;
+    if (begins && answer == ShardFold.Answer.NO_SUCH_JOB) {
+      throw new DamagedException("the payload of job " + frame.job() + " is missing");
     }
     return answer;
   }

@@ -2,7 +2,6 @@ package dev.carillon.engine;
 
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,11 +22,10 @@ import org.jspecify.annotations.Nullable;
  * pauseReason         string  if PAUSE
  * waiters             {@link JobRef}s  if WAITERS
  * awaited             bytes   if AWAITED
- * spec                rest    without the payload if SHARES: that is its recurring job's
+ * spec                rest
  * </pre>
  *
- * @param spec as the state brings it
- * @param sharesPayload whether the payload is that of its recurring job, not in {@code spec}
+ * @param rare all of it but what is in the spec
  */
 record StateFormat(
     int attempts,
@@ -37,8 +35,7 @@ record StateFormat(
     ShardJob.Rare rare,
     List<JobRef> waiters,
     byte[] awaited,
-    byte[] spec,
-    boolean sharesPayload) {
+    byte[] spec) {
   private static final int SAVED = 1;
   private static final int CANCEL = 2;
   private static final int ERROR = 4;
@@ -46,27 +43,20 @@ record StateFormat(
   private static final int MOVE = 16;
   private static final int PAUSE = 32;
   private static final int AWAITED = 64;
-  private static final int SHARES = 128;
-  private static final int WAITERS = 256;
-  private static final int ALL =
-      SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | SHARES | WAITERS;
+  private static final int WAITERS = 128;
+  private static final int ALL = SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS;
 
   private static final byte[] NOTHING = {};
 
-  /**
-   * The state of {@code job}.
-   *
-   * @param shares whether its payload is left out, for it is that of its recurring job
-   */
-  static byte[] write(ShardJob job, boolean shares) {
+  /** The state of {@code job} with {@code spec}, as it is to be written. */
+  static byte[] write(ShardJob job, byte[] spec) {
     ShardJob.Rare rare = job.rare != null ? job.rare : new ShardJob.Rare();
-    byte[] spec = shares ? job.ownBody() : job.body();
     ByteWriter out =
         new ByteWriter(64 + spec.length)
             .varint(job.attempts)
             .varint(job.revision)
             .i64(job.dueMicros)
-            .varint(flags(rare, shares))
+            .varint(flags(rare))
             .u8(job.priority)
             .varint(rare.markers)
             .i64(rare.markerIncarnation)
@@ -98,7 +88,7 @@ record StateFormat(
     return out.raw(spec).toBytes();
   }
 
-  private static int flags(ShardJob.Rare rare, boolean shares) {
+  private static int flags(ShardJob.Rare rare) {
     return (rare.saved != null ? SAVED : 0)
         | (rare.cancelReason != null ? CANCEL : 0)
         | (rare.lastErrorType != null ? ERROR : 0)
@@ -106,7 +96,6 @@ record StateFormat(
         | (rare.move != null ? MOVE : 0)
         | (rare.pauseReason != null ? PAUSE : 0)
         | (rare.awaited != null ? AWAITED : 0)
-        | (shares ? SHARES : 0)
         | (rare.waiters != null ? WAITERS : 0);
   }
 
@@ -132,20 +121,18 @@ record StateFormat(
     rare.pauseReason = string(in, flags & PAUSE);
     List<JobRef> waiters = (flags & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
     byte[] awaited = (flags & AWAITED) != 0 ? in.bytes() : NOTHING;
-    boolean shares = (flags & SHARES) != 0;
-    return new StateFormat(
-        attempts, revision, due, priority, rare, waiters, awaited, in.rest(), shares);
+    return new StateFormat(attempts, revision, due, priority, rare, waiters, awaited, in.rest());
   }
 
   private static @Nullable String string(ByteReader in, int flag) {
     return flag != 0 ? in.string() : null;
   }
 
-  /** The job in this state; without its payload where it shares one. */
-  ShardJob job(long number, UnaryOperator<String> intern) {
-    ShardJob job = new ShardJob(number, JobSpec.decodeHead(spec), spec, intern);
+  /** Puts a job that has just been made of the spec into this state. */
+  void applyTo(ShardJob job) {
     rare.concurrency = job.concurrency();
     rare.occurrence = job.occurrence();
+    rare.payload = job.rare != null ? job.rare.payload : null;
     rare.awaited = job.awaited();
     if (rare.awaited != null && awaited.length > 0) {
       rare.awaited.read(new ByteReader(awaited, 0, awaited.length));
@@ -158,6 +145,5 @@ record StateFormat(
     job.priority = (byte) priority;
     job.dueMicros = due;
     job.rare = rare.isEmpty() ? null : rare;
-    return job;
   }
 }

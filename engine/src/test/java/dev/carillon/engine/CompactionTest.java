@@ -297,6 +297,34 @@ class CompactionTest {
   }
 
   @Test
+  void occurrencesOfAReplacedOrCancelledJobGoOnSharing() {
+    append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 50));
+    append(frame(Kind.REPLACE, new Body.Replace(15, recurring(payload(2)).encode())));
+    assertThat(compact(ALL).bytes()).isLessThan(3 * PAYLOAD_BYTES);
+    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+
+    assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
+
+    assertThat(payloadOf(JobRef.number(1, 51))).isEqualTo(payload(1));
+  }
+
+  @Test
+  void deadOccurrencesShareOnePayload() {
+    append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 50));
+    IntStream.range(2, 52).forEach(i -> append(deadOfItself(JobRef.number(1, i))));
+
+    assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
+    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+    assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
+
+    store.journals().dropGenerations(shard, 1, generation).orThrow();
+    assertThat(payloadOf(JobRef.number(1, 51))).isEqualTo(payload(1));
+    assertThat(told(JobRef.number(1, 51)))
+        .extracting(JobEvent::kind)
+        .containsExactly(JobEvent.Kind.SCHEDULED, JobEvent.Kind.DEAD);
+  }
+
+  @Test
   void occurrencesGoOnSharingWhenTheirRecurringJobHasAnotherSchedule() {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 5));
     byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(2)));

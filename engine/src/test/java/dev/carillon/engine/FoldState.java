@@ -11,7 +11,8 @@ record FoldState(List<String> jobs) {
     List<String> jobs = new ArrayList<>();
     fold.live()
         .forEach(
-            job -> jobs.add(job.number + " " + Arrays.toString(StateFormat.write(job, false))));
+            job ->
+                jobs.add(job.number + " " + Arrays.toString(StateFormat.write(job, job.body()))));
     jobs.sort(null);
     return new FoldState(jobs);
   }
@@ -27,6 +28,12 @@ record FoldState(List<String> jobs) {
     List<ShardJob> jobs = new ArrayList<>();
     fold.live().forEach(jobs::add);
     jobs.sort((a, b) -> Long.compare(a.number, b.number));
-    return jobs.stream().map(fold::stateOf).toList();
+    List<Frame> frames = new ArrayList<>();
+    SharedPayloads payloads = new SharedPayloads(frames::add);
+    for (ShardJob job : jobs) {
+      byte[] spec = payloads.spec(job);
+      frames.add(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)));
+    }
+    return frames;
   }
 }

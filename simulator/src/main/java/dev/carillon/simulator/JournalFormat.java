@@ -42,6 +42,7 @@ final class JournalFormat {
   private static final int WAITER = 17;
   private static final int MET = 18;
   private static final int TOLD = 19;
+  private static final int PAYLOAD = 20;
   private static final int FOOTER = 32;
 
   private JournalFormat() {}
@@ -52,6 +53,9 @@ final class JournalFormat {
   }
 
   record Add(long job, Spec spec) implements Op {}
+
+  /** What several jobs of a snapshot carry; they name it by {@code job}, which is no job. */
+  record Payload(long job, byte[] bytes) implements Op {}
 
   record Start(long job, int attempt, int revision, long at, long incarnation, boolean alone)
       implements Op {}
@@ -158,7 +162,6 @@ final class JournalFormat {
    *
    * @param waiters the jobs that wait for it
    * @param met of each job that it waits for, in order, the code of its end; 0 while it has none
-   * @param sharesPayload whether its payload is left out, for it is that of its recurring job
    */
   record State(
       long job,
@@ -177,11 +180,14 @@ final class JournalFormat {
       @Nullable String pauseReason,
       List<JobRef> waiters,
       byte[] met,
-      Spec spec,
-      boolean sharesPayload)
+      Spec spec)
       implements Op {}
 
-  /** What an add or a replace carries. */
+  /**
+   * What an add or a replace carries.
+   *
+   * @param payload its bytes, or the number of the {@link Payload} that it shares
+   */
   record Spec(
       long due,
       long accepted,
@@ -197,7 +203,8 @@ final class JournalFormat {
       long timeout,
       long deadline,
       More more,
-      byte[] payload) {
+      byte[] payload,
+      boolean sharesPayload) {
 
     /** That of an occurrence of this recurring job, as a job of its own. */
     Spec ofOccurrence(Child child, long at, int itsPriority) {
@@ -217,7 +224,8 @@ final class JournalFormat {
           0,
           new More(
               0, null, more.policy(), child.occurrence(), more.concurrency(), List.of(), List.of()),
-          payload);
+          payload,
+          false);
     }
 
     Spec withSchedule(Schedule schedule) {
@@ -243,7 +251,8 @@ final class JournalFormat {
               more.concurrency(),
               more.after(),
               more.waiters()),
-          payload);
+          payload,
+          false);
     }
 
     boolean named() {
@@ -394,6 +403,7 @@ final class JournalFormat {
         in.getLong();
         yield new Told(job, ref(in));
       }
+      case PAYLOAD -> new Payload(job, rest(in));
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
   }
@@ -511,10 +521,9 @@ final class JournalFormat {
         errorType,
         (flags & 16) != 0 ? move(in) : null,
         (flags & 32) != 0 ? string(in) : null,
-        (flags & 256) != 0 ? refs(in) : List.of(),
+        (flags & 128) != 0 ? refs(in) : List.of(),
         (flags & 64) != 0 ? bytes(in) : new byte[0],
-        spec(in),
-        (flags & 128) != 0);
+        spec(in));
   }
 
   private static Spec spec(ByteBuffer in) {
@@ -555,7 +564,8 @@ final class JournalFormat {
         timeout,
         deadline,
         (flags & 64) != 0 ? more(in) : More.NONE,
-        rest(in));
+        rest(in),
+        (flags & 128) != 0);
   }
 
   private static More more(ByteBuffer in) {

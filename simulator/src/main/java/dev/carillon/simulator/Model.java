@@ -307,6 +307,8 @@ final class Model {
       case JournalFormat.Add add -> throw new IllegalStateException("add: seen before");
       case JournalFormat.State state ->
           throw new Violation(Guarantee.HISTORY, "a job's state was appended: " + job);
+      case JournalFormat.Payload payload ->
+          throw new Violation(Guarantee.HISTORY, "a payload was appended: " + job);
       case JournalFormat.Start start -> start(job, start);
       case JournalFormat.Save save -> {
         if (job.current(save.attempt(), save.revision())) {

@@ -5,6 +5,7 @@ import static dev.carillon.simulator.Violation.check;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Entry;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -22,6 +23,9 @@ final class SnapshotCheck {
   private final ModelShard shard;
   private final long keepFailedSince;
   private final Map<Long, JournalFormat.State> states = new HashMap<>();
+
+  /** What several jobs carry, by its number. */
+  private final Map<Long, byte[]> payloads = new HashMap<>();
 
   /** What it tells of the attempts before a state, by job. */
   private final Map<Long, List<JournalFormat.Retry>> tried = new HashMap<>();
@@ -65,6 +69,7 @@ final class SnapshotCheck {
 
   private void note(JournalFormat.Op operation) {
     switch (operation) {
+      case JournalFormat.Payload payload -> payloads.put(payload.job(), payload.bytes());
       case JournalFormat.State state -> {
         states.put(state.job(), state);
         tried.put(state.job(), new ArrayList<>());
@@ -177,19 +182,14 @@ final class SnapshotCheck {
   }
 
   private long requestOf(JournalFormat.State state) {
-    if (!state.sharesPayload()) {
-      return ModelJob.requestOf(state.spec());
+    byte[] payload = state.spec().payload();
+    if (state.spec().sharesPayload()) {
+      payload = payloads.get(ByteBuffer.wrap(payload).getLong());
     }
-    check(
-        state.spec().payload().length == 0,
-        Guarantee.FOLD,
-        () -> "a payload is shared and written too: " + state);
-    JournalFormat.Occurrence occurrence = state.spec().more().occurrence();
-    JournalFormat.State schedule = occurrence != null ? states.get(occurrence.schedule()) : null;
-    if (schedule == null) {
-      throw new Violation(Guarantee.FOLD, "a payload is shared with no job: " + state);
+    if (payload == null) {
+      throw new Violation(Guarantee.FOLD, "it shares a payload that is not there: " + state);
     }
-    return ModelJob.requestOf(schedule.spec());
+    return ByteBuffer.wrap(payload).getLong();
   }
 
   private static byte[] met(ModelJob job) {
