@@ -24,7 +24,7 @@ import org.opentest4j.TestAbortedException;
  * <p>A subclass says how to open its store and overrides the hooks that its store can serve. A case
  * that cannot apply is reported as such with the reason, never left out; {@link TckTable} prints
  * them all. With the system property {@code carillon.tck.full=true} the counts are the contract's,
- * else a tenth of them.
+ * else a tenth of them, or the part that {@code carillon.tck.reduction} says.
  */
 @ParameterizedClass(name = "{0}")
 @EnumSource(StoreTck.Mode.class)
@@ -49,7 +49,7 @@ public abstract class StoreTck
   }
 
   private static final boolean FULL = Boolean.getBoolean("carillon.tck.full");
-  private static final int REDUCTION = 10;
+  private static final int REDUCTION = Integer.getInteger("carillon.tck.reduction", 10);
 
   @Parameter Mode mode;
   @TempDir Path folder;

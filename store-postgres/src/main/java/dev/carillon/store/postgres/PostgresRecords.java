@@ -1,0 +1,519 @@
+package dev.carillon.store.postgres;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import dev.carillon.store.StoreInfo;
+import dev.carillon.store.postgres.Database.UndoneException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of a {@link PostgresStore}. Keys are kept as the bytes of their UTF-8, so that any
+ * text is a key and their order is that of the bytes.
+ *
+ * <p>Who changes records locks the row of the writer in share mode, and who resolves updates it: no
+ * change can be under way while it is resolved, and a late one finds that it was. A writer's row is
+ * made before its first change.
+ */
+final class PostgresRecords implements Records {
+
+  /**
+   * Writers whose row is there; a few for each process, which are forgotten when there are many.
+   */
+  private static final int MAX_WRITERS = 10_000;
+
+  private final Cluster cluster;
+  private final Database database;
+  private final StoreInfo info;
+  private final Set<Long> writers = ConcurrentHashMap.newKeySet();
+
+  PostgresRecords(Cluster cluster, StoreInfo info) {
+    this.cluster = cluster;
+    this.database = cluster.database();
+    this.info = info;
+  }
+
+  @Override
+  public Outcome<Optional<Stored>> get(String key) {
+    byte[] bytes = utf8(key);
+    return database.read(
+        session -> {
+          try (PreparedStatement select =
+              session.statement(
+                  "select key, writer, sequence, crc, value from $.records"
+                      + " where cluster = ? and key = ?")) {
+            select.setInt(1, cluster.id());
+            select.setBytes(2, bytes);
+            List<Stored> found = stored(select);
+            return Outcome.ok(found.stream().findFirst());
+          }
+        });
+  }
+
+  @Override
+  public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
+    byte[] first = utf8(prefix);
+    byte[] after = afterKey == null ? first : utf8(afterKey);
+    boolean paged = afterKey != null && Arrays.compareUnsigned(after, first) >= 0;
+    return database.read(
+        session -> {
+          try (PreparedStatement select =
+              session.statement(
+                  "select key, writer, sequence, crc, value from $.records"
+                      + " where cluster = ? and key "
+                      + (paged ? ">" : ">=")
+                      + " ? and key < ? order by key limit ?")) {
+            select.setInt(1, cluster.id());
+            select.setBytes(2, paged ? after : first);
+            select.setBytes(3, behind(first));
+            select.setInt(4, Math.max(limit, 0));
+            return Outcome.ok(stored(select));
+          }
+        });
+  }
+
+  /** The first bytes behind all keys with this prefix: no byte of UTF-8 is as high as 0xff. */
+  private static byte[] behind(byte[] prefix) {
+    byte[] end = Arrays.copyOf(prefix, prefix.length + 1);
+    end[prefix.length] = (byte) 0xff;
+    return end;
+  }
+
+  private static List<Stored> stored(PreparedStatement select) throws SQLException {
+    Checksum checksum = new Checksum();
+    List<Stored> found = new ArrayList<>();
+    try (ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        byte[] key = rows.getBytes(1);
+        byte[] value = rows.getBytes(5);
+        String text = new String(key, StandardCharsets.UTF_8);
+        Stamp version = new Stamp(rows.getLong(2), rows.getLong(3));
+        if (checksum.record(key, version.writer(), version.sequence(), value) != rows.getLong(4)) {
+          throw new DamageException("record " + text + ": wrong checksum");
+        }
+        found.add(new Stored(text, value, version));
+      }
+    }
+    return found;
+  }
+
+  @Override
+  public List<Outcome<Stamp>> apply(List<Change> changes) {
+    return new Batch(changes).run();
+  }
+
+  @Override
+  public Outcome<Boolean> resolve(Change unknown) {
+    byte[] key = utf8(unknown.key());
+    return database.write(
+        session -> {
+          long writer = unknown.stamp().writer();
+          addWriters(session, Set.of(writer));
+          long resolved = resolved(session, writer, " for no key update");
+          if (unknown.stamp().sequence() > resolved) {
+            putResolved(session, writer, unknown.stamp().sequence());
+          }
+          Stamp version = version(session, key, "");
+          return Outcome.ok(
+              unknown.value() == null
+                  ? !version.equals(unknown.expected())
+                  : version.equals(unknown.stamp()));
+        });
+  }
+
+  private void addWriters(Session session, Set<Long> ids) throws SQLException {
+    Checksum checksum = new Checksum();
+    try (PreparedStatement insert =
+        session.statement(
+            "insert into $.writers(cluster, writer, resolved, crc) values (?, ?, 0, ?)"
+                + " on conflict do nothing")) {
+      for (long id : ids) {
+        insert.setInt(1, cluster.id());
+        insert.setLong(2, id);
+        insert.setLong(3, checksum.mark(id, 0));
+        insert.executeUpdate();
+      }
+    }
+  }
+
+  /** The highest sequence of that writer that was resolved. */
+  private long resolved(Session session, long writer, String lock) throws SQLException {
+    try (PreparedStatement select =
+        session.statement(
+            "select resolved, crc from $.writers where cluster = ? and writer = ?" + lock)) {
+      select.setInt(1, cluster.id());
+      select.setLong(2, writer);
+      try (ResultSet rows = select.executeQuery()) {
+        if (!rows.next()) {
+          throw new DamageException("writer " + Long.toHexString(writer) + ": missing");
+        }
+        long resolved = rows.getLong(1);
+        if (new Checksum().mark(writer, resolved) != rows.getLong(2)) {
+          throw new DamageException("writer " + Long.toHexString(writer) + ": wrong checksum");
+        }
+        return resolved;
+      }
+    }
+  }
+
+  private void putResolved(Session session, long writer, long sequence) throws SQLException {
+    try (PreparedStatement update =
+        session.statement(
+            "update $.writers set resolved = ?, crc = ? where cluster = ? and writer = ?")) {
+      update.setLong(1, sequence);
+      update.setLong(2, new Checksum().mark(writer, sequence));
+      update.setInt(3, cluster.id());
+      update.setLong(4, writer);
+      Session.mustChangeOne(update);
+    }
+  }
+
+  private Stamp version(Session session, byte[] key, String lock) throws SQLException {
+    try (PreparedStatement select =
+        session.statement(
+            "select writer, sequence from $.records where cluster = ? and key = ?" + lock)) {
+      select.setInt(1, cluster.id());
+      select.setBytes(2, key);
+      try (ResultSet rows = select.executeQuery()) {
+        return rows.next() ? new Stamp(rows.getLong(1), rows.getLong(2)) : Stamp.ABSENT;
+      }
+    }
+  }
+
+  /** Refuses unpaired surrogates, which would all become the same question mark. */
+  private static byte[] utf8(String text) {
+    try {
+      ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      byte[] bytes = new byte[encoded.remaining()];
+      encoded.get(bytes);
+      return bytes;
+    } catch (CharacterCodingException e) {
+      throw new IllegalArgumentException("key: " + text + " (expected: no unpaired surrogates)", e);
+    }
+  }
+
+  /** How a change is made. Codes are those of the statement below. */
+  private enum Kind {
+    INSERT(0),
+    UPDATE(1),
+    DELETE(2),
+    /** A delete of what must not be there changes nothing. */
+    LOOK(3);
+
+    final int code;
+
+    Kind(int code) {
+      this.code = code;
+    }
+
+    static Kind of(Change change) {
+      boolean absent = change.expected().equals(Stamp.ABSENT);
+      if (change.value() == null) {
+        return absent ? LOOK : DELETE;
+      }
+      return absent ? INSERT : UPDATE;
+    }
+  }
+
+  /**
+   * The changes of one call. All that can be made as expected are made by one statement; what it
+   * left out is looked at under locks, one by one.
+   */
+  private final class Batch {
+
+    private static final String AT_ONCE =
+        """
+        with c as materialized (
+          select * from unnest(?::int8[], ?::int8[], ?::int8[], ?::int8[], ?::int8[], ?::int8[],
+            ?::int8[], ?::bytea[], ?::bytea[])
+            as c(place, kind, writer, sequence, crc, ewriter, esequence, key, value)),
+        w as materialized (
+          select writer, resolved from $.writers where cluster = ? and writer = any(?)
+          order by writer for share),
+        allowed as materialized (
+          select c.* from c join w on w.writer = c.writer
+          where c.sequence > w.resolved
+            and exists (select 1 from $.clusters where id = ? and incarnation = ?)),
+        i as (
+          insert into $.records(cluster, key, writer, sequence, crc, value)
+          select ?, key, writer, sequence, crc, value from allowed where kind = 0 order by key
+          on conflict do nothing returning key),
+        u as (
+          update $.records r set writer = a.writer, sequence = a.sequence, crc = a.crc,
+            value = a.value
+          from allowed a
+          where a.kind = 1 and r.cluster = ? and r.key = a.key
+            and r.writer = a.ewriter and r.sequence = a.esequence
+          returning r.key),
+        d as (
+          delete from $.records r using allowed a
+          where a.kind = 2 and r.cluster = ? and r.key = a.key
+            and r.writer = a.ewriter and r.sequence = a.esequence
+          returning r.key)
+        select c.place from c join (select key from i union all select key from u
+          union all select key from d) done on done.key = c.key
+        """;
+
+    private final List<Change> changes;
+    private final List<byte[]> keys;
+    private final @Nullable Outcome<Stamp>[] outcomes;
+    private final boolean distinct;
+    private final long bytes;
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array is the plain way to fill in any order
+    Batch(List<Change> changes) {
+      this.changes = changes;
+      this.keys = new ArrayList<>(changes.size());
+      this.outcomes = new Outcome[changes.size()];
+      long sum = 0;
+      for (Change change : changes) {
+        byte[] key = utf8(change.key());
+        byte[] value = change.value();
+        keys.add(key);
+        sum += key.length + (value == null ? 0 : value.length);
+      }
+      this.bytes = sum;
+      this.distinct = changes.stream().map(Change::key).distinct().count() == changes.size();
+    }
+
+    List<Outcome<Stamp>> run() {
+      if (bytes > info.maxGroupBytes()) {
+        fill(new Outcome.TooLarge<>(info.maxGroupBytes()));
+      } else {
+        refuseTooLarge();
+        Outcome<Boolean> known = knowWriters();
+        if (!known.isOk()) {
+          fill(known.map(ok -> Stamp.ABSENT));
+        }
+        if (distinct && !unanswered().isEmpty()) {
+          writeAtOnce();
+        }
+        if (!unanswered().isEmpty()) {
+          writeWithLook();
+        }
+      }
+      return Arrays.asList(outcomes);
+    }
+
+    private void fill(Outcome<Stamp> outcome) {
+      for (int index : unanswered()) {
+        outcomes[index] = outcome;
+      }
+    }
+
+    private List<Integer> unanswered() {
+      List<Integer> indexes = new ArrayList<>();
+      for (int i = 0; i < outcomes.length; i++) {
+        if (outcomes[i] == null) {
+          indexes.add(i);
+        }
+      }
+      return indexes;
+    }
+
+    private void refuseTooLarge() {
+      for (int i = 0; i < outcomes.length; i++) {
+        byte[] value = changes.get(i).value();
+        if (keys.get(i).length > info.maxKeyBytes()) {
+          outcomes[i] = new Outcome.TooLarge<>(info.maxKeyBytes());
+        } else if (value != null && value.length > info.maxValueBytes()) {
+          outcomes[i] = new Outcome.TooLarge<>(info.maxValueBytes());
+        }
+      }
+    }
+
+    private Set<Long> writersOf(List<Integer> indexes) {
+      Set<Long> ids = new TreeSet<>();
+      indexes.forEach(index -> ids.add(changes.get(index).stamp().writer()));
+      return ids;
+    }
+
+    /** Makes rows for writers that have none; idempotent, and no effect of a change. */
+    private Outcome<Boolean> knowWriters() {
+      Set<Long> missing = writersOf(unanswered());
+      missing.removeAll(writers);
+      if (missing.isEmpty()) {
+        return Outcome.ok(true);
+      }
+      Outcome<Boolean> outcome =
+          database.write(
+              session -> {
+                addWriters(session, missing);
+                return Outcome.ok(true);
+              });
+      if (writers.size() > MAX_WRITERS) {
+        writers.clear();
+      }
+      if (outcome.isOk()) {
+        writers.addAll(missing);
+      }
+      return outcome instanceof Outcome.Unknown
+          ? new Outcome.Unavailable<>("it is not known whether the writer was noted")
+          : outcome;
+    }
+
+    private void writeAtOnce() {
+      Outcome<List<Integer>> outcome;
+      List<Integer> indexes = unanswered();
+      try {
+        outcome = database.writeAtOnce(session -> Outcome.ok(changeAtOnce(session, indexes)));
+      } catch (UndoneException e) {
+        return;
+      }
+      if (!outcome.isOk()) {
+        fill(outcome.map(ok -> Stamp.ABSENT));
+        return;
+      }
+      for (int index : outcome.orThrow()) {
+        outcomes[index] = Outcome.ok(changes.get(index).stamp());
+      }
+    }
+
+    private List<Integer> changeAtOnce(Session session, List<Integer> indexes) throws SQLException {
+      Checksum checksum = new Checksum();
+      int size = indexes.size();
+      long[][] numbers = new long[7][size];
+      byte[][] keyColumn = new byte[size][];
+      byte[][] values = new byte[size][];
+      for (int i = 0; i < size; i++) {
+        Change change = changes.get(indexes.get(i));
+        byte[] key = keys.get(indexes.get(i));
+        byte[] value = change.value();
+        Stamp stamp = change.stamp();
+        numbers[0][i] = indexes.get(i);
+        numbers[1][i] = Kind.of(change).code;
+        numbers[2][i] = stamp.writer();
+        numbers[3][i] = stamp.sequence();
+        numbers[4][i] =
+            value == null ? 0 : checksum.record(key, stamp.writer(), stamp.sequence(), value);
+        numbers[5][i] = change.expected().writer();
+        numbers[6][i] = change.expected().sequence();
+        keyColumn[i] = key;
+        values[i] = value == null ? new byte[0] : value;
+      }
+      try (PreparedStatement statement = session.statement(AT_ONCE)) {
+        int next = 1;
+        for (long[] column : numbers) {
+          session.setLongs(statement, next++, column);
+        }
+        session.setBytes(statement, next++, keyColumn);
+        session.setBytes(statement, next++, values);
+        statement.setInt(next++, cluster.id());
+        session.setLongs(
+            statement, next++, writersOf(indexes).stream().mapToLong(Long::longValue).toArray());
+        statement.setInt(next++, cluster.id());
+        statement.setString(next++, cluster.identity().own());
+        statement.setInt(next++, cluster.id());
+        statement.setInt(next++, cluster.id());
+        statement.setInt(next, cluster.id());
+        return places(statement);
+      }
+    }
+
+    private static List<Integer> places(PreparedStatement statement) throws SQLException {
+      List<Integer> places = new ArrayList<>();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          places.add(rows.getInt(1));
+        }
+      }
+      return places;
+    }
+
+    private void writeWithLook() {
+      List<Integer> indexes = unanswered();
+      List<Outcome<Stamp>> found = new ArrayList<>();
+      Outcome<Boolean> outcome =
+          database.write(
+              bytes,
+              session -> {
+                found.clear();
+                cluster.identity().verify(session);
+                lockWriters(session, indexes);
+                for (int index : indexes) {
+                  found.add(change(session, index));
+                }
+                return Outcome.ok(true);
+              });
+      for (int i = 0; i < indexes.size(); i++) {
+        outcomes[indexes.get(i)] = outcome.isOk() ? found.get(i) : outcome.map(ok -> Stamp.ABSENT);
+      }
+    }
+
+    private void lockWriters(Session session, List<Integer> indexes) throws SQLException {
+      for (long writer : writersOf(indexes)) {
+        resolved(session, writer, " for share");
+      }
+    }
+
+    private Outcome<Stamp> change(Session session, int index) throws SQLException {
+      Change change = changes.get(index);
+      byte[] key = keys.get(index);
+      long closed = resolved(session, change.stamp().writer(), "");
+      if (change.stamp().sequence() <= closed) {
+        return new Outcome.Fenced<>(closed);
+      }
+      Stamp version = version(session, key, " for no key update");
+      if (change.value() != null && version.equals(change.stamp())) {
+        return Outcome.ok(change.stamp());
+      }
+      if (!version.equals(change.expected())) {
+        return new Outcome.Conflict<>(version.sequence());
+      }
+      return set(session, key, change);
+    }
+
+    /** The record is locked where there is one; where there is none, another may still come. */
+    private Outcome<Stamp> set(Session session, byte[] key, Change change) throws SQLException {
+      byte[] value = change.value();
+      if (value == null) {
+        remove(session, key, change);
+        return Outcome.ok(change.stamp());
+      }
+      boolean insert = Kind.of(change) == Kind.INSERT;
+      try (PreparedStatement put =
+          session.statement(
+              insert
+                  ? "insert into $.records(writer, sequence, crc, value, cluster, key)"
+                      + " values (?, ?, ?, ?, ?, ?) on conflict do nothing"
+                  : "update $.records set writer = ?, sequence = ?, crc = ?, value = ?"
+                      + " where cluster = ? and key = ?")) {
+        Stamp stamp = change.stamp();
+        put.setLong(1, stamp.writer());
+        put.setLong(2, stamp.sequence());
+        put.setLong(3, new Checksum().record(key, stamp.writer(), stamp.sequence(), value));
+        put.setBytes(4, value);
+        put.setInt(5, cluster.id());
+        put.setBytes(6, key);
+        return put.executeUpdate() == 1
+            ? Outcome.ok(stamp)
+            : new Outcome.Conflict<>(version(session, key, "").sequence());
+      }
+    }
+
+    private void remove(Session session, byte[] key, Change change) throws SQLException {
+      if (Kind.of(change) == Kind.LOOK) {
+        return;
+      }
+      try (PreparedStatement delete =
+          session.statement("delete from $.records where cluster = ? and key = ?")) {
+        delete.setInt(1, cluster.id());
+        delete.setBytes(2, key);
+        Session.mustChangeOne(delete);
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.carillon.store.postgres;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+/**
+ * A PostgreSQL server of this process, which syncs what it commits; stopped when the process ends.
+ * Processes that tests start use the server of their parent.
+ */
+final class PostgresServer {
+
+  private static final Path FOLDER = Path.of("target", "postgres").toAbsolutePath();
+  private static final Duration START_WAIT = Duration.ofSeconds(60);
+
+  private static PostgresServer shared;
+
+  private final EmbeddedPostgres server;
+
+  private PostgresServer(EmbeddedPostgres server) {
+    this.server = server;
+  }
+
+  /** The server that all tests of this process share. */
+  static synchronized PostgresServer shared() {
+    if (shared == null) {
+      shared = start("shared");
+      note(shared.url());
+    }
+    return shared;
+  }
+
+  /** Where to connect to: the own server, or that of the process that started this one. */
+  static String sharedUrl() {
+    Path parents = ProcessHandle.current().parent().map(parent -> note(parent.pid())).orElseThrow();
+    try {
+      return Files.exists(parents) ? Files.readString(parents) : shared().url();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Path note(long pid) {
+    return FOLDER.resolve(pid + ".url");
+  }
+
+  private static void note(String url) {
+    Path note = note(ProcessHandle.current().pid());
+    try {
+      Files.writeString(note, url);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    note.toFile().deleteOnExit();
+  }
+
+  /** A server of its own, with its data in a folder of that name. */
+  static PostgresServer start(String name) {
+    try {
+      Path data = FOLDER.resolve(name + "-" + ProcessHandle.current().pid());
+      Files.createDirectories(data);
+      return new PostgresServer(
+          EmbeddedPostgres.builder()
+              .setDataDirectory(data)
+              .setOverrideWorkingDirectory(FOLDER.resolve("binaries").toFile())
+              .setCleanDataDirectory(true)
+              .setPGStartupWait(START_WAIT)
+              // Its defaults are meant for tests that do not care what is on the disk.
+              .setServerConfig("fsync", "on")
+              .setServerConfig("synchronous_commit", "on")
+              .setServerConfig("full_page_writes", "on")
+              .setServerConfig("max_connections", "200")
+              .setServerConfig("max_wal_size", "2GB")
+              .start());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  String url() {
+    return server.getJdbcUrl("postgres", "postgres");
+  }
+
+  int port() {
+    return server.getPort();
+  }
+
+  EmbeddedPostgres embedded() {
+    return server;
+  }
+
+  Connection connect() throws SQLException {
+    return DriverManager.getConnection(url());
+  }
+
+  /** Runs statements as the superuser. */
+  void run(String sql) {
+    try (Connection connection = connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+}
