@@ -233,6 +233,10 @@ public final class PostgresStore implements Store {
     return options;
   }
 
+  Cluster cluster() {
+    return cluster;
+  }
+
   /** How its tables are rotated. */
   Rotation rotation() {
     return rotation;

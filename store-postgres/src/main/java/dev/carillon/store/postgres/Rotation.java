@@ -122,7 +122,10 @@ final class Rotation implements AutoCloseable {
                 + " (select count(*) from $.segments s where s.cluster = p.cluster and"
                 + " s.period = p.period),"
                 + " (select coalesce(sum(greatest(last - first + 1, 0)), 0) from $.segments s where"
-                + " s.cluster = p.cluster and s.period = p.period)"
+                + " s.cluster = p.cluster and s.period = p.period),"
+                + " coalesce(pg_relation_size("
+                + regclass
+                + "), 0) > 0"
                 + " from $.periods p where p.cluster = ? order by p.period")) {
       select.setInt(1, cluster.id());
       try (ResultSet rows = select.executeQuery()) {
@@ -143,7 +146,7 @@ final class Rotation implements AutoCloseable {
     long rotateMillis = options.rotateEvery().toMillis();
     return new Period(
         rows.getInt(1),
-        (ageMillis >= rotateMillis && entries > 0) || bytes >= options.rotateBytes(),
+        (ageMillis >= rotateMillis && rows.getBoolean(7)) || bytes >= options.rotateBytes(),
         ageMillis >= rotateMillis + options.keepTables().toMillis(),
         bytes >= MIN_TABLE_BYTES && needed * 100 < entries * MIN_LIVE_PERCENT,
         rows.getLong(5));
@@ -234,9 +237,11 @@ final class Rotation implements AutoCloseable {
       return;
     }
     for (Place place : places.orThrow()) {
-      if (closing.getCount() == 0 || !move(place, period).isOk()) {
+      if (closing.getCount() == 0) {
         return;
       }
+      // One that cannot be moved, being damaged perhaps, does not keep the others.
+      move(place, period);
     }
   }
 
@@ -297,13 +302,13 @@ final class Rotation implements AutoCloseable {
       throws SQLException {
     try (PreparedStatement copy =
         session.statement(
-            "with some as materialized (select * from "
+            "with page as materialized (select * from "
                 + Tables.entries(cluster.id(), from)
                 + " where segment = ? and number > ? order by number limit ?),"
                 + " copied as (insert into "
                 + Tables.entries(cluster.id(), to)
-                + " select * from some on conflict do nothing)"
-                + " select coalesce(max(number), 0) from some")) {
+                + " select * from page on conflict do nothing)"
+                + " select coalesce(max(number), 0) from page")) {
       copy.setLong(1, place.segment);
       copy.setLong(2, after);
       copy.setInt(3, COPY_ENTRIES);

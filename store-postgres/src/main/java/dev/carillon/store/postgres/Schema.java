@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 
 /**
@@ -182,7 +183,9 @@ final class Schema {
         }
       }
     }
-    session.run("create schema " + Session.quoted(options.schema()));
+    try (Statement create = session.connection().createStatement()) {
+      create.execute("create schema " + Session.quoted(options.schema()));
+    }
   }
 
   /** The number of the cluster, which is made where there is none. */

@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A borrowed connection, and the schema its statements are about. In the texts of statements {@code
@@ -19,6 +21,8 @@ final class Session {
 
   /** Texts with the schema put in, by schema and text; as many as there are in these sources. */
   private static final Map<String, Map<String, String>> TEXTS = new ConcurrentHashMap<>();
+
+  private static final Pattern PREFIX = Pattern.compile("('?)\\$\\.");
 
   private final Connection connection;
   private final String schema;
@@ -45,9 +49,16 @@ final class Session {
     return '"' + name.replace("\"", "\"\"") + '"';
   }
 
+  /** Puts the schema in, also where a name stands in quotes. */
   private String text(String sql) {
     String prefix = quoted(schema) + ".";
-    return sql.replace("'$.", "'" + prefix.replace("'", "''")).replace("$.", prefix);
+    return PREFIX
+        .matcher(sql)
+        .replaceAll(
+            match ->
+                Matcher.quoteReplacement(
+                    match.group(1)
+                        + (match.group(1).isEmpty() ? prefix : prefix.replace("'", "''"))));
   }
 
   /** A statement that will be made again; the driver keeps it prepared. */

@@ -15,17 +15,21 @@ import java.time.Duration;
  * A PostgreSQL server of this process, which syncs what it commits; stopped when the process ends.
  * Processes that tests start use the server of their parent.
  */
-final class PostgresServer {
+final class PostgresServer implements AutoCloseable {
 
   private static final Path FOLDER = Path.of("target", "postgres").toAbsolutePath();
   private static final Duration START_WAIT = Duration.ofSeconds(60);
 
   private static PostgresServer shared;
 
-  private final EmbeddedPostgres server;
+  private final Path data;
+  private int port;
+  private EmbeddedPostgres server;
 
-  private PostgresServer(EmbeddedPostgres server) {
-    this.server = server;
+  private PostgresServer(Path data) {
+    this.data = data;
+    this.server = launch();
+    this.port = server.getPort();
   }
 
   /** The server that all tests of this process share. */
@@ -61,24 +65,55 @@ final class PostgresServer {
     note.toFile().deleteOnExit();
   }
 
-  /** A server of its own, with its data in a folder of that name. */
+  /** A server of its own, with its data in a folder of that name; to be closed. */
   static PostgresServer start(String name) {
+    return new PostgresServer(FOLDER.resolve(name + "-" + ProcessHandle.current().pid()));
+  }
+
+  private EmbeddedPostgres launch() {
     try {
-      Path data = FOLDER.resolve(name + "-" + ProcessHandle.current().pid());
       Files.createDirectories(data);
-      return new PostgresServer(
+      EmbeddedPostgres.Builder builder =
           EmbeddedPostgres.builder()
               .setDataDirectory(data)
               .setOverrideWorkingDirectory(FOLDER.resolve("binaries").toFile())
-              .setCleanDataDirectory(true)
+              .setCleanDataDirectory(false)
               .setPGStartupWait(START_WAIT)
               // Its defaults are meant for tests that do not care what is on the disk.
               .setServerConfig("fsync", "on")
               .setServerConfig("synchronous_commit", "on")
               .setServerConfig("full_page_writes", "on")
               .setServerConfig("max_connections", "200")
-              .setServerConfig("max_wal_size", "2GB")
-              .start());
+              .setServerConfig("max_wal_size", "2GB");
+      return (port == 0 ? builder : builder.setPort(port)).start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Stops at once, as in a crash: {@code pg_ctl stop -m immediate} sends the same signal. */
+  void crash() {
+    try {
+      String pid = Files.readAllLines(data.resolve("postmaster.pid")).getFirst();
+      new ProcessBuilder("kill", "-QUIT", pid).inheritIO().start().waitFor();
+      server.getProcess().waitFor();
+      server.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Starts again on the data that the crash has left. */
+  void restart() {
+    server = launch();
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -86,14 +121,6 @@ final class PostgresServer {
 
   String url() {
     return server.getJdbcUrl("postgres", "postgres");
-  }
-
-  int port() {
-    return server.getPort();
-  }
-
-  EmbeddedPostgres embedded() {
-    return server;
   }
 
   Connection connect() throws SQLException {
