@@ -199,6 +199,12 @@ public final class FaultyStore implements Store {
     return records;
   }
 
+  /** Those of the wrapped store: a ring promises nothing that a fault could take away. */
+  @Override
+  public Doorbells doorbells() {
+    return store.doorbells();
+  }
+
   /** Closes the wrapped store; calls still waiting are lost. */
   @Override
   public void close() {

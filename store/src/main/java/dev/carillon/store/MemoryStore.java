@@ -20,7 +20,7 @@ public final class MemoryStore implements Store {
       new StoreInfo(
           "memory",
           Durability.LOSSY,
-          Set.of(Capability.ATOMIC_ACROSS_JOURNALS),
+          Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH),
           8 << 20,
           64 << 20,
           64 << 10,
@@ -31,6 +31,7 @@ public final class MemoryStore implements Store {
   private final String incarnation = "memory-" + STORES.incrementAndGet();
   private final MemoryJournals journals = new MemoryJournals(INFO);
   private final MemoryRecords records = new MemoryRecords(INFO);
+  private final MemoryDoorbells doorbells = new MemoryDoorbells();
 
   /** An empty store. */
   public MemoryStore() {}
@@ -54,6 +55,11 @@ public final class MemoryStore implements Store {
   @Override
   public Records records() {
     return records;
+  }
+
+  @Override
+  public Doorbells doorbells() {
+    return doorbells;
   }
 
   /**

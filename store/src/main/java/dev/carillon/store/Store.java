@@ -26,6 +26,11 @@ public interface Store extends AutoCloseable {
   /** The small versioned values: names, keys, control records. */
   Records records();
 
+  /** What carries news between nodes without a poll; none by default. */
+  default Doorbells doorbells() {
+    return Doorbells.NONE;
+  }
+
   /** Releases what the store holds open. Nothing acknowledged is lost by not calling it. */
   @Override
   void close();

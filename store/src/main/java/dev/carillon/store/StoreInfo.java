@@ -5,7 +5,7 @@ import java.util.Set;
 /**
  * What a store declares about itself.
  *
- * @param kind a short word for people: {@code memory}, {@code sqlite}
+ * @param kind a short word for people: {@code memory}, {@code sqlite}, {@code postgres}
  * @param durability what an acknowledged write survives
  * @param capabilities what it can do beyond the contract's minimum
  * @param maxEntryBytes the largest data of one {@link Append}
@@ -41,7 +41,9 @@ public record StoreInfo(
     /** Several appends to one journal may be under way at once. */
     PIPELINING,
     /** Only one process at a time can open it, so nobody else can take over. */
-    SINGLE_PROCESS
+    SINGLE_PROCESS,
+    /** {@link Doorbells} are heard by all that have the store open. */
+    PUSH
   }
 
   public StoreInfo {

@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 
 /** What a store declares beyond the minimum, it does. */
 interface CapabilityCases extends TckCases {
@@ -131,6 +133,34 @@ interface CapabilityCases extends TckCases {
     assertThatThrownBy(() -> tck().opener().open(bench().folder())).isNotNull();
     writer.append();
     bench().assertHoldsExactly(writer);
+  }
+
+  @Case(id = "C07", title = "push: a ring is heard by others that have the store open")
+  default void aRingIsHeardElsewhere() {
+    needs(this, Capability.PUSH);
+    Store other = tck().another(bench().bare());
+    try {
+      List<String> names = HostileNames.all(Doorbells.MAX_NAME_BYTES);
+      int count = tck().times(names.size(), 10);
+      for (String name : names.subList(names.size() - count, names.size())) {
+        AtomicInteger heard = new AtomicInteger();
+        try (Doorbells.Listening listening =
+            other.doorbells().listen(name, heard::incrementAndGet)) {
+          // The first ones may come before the store listens.
+          Awaitility.await().until(() -> heardAfterRing(name, heard));
+          assertThat(listening).isNotNull();
+        }
+      }
+    } finally {
+      if (!other.equals(bench().bare())) {
+        other.close();
+      }
+    }
+  }
+
+  private boolean heardAfterRing(String name, AtomicInteger heard) {
+    bench().store().doorbells().ring(name);
+    return heard.get() > 0;
   }
 
   @Case(id = "C03", title = "the incarnation names the copy: kept when opened again, never shared")

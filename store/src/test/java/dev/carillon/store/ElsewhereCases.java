@@ -1,12 +1,11 @@
 package dev.carillon.store;
 
-/** Cases of the contract that an embedded store has nothing to show for; the table says why. */
+/** Cases that a store in one process has nothing to show for; others override them. */
 interface ElsewhereCases extends TckCases {
 
   @Case(id = "T07", title = "two processes of one host have distinct identities")
   default void identitiesAreTheNodes() {
-    throw StoreTck.notApplicable(
-        "identities are drawn by nodes, and an embedded store has one process");
+    throw StoreTck.notApplicable("identities are drawn by nodes");
   }
 
   @Case(id = "T35", title = "a client clock an hour off changes nothing")
@@ -24,7 +23,7 @@ interface ElsewhereCases extends TckCases {
     throw StoreTck.notApplicable("clocks are the node's; shown by the simulator");
   }
 
-  @Case(id = "C05", title = "push, store clock, transactional inbox and completion")
+  @Case(id = "C05", title = "store clock, transactional inbox and completion")
   default void furtherCapabilitiesDoNotExistYet() {
     throw StoreTck.notApplicable("no such capability exists yet");
   }

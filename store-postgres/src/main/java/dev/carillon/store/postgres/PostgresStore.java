@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
+import dev.carillon.store.Doorbells;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
@@ -12,6 +13,7 @@ import dev.carillon.store.StoreInfo;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Objects;
@@ -60,23 +62,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresStore implements Store {
 
-  private static final StoreInfo INFO =
-      new StoreInfo(
-          "postgres",
-          Durability.HOST,
-          Set.of(Capability.ATOMIC_ACROSS_JOURNALS),
-          8 << 20,
-          64 << 20,
-          64 << 10,
-          2 << 10);
-
   private static final String NO_PRIVILEGE = "42501";
 
   private final PostgresOptions options;
   private final Cluster cluster;
   private final @Nullable HikariDataSource ownPool;
+  private final StoreInfo info;
   private final Journals journals;
   private final Records records;
+  private final @Nullable PostgresDoorbells doorbells;
   private final Rotation rotation;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -85,8 +79,13 @@ public final class PostgresStore implements Store {
     this.options = options;
     this.cluster = cluster;
     this.ownPool = ownPool;
-    this.journals = new PostgresJournals(cluster, INFO);
-    this.records = new PostgresRecords(cluster, INFO);
+    this.info = info(options);
+    this.journals = new PostgresJournals(cluster, info);
+    this.records = new PostgresRecords(cluster, info);
+    this.doorbells =
+        options.push()
+            ? new PostgresDoorbells(cluster, options.schema(), () -> line(options))
+            : null;
     this.rotation = new Rotation(cluster, options);
   }
 
@@ -125,6 +124,31 @@ public final class PostgresStore implements Store {
         pool.close();
       }
     }
+  }
+
+  private static StoreInfo info(PostgresOptions options) {
+    Set<Capability> capabilities =
+        options.push()
+            ? Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH)
+            : Set.of(Capability.ATOMIC_ACROSS_JOURNALS);
+    return new StoreInfo(
+        "postgres", Durability.HOST, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
+  }
+
+  /** A connection to listen on. */
+  private static Connection line(PostgresOptions options) throws SQLException {
+    String url = options.url();
+    if (url == null) {
+      return Objects.requireNonNull(options.dataSource()).getConnection();
+    }
+    Properties properties = driver();
+    if (options.user() != null) {
+      properties.setProperty("user", options.user());
+    }
+    if (options.password() != null) {
+      properties.setProperty("password", options.password());
+    }
+    return DriverManager.getConnection(url, properties);
   }
 
   private static HikariDataSource pool(PostgresOptions options) {
@@ -210,7 +234,7 @@ public final class PostgresStore implements Store {
 
   @Override
   public StoreInfo info() {
-    return INFO;
+    return info;
   }
 
   /** The cluster's own incarnation with the server's system identifier and timeline. */
@@ -227,6 +251,11 @@ public final class PostgresStore implements Store {
   @Override
   public Records records() {
     return records;
+  }
+
+  @Override
+  public Doorbells doorbells() {
+    return doorbells == null ? Doorbells.NONE : doorbells;
   }
 
   PostgresOptions options() {
@@ -251,6 +280,9 @@ public final class PostgresStore implements Store {
   public void close() {
     if (closed.compareAndSet(false, true)) {
       rotation.close();
+      if (doorbells != null) {
+        doorbells.close();
+      }
       cluster.database().close();
       if (ownPool != null) {
         ownPool.close();

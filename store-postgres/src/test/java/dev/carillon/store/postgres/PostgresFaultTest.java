@@ -3,6 +3,7 @@ package dev.carillon.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.store.Append;
+import dev.carillon.store.Doorbells;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals.Claim;
@@ -282,6 +283,26 @@ class PostgresFaultTest {
       server.restart();
       assertThat(owner.resolve(second)).isEqualTo(Resolution.ABSENT);
       assertThat(store.journals().head(owner.shard).isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void listenersAreRungWhenTheirConnectionIsBack() {
+    PostgresServer server = PostgresServer.shared();
+    try (PostgresStore store = PostgresStore.open(options(server.url(), "bells").build())) {
+      AtomicInteger heard = new AtomicInteger();
+      try (Doorbells.Listening listening =
+          store.doorbells().listen("mail", heard::incrementAndGet)) {
+        assertThat(listening).isNotNull();
+        Awaitility.await().until(() -> heard.get() > 0);
+        int before = heard.get();
+        server.run(
+            "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'");
+        Awaitility.await().until(() -> heard.get() > before);
+      }
+      int after = heard.get();
+      store.doorbells().ring("mail");
+      assertThat(heard.get()).isEqualTo(after);
     }
   }
 }

@@ -1,5 +1,12 @@
 package dev.carillon.store.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.store.Append;
+import dev.carillon.store.Case;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreOpener;
 import dev.carillon.store.StoreTck;
@@ -7,6 +14,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 
 /** The PostgreSQL store passes the conformance suite, on a server that syncs what it commits. */
@@ -61,6 +69,33 @@ class PostgresStoreTckTest extends StoreTck {
   @Override
   protected void flipBit(Path folder, Random random) {
     flipper.flip(cluster(folder), random);
+  }
+
+  @Case(id = "T37", title = "an owner stopped, taken over and continued is fenced")
+  @Override
+  public void stoppedOwnersNeedASecondProcess() {
+    if (bench().store() instanceof FaultyStore) {
+      throw notApplicable("shown on the bare store: the stopped process has one of its own");
+    }
+    int rounds = times(20);
+    for (int round = 0; round < rounds; round++) {
+      StoppedOwner.stopTakeOverAndContinue(bench().bare(), bench().folder());
+    }
+  }
+
+  @Case(id = "C06", title = "a changed incarnation is noticed")
+  @Override
+  public void incarnationsChangeWhereDataCanGoBack() {
+    PostgresStore store = (PostgresStore) bench().bare();
+    ShardId shard = new ShardId(1, 8, 1);
+    String before = store.incarnation();
+    store.journals().create(shard, "home", 0, new byte[0]).orThrow();
+    String renewed = PostgresStore.renewIncarnation(store.options());
+    Append append = new Append(shard, 1, 1, 1, 5, new byte[1]);
+    assertThat(store.journals().append(List.of(append), false).getFirst())
+        .isInstanceOf(Outcome.Unavailable.class);
+    assertThat(store.incarnation()).isEqualTo(renewed).isNotEqualTo(before);
+    assertThat(store.journals().append(List.of(append), false)).containsExactly(Outcome.ok(1L));
   }
 
   @Override
