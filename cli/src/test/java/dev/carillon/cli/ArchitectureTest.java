@@ -50,6 +50,7 @@ class ArchitectureTest {
   private static final String STORE = "dev.carillon.store";
   private static final String ENGINE = "dev.carillon.engine";
   private static final String STORE_JDBC = "dev.carillon.store.jdbc";
+  private static final String STORE_POSTGRES = "dev.carillon.store.postgres";
   private static final String LIBRARY = "dev.carillon";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String SIMULATOR = "dev.carillon.simulator";
@@ -70,6 +71,7 @@ class ArchitectureTest {
         onlyTheJdkAnd(STORE, API, "org.jspecify.."),
         onlyTheJdkAnd(ENGINE, API, STORE, "org.jspecify.."),
         noModuleBut(STORE_JDBC, API, STORE),
+        noModuleBut(STORE_POSTGRES, API, STORE),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
         noModuleBut(SIMULATOR, API, STORE, ENGINE),
@@ -79,7 +81,17 @@ class ArchitectureTest {
         classes()
             .should()
             .resideInAnyPackage(
-                API, STORE, ENGINE, STORE_JDBC, LIBRARY, TESTKIT, SIMULATOR, PROVE, BENCH, CLI)
+                API,
+                STORE,
+                ENGINE,
+                STORE_JDBC,
+                STORE_POSTGRES,
+                LIBRARY,
+                TESTKIT,
+                SIMULATOR,
+                PROVE,
+                BENCH,
+                CLI)
             .because("a module is one flat package; others would escape these rules"));
   }
 
@@ -100,6 +112,13 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql..", "javax.sql..", "org.sqlite..", "org.postgresql..")
             .because("the core knows no database"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage(STORE_POSTGRES)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.postgresql..", "com.zaxxer.hikari..")
+            .because("one module speaks to PostgreSQL"),
         noClasses()
             .that()
             .resideOutsideOfPackages(CLI, SIMULATOR, PROVE, BENCH)

@@ -111,6 +111,11 @@ public abstract class StoreTck
             : "no format was released yet");
   }
 
+  /** T42: how many random mixes the contract asks for; fewer where each step is a network away. */
+  protected int mixes() {
+    return 3_000;
+  }
+
   /** Ends the case; the table will show it as not applicable, with {@code reason}. */
   protected static RuntimeException notApplicable(String reason) {
     throw new TestAbortedException(reason);

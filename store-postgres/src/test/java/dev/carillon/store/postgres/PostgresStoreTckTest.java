@@ -99,6 +99,11 @@ class PostgresStoreTckTest extends StoreTck {
   }
 
   @Override
+  protected int mixes() {
+    return 500;
+  }
+
+  @Override
   protected void failingSync() {
     throw notApplicable("the server's own: it stops where its disk cannot sync");
   }
