@@ -123,6 +123,11 @@ final class PostgresServer implements AutoCloseable {
     return server.getJdbcUrl("postgres", "postgres");
   }
 
+  /** Where its data is. */
+  Path data() {
+    return data;
+  }
+
   Connection connect() throws SQLException {
     return DriverManager.getConnection(url());
   }
