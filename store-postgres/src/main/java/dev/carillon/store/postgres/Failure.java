@@ -32,6 +32,8 @@ enum Failure {
 
   private static final String DISK_FULL = "53100";
   private static final String QUERY_CANCELED = "57014";
+  private static final String DATA_CORRUPTED = "XX001";
+  private static final String INDEX_CORRUPTED = "XX002";
 
   static Failure of(SQLException error) {
     String state = error.getSQLState();
@@ -44,6 +46,7 @@ enum Failure {
       case DISK_FULL -> FULL;
       case QUERY_CANCELED -> TIMEOUT;
       case COMPLETION_UNKNOWN -> LOST;
+      case DATA_CORRUPTED, INDEX_CORRUPTED -> CORRUPT;
       default -> ofClass(state.substring(0, 2));
     };
   }
@@ -52,7 +55,6 @@ enum Failure {
   private static Failure ofClass(String sqlClass) {
     return switch (sqlClass) {
       case "40" -> CONTENTION;
-      case "XX" -> CORRUPT;
       case "0A", "22", "23", "25", "26", "28", "3D", "3F", "42", "53", "54", "55" -> REFUSED;
       default -> LOST;
     };

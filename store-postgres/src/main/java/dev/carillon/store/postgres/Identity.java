@@ -91,7 +91,10 @@ final class Identity {
               + millis
               + ";set idle_in_transaction_session_timeout = "
               + millis
-              + ";set default_transaction_isolation = 'read committed'");
+              + ";set default_transaction_isolation = 'read committed'"
+              // What is acknowledged is durable, whatever is the habit of this server.
+              + ";select set_config('synchronous_commit', 'on', false)"
+              + " where current_setting('synchronous_commit') = 'off'");
     }
     if (cluster != 0) {
       look(session);

@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  * @param statementTimeout how long the server may take for a statement, and how long a transaction
  *     may lie idle there; below the member timeout, so that what a paused node has locked is free
  *     before it is taken over; 2 seconds
- * @param push whether to listen for what other nodes announce; true. Without it they find out by
- *     polling
+ * @param push whether to listen for what other nodes announce; true. Without it nodes find out by
+ *     polling. Takes one connection for good from whoever listens, also from a data source
  * @param pooler whether a pooler that hands out connections by transaction (PgBouncer) stands
- *     before the server: nothing is then left behind in a session, and push is off; false
+ *     before the server: nothing is then left behind in a session, statements are not kept prepared
+ *     (of a data source its owner must see to that) and push is off; false
  * @param rotateEvery how long a table of entries is written to before the next one is begun; a day
  * @param rotateBytes how large it grows before that; 4 GiB
  * @param keepTables how long a full table may be kept for the sake of what is still needed in it,

@@ -443,6 +443,7 @@ final class PostgresRecords implements Records {
                 found.clear();
                 cluster.identity().verify(session);
                 lockWriters(session, indexes);
+                lockRecords(session, indexes);
                 for (int index : indexes) {
                   found.add(change(session, index));
                 }
@@ -456,6 +457,18 @@ final class PostgresRecords implements Records {
     private void lockWriters(Session session, List<Integer> indexes) throws SQLException {
       for (long writer : writersOf(indexes)) {
         resolved(session, writer, " for share");
+      }
+    }
+
+    /** In an order that all who do so share; the changes themselves are made in theirs. */
+    private void lockRecords(Session session, List<Integer> indexes) throws SQLException {
+      try (PreparedStatement lock =
+          session.statement(
+              "select 1 from $.records where cluster = ? and key = any(?) order by key"
+                  + " for no key update")) {
+        lock.setInt(1, cluster.id());
+        session.setBytes(lock, 2, indexes.stream().map(keys::get).toArray(byte[][]::new));
+        lock.executeQuery().close();
       }
     }
 

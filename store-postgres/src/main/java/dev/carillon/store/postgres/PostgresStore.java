@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store in a PostgreSQL database, version 14 to 18: for production, and for several nodes. What
  * it has acknowledged is as durable as the server makes a commit: it survives the loss of power
- * where the server runs with {@code fsync}, {@code full_page_writes} and {@code synchronous_commit}
- * on, which are its defaults.
+ * where the server runs with {@code fsync} and {@code full_page_writes} on, which are its defaults;
+ * {@code synchronous_commit} is turned on in connections of its own. Else {@link #info} says
+ * PROCESS.
  *
  * <p>The tables make themselves, under a schema of their own. Several clusters may share a schema
  * and do not see each other. Any number of processes may have it open.
@@ -75,11 +76,14 @@ public final class PostgresStore implements Store {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private PostgresStore(
-      PostgresOptions options, Cluster cluster, @Nullable HikariDataSource ownPool) {
+      PostgresOptions options,
+      Cluster cluster,
+      StoreInfo info,
+      @Nullable HikariDataSource ownPool) {
     this.options = options;
     this.cluster = cluster;
     this.ownPool = ownPool;
-    this.info = info(options);
+    this.info = info;
     this.journals = new PostgresJournals(cluster, info);
     this.records = new PostgresRecords(cluster, info);
     this.doorbells =
@@ -112,8 +116,8 @@ public final class PostgresStore implements Store {
     try {
       Identity identity = new Identity(options);
       Cluster cluster = new Cluster(new Database(source, options, identity), identity);
-      ready(source, options, cluster);
-      PostgresStore store = new PostgresStore(options, cluster, pool);
+      Durability durability = ready(source, options, cluster);
+      PostgresStore store = new PostgresStore(options, cluster, info(options, durability), pool);
       store.rotation.begin();
       opened = true;
       return store;
@@ -126,13 +130,13 @@ public final class PostgresStore implements Store {
     }
   }
 
-  private static StoreInfo info(PostgresOptions options) {
+  private static StoreInfo info(PostgresOptions options, Durability durability) {
     Set<Capability> capabilities =
         options.push()
             ? Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH)
             : Set.of(Capability.ATOMIC_ACROSS_JOURNALS);
     return new StoreInfo(
-        "postgres", Durability.HOST, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
+        "postgres", durability, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
   }
 
   /** A connection to listen on. */
@@ -141,7 +145,7 @@ public final class PostgresStore implements Store {
     if (url == null) {
       return Objects.requireNonNull(options.dataSource()).getConnection();
     }
-    Properties properties = driver();
+    Properties properties = driver(options);
     if (options.user() != null) {
       properties.setProperty("user", options.user());
     }
@@ -163,22 +167,23 @@ public final class PostgresStore implements Store {
     long waitMillis = Math.max(1_000, 2 * options.statementTimeout().toMillis());
     config.setConnectionTimeout(waitMillis);
     config.setValidationTimeout(Math.max(250, waitMillis / 2));
-    config.setDataSourceProperties(driver());
+    config.setDataSourceProperties(driver(options));
     return new HikariDataSource(config);
   }
 
   /** The driver's settings; those in the URL win. */
-  private static Properties driver() {
+  private static Properties driver(PostgresOptions options) {
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "carillon");
     properties.setProperty("targetServerType", "primary");
     properties.setProperty("tcpKeepAlive", "true");
     properties.setProperty("connectTimeout", "5");
-    properties.setProperty("prepareThreshold", "1");
+    // Statements stay prepared in a session, which behind a pooler is another one the next time.
+    properties.setProperty("prepareThreshold", options.pooler() ? "0" : "1");
     return properties;
   }
 
-  private static void ready(DataSource source, PostgresOptions options, Cluster cluster)
+  private static Durability ready(DataSource source, PostgresOptions options, Cluster cluster)
       throws SQLException {
     try (Connection connection = source.getConnection()) {
       boolean autoCommit = connection.getAutoCommit();
@@ -187,8 +192,24 @@ public final class PostgresStore implements Store {
       Schema schema = new Schema(options);
       schema.ready(session);
       cluster.identity().begin(session, schema.cluster(session), cluster::forgetAll);
+      Durability durability = durability(session, options);
       connection.setAutoCommit(autoCommit);
+      return durability;
     }
+  }
+
+  /** What a commit survives on this server, with its settings as they are now. */
+  private static Durability durability(Session session, PostgresOptions options)
+      throws SQLException {
+    boolean disk =
+        session.number(
+                "select (current_setting('fsync')::bool"
+                    + " and current_setting('full_page_writes')::bool)::int")
+            == 1;
+    boolean waits =
+        options.ownsSessions()
+            || session.number("select (current_setting('synchronous_commit') <> 'off')::int") == 1;
+    return disk && waits ? Durability.HOST : Durability.PROCESS;
   }
 
   private static RuntimeException notOpened(PostgresOptions options, SQLException error) {

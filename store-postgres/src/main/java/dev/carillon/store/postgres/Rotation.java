@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Begins a new table of entries from time to time and drops those that nothing is needed of any
@@ -40,6 +41,7 @@ final class Rotation implements AutoCloseable {
 
   private final Cluster cluster;
   private final PostgresOptions options;
+  private final AtomicInteger failures = new AtomicInteger();
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Thread thread = new Thread(this::loop, "carillon-postgres-rotation");
 
@@ -65,11 +67,25 @@ final class Rotation implements AutoCloseable {
   private void loop() {
     try {
       while (!closing.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {
-        turn();
+        turnSafely();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** A row that cannot even be read must not end what keeps the tables small. */
+  private void turnSafely() {
+    try {
+      turn();
+    } catch (RuntimeException e) {
+      failures.incrementAndGet();
+    }
+  }
+
+  /** How many turns ended with an error, since the store was opened. */
+  int failures() {
+    return failures.get();
   }
 
   /** One look, with all that follows. What fails is tried again at the next one. */

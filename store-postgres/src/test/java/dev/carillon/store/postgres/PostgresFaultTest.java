@@ -17,8 +17,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +40,9 @@ class PostgresFaultTest {
   private static final byte[] NO_WORDS = new byte[0];
   private static final int WRITERS = 4;
   private static final int MAX_TRIES = 10_000;
+
+  /** Entries of one journal in a group. */
+  private static final int GROUP_RUN = 5;
 
   private final Random random = new Random(7);
   private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -144,6 +149,55 @@ class PostgresFaultTest {
           .as("appends cut off by a crash")
           .isPositive();
     }
+  }
+
+  @Test
+  void aGroupCutOffByACrashIsThereWhollyOrNotAtAll() throws Exception {
+    try (PostgresServer server = PostgresServer.start("groups");
+        PostgresStore store = PostgresStore.open(options(server.url(), "groups").build())) {
+      for (int round = 0; round < 3; round++) {
+        List<ShardId> shards = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+          shards.add(shard());
+          store.journals().create(shards.getLast(), "home", 0, NO_WORDS).orThrow();
+        }
+        AtomicInteger written = new AtomicInteger();
+        Future<Integer> writer = threads.submit(() -> writeGroups(store, shards, written));
+        Awaitility.await().until(() -> written.get() > 20);
+        server.crash();
+        int acknowledged = writer.get();
+        server.restart();
+        Set<Long> tails = new HashSet<>();
+        for (ShardId shard : shards) {
+          Claim claim =
+              Awaitility.await()
+                  .until(() -> store.journals().claim(shard, 1, 7), Outcome::isOk)
+                  .orThrow();
+          tails.add(claim.tail());
+        }
+        assertThat(tails).as("tails of journals that were always written together").hasSize(1);
+        assertThat(tails.iterator().next())
+            .isIn((long) acknowledged * GROUP_RUN, (acknowledged + 1L) * GROUP_RUN);
+      }
+    }
+  }
+
+  /** Appends to all of the shards, all or nothing, until something breaks. */
+  private static int writeGroups(PostgresStore store, List<ShardId> shards, AtomicInteger written) {
+    for (int groups = 0; groups < MAX_TRIES; groups++) {
+      List<Append> group = new ArrayList<>();
+      for (ShardId shard : shards) {
+        for (int i = 1; i <= GROUP_RUN; i++) {
+          long number = (long) groups * GROUP_RUN + i;
+          group.add(new Append(shard, 1, 1, number, number, new byte[2_000]));
+        }
+      }
+      if (!store.journals().append(group, true).stream().allMatch(Outcome::isOk)) {
+        return groups;
+      }
+      written.incrementAndGet();
+    }
+    throw new AssertionError("nothing broke");
   }
 
   @Test

@@ -91,22 +91,48 @@ class PostgresRotationTest {
   }
 
   private List<String> tables() {
+    return texts(
+        "select regexp_replace(tablename, '.*_', '') from pg_tables"
+            + " where schemaname = 'rotation' and tablename like 'entries\\_"
+            + store.cluster().id()
+            + "\\_%' order by length(tablename), tablename");
+  }
+
+  private List<String> texts(String sql) {
     try (Connection connection = server.connect();
         Statement statement = connection.createStatement();
-        ResultSet rows =
-            statement.executeQuery(
-                "select tablename from pg_tables where schemaname = 'rotation' and tablename like"
-                    + " 'entries\\_"
-                    + store.cluster().id()
-                    + "\\_%' order by tablename")) {
+        ResultSet rows = statement.executeQuery(sql)) {
       List<String> found = new ArrayList<>();
       while (rows.next()) {
-        found.add(rows.getString(1).replaceAll(".*_", ""));
+        found.add(rows.getString(1));
       }
       return found;
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  @Test
+  void anAppendUpdatesNoRow() {
+    ShardId shard = create();
+    append(shard, 1, 1, 1);
+    List<String> before = rowVersions(shard);
+    append(shard, 1, 2, 200);
+    assertThat(rowVersions(shard)).hasSize(2).isEqualTo(before);
+  }
+
+  /** Where the rows of a shard's head and segment are, and who wrote them. */
+  private List<String> rowVersions(ShardId shard) {
+    return texts(
+        "select ctid || ' ' || xmin from rotation.heads where cluster = "
+            + store.cluster().id()
+            + " and shard = '"
+            + shard
+            + "' union all select ctid || ' ' || xmin from rotation.segments where cluster = "
+            + store.cluster().id()
+            + " and shard = '"
+            + shard
+            + "'");
   }
 
   @Test
