@@ -10,6 +10,8 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.stream.Stream;
 
 /**
  * A PostgreSQL server of this process, which syncs what it commits; stopped when the process ends.
@@ -28,6 +30,7 @@ final class PostgresServer implements AutoCloseable {
 
   private PostgresServer(Path data) {
     this.data = data;
+    removeOld();
     this.server = launch();
     this.port = server.getPort();
   }
@@ -68,6 +71,24 @@ final class PostgresServer implements AutoCloseable {
   /** A server of its own, with its data in a folder of that name; to be closed. */
   static PostgresServer start(String name) {
     return new PostgresServer(FOLDER.resolve(name + "-" + ProcessHandle.current().pid()));
+  }
+
+  /** Removes what processes that are gone have left: a crash of theirs is none of ours. */
+  private static synchronized void removeOld() {
+    try (Stream<Path> folders = Files.list(Files.createDirectories(FOLDER))) {
+      for (Path folder : folders.filter(PostgresServer::isOld).toList()) {
+        try (Stream<Path> files = Files.walk(folder)) {
+          files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isOld(Path folder) {
+    String pid = folder.getFileName().toString().replaceAll(".*-|[.]url", "");
+    return pid.matches("[0-9]+") && ProcessHandle.of(Long.parseLong(pid)).isEmpty();
   }
 
   private EmbeddedPostgres launch() {
