@@ -261,7 +261,7 @@ public record JobSpec(
   /** The same without a payload of its own: its payload is the one of this number. */
   static byte[] sharing(byte[] head, long payload) {
     byte[] body = Arrays.copyOf(head, head.length + Long.BYTES);
-    body[0] |= (byte) SHARED;
+    body[0] = (byte) (body[0] | SHARED);
     Frame.LONG.set(body, head.length, payload);
     return body;
   }
@@ -274,7 +274,7 @@ public record JobSpec(
   /** What {@link #sharing} was made of. */
   static byte[] withoutShared(byte[] body) {
     byte[] head = Arrays.copyOf(body, body.length - Long.BYTES);
-    head[0] &= ~SHARED;
+    head[0] = (byte) (head[0] & ~SHARED);
     return head;
   }
 
