@@ -205,7 +205,7 @@ public final class Schedule {
    *       a range may go over the end, and goes on with the beginning: {@code FRI-MON}.
    * </ul>
    *
-   * <p>Upper and lower case are the same in a field. If neither day field begins with {@code *} or
+   * <p>Upper and lower case are the same in a field and in a word with {@code @}. If neither day field begins with {@code *} or
    * {@code ?}, a day matches if one of the two does; otherwise both must.
    *
    * @param text at most {@link Limits#SCHEDULE_MAX_CHARS}

@@ -91,7 +91,7 @@ sealed interface ScheduleText {
         return new OfCron(CronParser.parse(text, at), rest(), zone);
       }
       int end = skipWord(text, at);
-      String word = text.substring(at, end);
+      String word = lower(text.substring(at, end));
       if (word.equals(EVERY)) {
         if (zone != null) {
           throw ScheduleCheck.invalid(
@@ -137,6 +137,18 @@ sealed interface ScheduleText {
       if (place < text.length()) {
         throw ScheduleCheck.invalid("schedule", text, place, text.length(), "nothing more");
       }
+    }
+
+    /** With the letters A to Z in lower case, and no other: so are all words. */
+    private static String lower(String word) {
+      StringBuilder lower = new StringBuilder(word);
+      for (int i = 0; i < word.length(); i++) {
+        char c = word.charAt(i);
+        if (c >= 'A' && c <= 'Z') {
+          lower.setCharAt(i, (char) (c - 'A' + 'a'));
+        }
+      }
+      return lower.toString();
     }
 
     private String rest() {

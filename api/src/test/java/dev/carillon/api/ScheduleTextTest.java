@@ -74,6 +74,9 @@ class ScheduleTextTest {
     "@daily, 2026-05-05T00:00:00Z",
     "@midnight, 2026-05-05T00:00:00Z",
     "@hourly, 2026-05-04T12:00:00Z",
+    "@Daily, 2026-05-05T00:00:00Z",
+    "@WEEKLY, 2026-05-10T00:00:00Z",
+    "@EVERY 90s, 2026-05-04T11:31:30Z",
     "@every 90s, 2026-05-04T11:31:30Z",
     "@every 1h30m, 2026-05-04T13:00:00Z",
     "@every 1.5h, 2026-05-04T13:00:00Z",
@@ -104,6 +107,7 @@ class ScheduleTextTest {
   @Test
   void cronTakesAllButEvery() {
     assertThat(Schedule.cron("@daily")).isEqualTo(Schedule.parse("@daily"));
+    assertThat(Schedule.cron("@DAILY")).isEqualTo(Schedule.cron("@daily"));
     assertThatThrownBy(() -> Schedule.cron("@every 1h"))
         .isInstanceOf(InvalidScheduleException.class)
         .hasMessage(
@@ -172,6 +176,7 @@ class ScheduleTextTest {
         "TZ=Mars/Base 0 0 * * *; 4; zone: \"Mars/Base\"; a time zone that the JVM knows, such as Europe/Berlin",
         "CRON_TZ= 0 0 * * *; 9; zone: \"\"; a time zone that the JVM knows, such as Europe/Berlin",
         "@reboot; 1; schedule: \"@reboot\"; @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every",
+        "@wee\u212Aly; 1; schedule: \"@wee\u212Aly\"; @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every",
         "@daily x; 8; schedule: \"x\"; nothing more",
         "@every 1h 30m; 11; schedule: \"30m\"; nothing more",
         "@every; 7; period: \"\"; a duration such as 90s, 1h30m, 1.5s, 250ms or PT90S",
