@@ -151,6 +151,17 @@ final class Check {
     return utf8Bytes(head) == MALFORMED ? repaired(head) : head;
   }
 
+  /** As much of the text as fits the limit in UTF-8, with unpaired surrogates replaced. */
+  static String cutToBytes(String text, int maxBytes) {
+    String head = cut(text, maxBytes);
+    long bytes = utf8Bytes(head);
+    while (bytes > maxBytes) {
+      head = cut(head, head.length() - (int) Math.ceilDiv(bytes - maxBytes, 3));
+      bytes = utf8Bytes(head);
+    }
+    return head;
+  }
+
   private static String repaired(String text) {
     var repaired = new StringBuilder(text);
     for (int i = 0; i < repaired.length(); i++) {

@@ -40,14 +40,15 @@ public final class RunAgainException extends CarillonException {
    * To be run again after a while, with a note.
    *
    * @param delay from when the handler returns; not negative
-   * @param note why, for the history; at most {@link Limits#REASON_MAX_BYTES}
+   * @param note why, for the history; cut to {@link Limits#REASON_MAX_BYTES} where it is longer, so
+   *     that a note of whatever length is no failure
    * @return what to throw
-   * @throws InvalidJobException if the delay or the note is not acceptable
+   * @throws InvalidJobException if the delay is out of range
    */
   public static RunAgainException in(Duration delay, String note) {
     Check.range("delay", delay, Duration.ZERO, Limits.PERIOD_MAX);
-    Limits.checkReason(note);
-    return new RunAgainException(delay, null, note);
+    String cut = Check.cutToBytes(Check.present("note", note), Limits.REASON_MAX_BYTES);
+    return new RunAgainException(delay, null, cut);
   }
 
   /**

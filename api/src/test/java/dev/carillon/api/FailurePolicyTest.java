@@ -204,8 +204,17 @@ class FailurePolicyTest {
     assertThatThrownBy(() -> RunAgainException.at(Instant.MAX))
         .isInstanceOf(InvalidJobException.class)
         .hasMessageContaining("due: ");
-    assertThatThrownBy(() -> RunAgainException.in(SECOND, "x".repeat(1025)))
-        .isInstanceOf(InvalidJobException.class)
-        .hasMessageContaining("reason: ");
+  }
+
+  @Test
+  void longNoteOfRunningAgainIsCut() {
+    assertThat(RunAgainException.in(SECOND, "x".repeat(1024))).hasMessage("x".repeat(1024));
+    assertThat(RunAgainException.in(SECOND, "x".repeat(9999))).hasMessage("x".repeat(1024));
+    assertThat(RunAgainException.in(SECOND, "é".repeat(1024))).hasMessage("é".repeat(512));
+    assertThat(RunAgainException.in(SECOND, "x" + "€".repeat(400)))
+        .hasMessage("x" + "€".repeat(341));
+    assertThat(RunAgainException.in(SECOND, "x" + "😀".repeat(400)))
+        .hasMessage("x" + "😀".repeat(255));
+    assertThat(RunAgainException.in(SECOND, "x\uD83D")).hasMessage("x\uFFFD");
   }
 }

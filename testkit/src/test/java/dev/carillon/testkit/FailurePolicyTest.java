@@ -649,6 +649,28 @@ class FailurePolicyTest {
   }
 
   @Test
+  void longNoteOfRunningAgainIsNoFailure() {
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              started(job);
+              if (starts.size() == 1) {
+                throw RunAgainException.in(seconds(30), "x".repeat(5_000));
+              }
+            });
+    JobHandle<Void> job = schedule(FailurePolicy.drop());
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0, 30.0);
+    assertThat(job.info().state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(events(job.id()))
+        .filteredOn(event -> event.kind() == JobEvent.Kind.POSTPONED)
+        .extracting(JobEvent::detail)
+        .containsExactly("again at " + at(30) + ": " + "x".repeat(1_024));
+  }
+
+  @Test
   void retriesAreCountedAcrossRunningAgain() {
     world
         .carillon()
