@@ -399,11 +399,10 @@ public final class Node {
   /** As a journal tells it, and where it stands here. */
   private JobView asItIs(JobRef ref, JobReader.Story story) {
     ShardJob job = liveJob(ref);
-    if (job == null || job.phase == ShardJob.Phase.SCHEDULED) {
-      return story.view();
+    Standing standing = new Standing(env.wallMicros());
+    if (job != null && job.phase != ShardJob.Phase.SCHEDULED) {
+      standing.note(job);
     }
-    Standing standing = new Standing();
-    standing.note(job);
     return new JobView(standing.complete(ref, story.view().info()), story.view().result());
   }
 
@@ -418,7 +417,7 @@ public final class Node {
 
   /** How the live jobs of a shard stand that do not simply wait for their time. */
   public Standing standing(ShardId id) {
-    Standing standing = new Standing();
+    Standing standing = new Standing(env.wallMicros());
     Shard shard = shards.known(id);
     if (shard != null && shard.fold != null) {
       shard

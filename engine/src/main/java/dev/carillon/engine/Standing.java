@@ -15,11 +15,16 @@ import org.jspecify.annotations.Nullable;
  * whoever asked puts them to use.
  */
 public final class Standing {
+  private final long nowMicros;
   private long[] numbers = new long[16];
   private ShardJob.Phase[] phases = new ShardJob.Phase[16];
   private int size;
   private final Map<Long, JobError> undecodable = new HashMap<>();
   private @Nullable LongMap<ShardJob.Phase> index;
+
+  Standing(long nowMicros) {
+    this.nowMicros = nowMicros;
+  }
 
   /** How a job is shown: one that is ready in a paused queue or namespace is paused. */
   static ShardJob.Phase shown(ShardJob job) {
@@ -48,16 +53,30 @@ public final class Standing {
     }
   }
 
-  /** The job as it stands; as it was read where nothing is noted of it or it has ended since. */
+  /**
+   * The job as it stands; as it was read where nothing is noted of it or it has ended since. One
+   * that waits for another is not noted while its shard sleeps, and stands as if it were awake.
+   */
   public JobInfo complete(JobRef ref, JobInfo read) {
-    if (size == 0 || read.state().ended()) {
+    if (read.state().ended()) {
       return read;
     }
-    ShardJob.Phase phase = index().get(ref.number());
-    if (phase == null) {
-      return read;
+    ShardJob.Phase phase = size == 0 ? null : index().get(ref.number());
+    if (phase != null) {
+      return as(phase, read, undecodable.get(ref.number()));
     }
-    JobError error = undecodable.get(ref.number());
+    return waitsForOthers(read) ? as(ShardJob.Phase.DEPENDENCY, read, null) : read;
+  }
+
+  /** Whether its time has come and a job that it waits for has not ended. */
+  private boolean waitsForOthers(JobInfo read) {
+    return read.state() == JobState.SCHEDULED
+        && !read.dependencies().isEmpty()
+        && Micros.ceil(read.dueAt()) <= nowMicros
+        && read.dependencies().stream().anyMatch(dependency -> !dependency.met());
+  }
+
+  private static JobInfo as(ShardJob.Phase phase, JobInfo read, @Nullable JobError error) {
     return new JobInfo(
         read.id(),
         read.type(),

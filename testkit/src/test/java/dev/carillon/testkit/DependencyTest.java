@@ -18,6 +18,7 @@ import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
 import dev.carillon.store.MemoryStore;
@@ -85,6 +86,44 @@ class DependencyTest {
     opened = made;
     handle();
     return made;
+  }
+
+  @Test
+  void jobThatWaitsForAnotherIsBlockedAlsoWhileItsShardSleeps() {
+    open(options -> options.loadHorizon(Duration.ofMinutes(1)));
+    JobId far = schedule(NOTE.job("far").in(Duration.ofDays(2)));
+    JobId waiting = schedule(NOTE.job("waiting").in(seconds(5)).after(far));
+    JobId later = schedule(NOTE.job("later").in(Duration.ofDays(1)).after(far));
+
+    world().advance(Duration.ofHours(5));
+
+    assertThat(world().carillon().stats().loadedJobs()).as("all sleep").isZero();
+    assertThat(List.of(info(waiting), listed(waiting)))
+        .allSatisfy(
+            info -> {
+              assertThat(info.state()).isEqualTo(JobState.BLOCKED);
+              assertThat(info.blockReason()).isEqualTo(BlockReason.DEPENDENCY);
+            });
+    assertThat(List.of(info(later), listed(later)))
+        .extracting(JobInfo::state)
+        .containsOnly(JobState.SCHEDULED);
+    assertThat(ids(JobState.BLOCKED)).containsExactly(waiting);
+    assertThat(ids(JobState.SCHEDULED)).containsExactlyInAnyOrder(far, later);
+    world().advance(Duration.ofDays(2));
+    assertThat(info(waiting).state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  private JobInfo listed(JobId id) {
+    return world().carillon().list(JobQuery.all()).items().stream()
+        .filter(info -> info.id().equals(id))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private List<JobId> ids(JobState state) {
+    return world().carillon().list(JobQuery.all().states(state)).items().stream()
+        .map(JobInfo::id)
+        .toList();
   }
 
   private void handle() {
