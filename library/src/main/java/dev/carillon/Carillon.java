@@ -677,9 +677,11 @@ public final class Carillon implements AutoCloseable {
   }
 
   /**
-   * What is to run in a range of time, earliest first, with the occurrences of recurring jobs as
-   * their schedules have them; paused jobs are left out. Of what has come before the range and not
-   * run yet nothing is said.
+   * What is to run in a range of time, earliest first; paused jobs are left out. A job is there
+   * when its next attempt is due, be that a retry, an occurrence with its jitter or what it was
+   * rescheduled to; the later occurrences of a recurring job are there as its schedule has them,
+   * without jitter, but for those that pass before that attempt. Of what has come before the range
+   * and not run yet nothing is said.
    *
    * @param from the beginning of the range
    * @param to the end of the range, exclusive

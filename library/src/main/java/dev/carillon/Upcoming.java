@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** What will be due in a range of time, with the occurrences of recurring jobs. */
 final class Upcoming {
@@ -61,38 +62,44 @@ final class Upcoming {
     }
   }
 
+  /** Nothing of a job starts before its next attempt is due, so that is the first of its times. */
   private static void add(List<UpcomingJob> all, JobInfo job, Instant from, Instant to) {
+    addIfWithin(all, job, job.dueAt(), from, to);
     RecurringInfo recurring = job.recurring();
-    if (recurring == null) {
-      addIfWithin(all, job, job.dueAt(), from, to);
-      return;
-    }
-    Schedule schedule = recurring.schedule();
-    Instant next = recurring.nextTime();
-    addIfWithin(all, job, next, from, to);
-    if (schedule.kind() == Schedule.Kind.AFTER_EACH) {
+    if (recurring == null || recurring.schedule().kind() == Schedule.Kind.AFTER_EACH) {
       return; // when the one after it is depends on when it ends
     }
+    Schedule schedule = recurring.schedule();
+    Instant second = second(job, recurring);
     Instant time =
-        from.isAfter(next)
-            ? schedule.nextAfter(next, from.minus(MICROSECOND))
-            : schedule.next(next);
-    if (time == null || !time.isBefore(to)) {
+        second != null && from.isAfter(second)
+            ? schedule.nextAfter(second, from.minus(MICROSECOND))
+            : second;
+    if (second == null || time == null || !time.isBefore(to)) {
       return;
     }
-    long left = Math.min(MOST, left(job, recurring, time));
+    long left = Math.min(MOST, left(job, recurring, second, time));
     for (; time != null && time.isBefore(to) && left > 0; left--) {
       addIfWithin(all, job, time, from, to);
       time = schedule.next(time);
     }
   }
 
-  /** How many times the schedule has from one on, which is not its next. */
-  private static long left(JobInfo job, RecurringInfo recurring, Instant time) {
+  /**
+   * The time after the next, which a reschedule, a retry or jitter may have put off beyond some.
+   */
+  private static @Nullable Instant second(JobInfo job, RecurringInfo recurring) {
+    Instant next = recurring.nextTime();
+    return job.dueAt().isAfter(next)
+        ? recurring.schedule().nextAfter(next, job.dueAt())
+        : recurring.schedule().next(next);
+  }
+
+  /** How many times the schedule has from one on, the second being the one after its next. */
+  private static long left(JobInfo job, RecurringInfo recurring, Instant second, Instant time) {
     Schedule schedule = recurring.schedule();
     Long times = schedule.times();
-    Instant second = schedule.next(recurring.nextTime());
-    if (times == null || second == null) {
+    if (times == null) {
       return Long.MAX_VALUE;
     }
     long left = times - recurring.count() - 1;
@@ -120,8 +127,10 @@ final class Upcoming {
     return passed;
   }
 
-  private static boolean addIfWithin(
+  private static void addIfWithin(
       List<UpcomingJob> all, JobInfo job, Instant time, Instant from, Instant to) {
-    return !time.isBefore(from) && time.isBefore(to) && all.add(new UpcomingJob(time, job));
+    if (!time.isBefore(from) && time.isBefore(to)) {
+      all.add(new UpcomingJob(time, job));
+    }
   }
 }

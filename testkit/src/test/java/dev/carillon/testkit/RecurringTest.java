@@ -209,6 +209,79 @@ class RecurringTest {
   }
 
   @Test
+  void upcomingTimeWithJitterIsWhenItIsDue() {
+    JobId id = schedule(Schedule.every(Duration.ofMinutes(10)).jitter(Duration.ofMinutes(9)));
+    Instant due = info(id).dueAt();
+
+    assertThat(upcoming(due, due.plusNanos(1_000))).containsExactly(due);
+    assertThat(upcoming(START, due)).isEmpty();
+    assertThat(upcoming(START, START.plus(Duration.ofMinutes(31))))
+        .as("the later ones have no jitter yet")
+        .containsExactly(
+            due, START.plus(Duration.ofMinutes(20)), START.plus(Duration.ofMinutes(30)));
+  }
+
+  @Test
+  void upcomingTimeOfAMovedJobIsWhereItWasMoved() {
+    noteStarts();
+    JobId id = schedule(Schedule.cron("0 3 * * *"));
+
+    world.carillon().reschedule(id, hour(1));
+    assertThat(upcoming(START, hour(2))).containsExactly(hour(1));
+    assertThat(upcoming(START, hour(6))).containsExactly(hour(1));
+    assertThat(upcoming(START, hour(28))).containsExactly(hour(1), hour(27));
+    world.advance(Duration.ofHours(6));
+
+    world.carillon().reschedule(id, hour(29));
+    assertThat(upcoming(hour(6), hour(28))).isEmpty();
+    assertThat(upcoming(hour(6), hour(52))).containsExactly(hour(29), hour(51));
+    world.advance(Duration.ofHours(24));
+    assertThat(starts).containsExactly("01:00:00", "05:00:00");
+  }
+
+  @Test
+  void timesThatPassBeforeAMovedJobAreNotUpcoming() {
+    noteStarts();
+    JobId id = schedule(Schedule.every(Duration.ofHours(1)).times(3));
+    world.carillon().reschedule(id, hour(3).plusSeconds(60));
+    assertThat(upcoming(START, hour(9))).containsExactly(hour(3).plusSeconds(60), hour(4), hour(5));
+    world.advance(Duration.ofHours(9));
+    assertThat(starts).containsExactly("03:01:00", "04:00:00", "05:00:00");
+  }
+
+  @Test
+  void retryOfAnOccurrenceIsUpcoming() {
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              starts.add(clock(world.now()));
+              if (job.attempt() == 1) {
+                throw new IllegalStateException("failure");
+              }
+            });
+    world
+        .carillon()
+        .schedule(
+            NOTE.job("tick")
+                .onFailure(FailurePolicy.constant(Duration.ofHours(2), 3))
+                .on(Schedule.cron("0 3 * * *")));
+    world.advance(Duration.ofHours(4));
+    assertThat(upcoming(hour(4), hour(28))).containsExactly(hour(5), hour(27));
+    world.advance(Duration.ofHours(2));
+    assertThat(starts).containsExactly("03:00:00", "05:00:00");
+  }
+
+  private static Instant hour(long hours) {
+    return START.plus(Duration.ofHours(hours));
+  }
+
+  private List<Instant> upcoming(Instant from, Instant to) {
+    return world.carillon().upcoming(from, to, "default").stream().map(UpcomingJob::time).toList();
+  }
+
+  @Test
   void farTimesOfALimitedScheduleAreExact() {
     schedule(Schedule.every(Duration.ofMillis(10)).times(200_000_000));
     Instant last = START.plus(Duration.ofMillis(10).multipliedBy(200_000_000));
