@@ -7,8 +7,10 @@ import java.util.Objects;
  * Where a recurring job stands.
  *
  * @param schedule when it has its occurrences
- * @param count how many have taken place
- * @param nextTime when the next one is to be, or the one that runs was; without jitter
+ * @param count how many have taken place, however they ended; those passed over have not
+ * @param nextTime when the next one is to be, or the one that runs was; without jitter. Of a job
+ *     whose schedule is over, when the last one was; of one that ended sooner, when the next one
+ *     would have been
  */
 public record RecurringInfo(Schedule schedule, long count, Instant nextTime) {
 

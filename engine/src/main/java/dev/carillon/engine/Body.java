@@ -277,6 +277,11 @@ sealed interface Body {
       return new Next(attempt, revision, at, startedAt, outcome, error, reason, some, move, over);
     }
 
+    /** Whether the occurrence was run or became a job of its own; else it was passed over. */
+    boolean tookPlace() {
+      return outcome != null || reason == null;
+    }
+
     /** Whether the schedule stays where it is: the occurrences are more. */
     boolean stays() {
       return move == null && !over;

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What operations tell of a job, for its history. */
 final class JobEvents {
+  /** Why a recurring job ended that has no time left. */
+  static final String OVER = "the schedule is over";
+
   private JobEvents() {}
 
   /** Adds what {@code frame} tells. */
@@ -103,16 +106,14 @@ final class JobEvents {
             + (next.move() != null ? "next at " + Micros.toInstant(next.move().timeMicros()) : "");
     told.add(event(next.at(), kind(next), next.attempt(), detail, next.error()));
     if (next.over()) {
-      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, "the schedule is over", null));
+      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, OVER, null));
     }
   }
 
   private static JobEvent.Kind kind(Body.Next next) {
     JobState outcome = next.outcome();
     if (outcome == null) {
-      return next.reason() != null
-          ? JobEvent.Kind.OCCURRENCE_SKIPPED
-          : JobEvent.Kind.OCCURRENCE_ADDED;
+      return next.tookPlace() ? JobEvent.Kind.OCCURRENCE_ADDED : JobEvent.Kind.OCCURRENCE_SKIPPED;
     }
     return switch (outcome) {
       case SUCCEEDED -> JobEvent.Kind.OCCURRED;

@@ -19,6 +19,11 @@ record Move(long timeMicros, long jitterMicros, long count, long missedUntilMicr
     return new Move(in.i64(), in.varint(), in.varint(), in.i64(), (int) in.varint());
   }
 
+  /** The occurrence has taken place, and there is no other. */
+  Move counted() {
+    return new Move(timeMicros, jitterMicros, count + 1, missedUntilMicros, madeUp);
+  }
+
   /** Where a recurring job begins. */
   static Move first(JobSpec spec, More.Recurring recurring) {
     return new Move(

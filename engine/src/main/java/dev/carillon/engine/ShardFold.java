@@ -472,8 +472,11 @@ final class ShardFold {
     oldestEnds.occurred(job.number, next.at());
     met = job;
     if (next.over()) {
-      String reason = next.reason() != null ? next.reason() : "";
-      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), reason));
+      Move last = job.move();
+      if (last != null && next.tookPlace()) {
+        job.rare().move = last.counted();
+      }
+      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), JobEvents.OVER));
     }
     if (next.move() != null) {
       moveOn(job, next, next.move());

@@ -29,6 +29,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Recurring jobs in virtual time: when occurrences are, and what happens around them. */
 class RecurringTest {
@@ -81,6 +83,58 @@ class RecurringTest {
     assertThat(recurring(id).count()).isEqualTo(4);
     assertThat(recurring(id).nextTime()).isEqualTo(START.plusSeconds(300));
     assertThat(info(id).state()).isEqualTo(JobState.SCHEDULED);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Overlap.class)
+  void allTimesOfAScheduleThatIsOverAreCounted(Overlap overlap) {
+    noteStarts();
+    JobId id = schedule(EVERY_MINUTE.times(5).overlap(overlap));
+    world.advance(Duration.ofMinutes(10));
+    assertThat(starts).hasSize(5);
+    assertThat(info(id).state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(info(id).reason()).isEqualTo("the schedule is over");
+    assertThat(recurring(id).count()).isEqualTo(5);
+    assertThat(recurring(id).nextTime()).isEqualTo(START.plusSeconds(300));
+  }
+
+  @Test
+  void scheduleThatIsOverSaysSoWhateverBecameOfItsLastTime() {
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              throw new IllegalStateException("failure");
+            });
+    JobId id =
+        world
+            .carillon()
+            .schedule(NOTE.job("tick").onFailure(FailurePolicy.drop()).on(EVERY_MINUTE.times(2)))
+            .id();
+    world.advance(Duration.ofMinutes(10));
+    assertThat(info(id).state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(info(id).reason()).isEqualTo("the schedule is over");
+    assertThat(recurring(id).count()).isEqualTo(2);
+    assertThat(world.carillon().history(id).orElseThrow().events())
+        .filteredOn(event -> event.kind() == JobEvent.Kind.OCCURRENCE_FAILED)
+        .last()
+        .extracting(JobEvent::detail)
+        .asString()
+        .contains("dropped");
+  }
+
+  @Test
+  void timeThatWasTooLateIsNotCountedWhenTheScheduleIsOver() {
+    noteStarts();
+    JobId id = schedule(EVERY_MINUTE.grace(Duration.ofSeconds(10)).until(START.plusSeconds(150)));
+    world.advance(Duration.ofSeconds(90));
+    world.moveClock(Duration.ofMinutes(10));
+    world.settle();
+    assertThat(starts).hasSize(1);
+    assertThat(info(id).state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(info(id).reason()).isEqualTo("the schedule is over");
+    assertThat(recurring(id).count()).isEqualTo(1);
   }
 
   @Test
