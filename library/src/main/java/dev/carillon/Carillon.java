@@ -79,6 +79,7 @@ public final class Carillon implements AutoCloseable {
   private final Admission admission;
   private final HandlerRunner runner;
   private final NodeLoop loop;
+  private final NodeOptions nodeOptions;
   private final JobLister lister;
   private final Reads reads;
   private final Shutdown shutdown;
@@ -97,7 +98,7 @@ public final class Carillon implements AutoCloseable {
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
     ListenerRelay relay =
         options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
-    NodeOptions nodeOptions = options.nodeOptions(random);
+    this.nodeOptions = options.nodeOptions(random);
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
             nodeOptions,
@@ -111,7 +112,10 @@ public final class Carillon implements AutoCloseable {
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.lister =
         new JobLister(
-            store, loop, head -> Retention.isOver(nodeOptions, head, options.time.wallMicros()));
+            store,
+            loop,
+            head -> Retention.isOver(nodeOptions, head, options.time.wallMicros()),
+            this::isOver);
     this.control = new JobControl(loop);
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.scheduleTimeout);
@@ -744,12 +748,18 @@ public final class Carillon implements AutoCloseable {
   private Optional<JobHistory> history(JobRef ref, int before) {
     Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref, before));
     // The journal knows what happened, the node knows whether it runs now.
-    return story.map(
-        found ->
-            new JobHistory(
-                lister.standing(found.ref(), found.view().info()),
-                found.events(),
-                found.older() > 0 ? Integer.toString(found.older()) : null));
+    return story
+        .filter(found -> !isOver(found.view().info()))
+        .map(
+            found ->
+                new JobHistory(
+                    lister.standing(found.ref(), found.view().info()),
+                    found.events(),
+                    found.older() > 0 ? Integer.toString(found.older()) : null));
+  }
+
+  private boolean isOver(JobInfo job) {
+    return Retention.isOver(nodeOptions, job, time.wallMicros());
   }
 
   /**

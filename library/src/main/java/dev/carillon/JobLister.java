@@ -40,21 +40,24 @@ final class JobLister {
   private final Store store;
   private final NodeLoop loop;
   private final Predicate<Head> over;
+  private final Predicate<JobInfo> gone;
 
   /**
    * A lister.
    *
    * @param over whether only the dead and failed jobs of a shard are still to be shown
+   * @param gone whether a dead or failed job is past its retention
    */
-  JobLister(Store store, NodeLoop loop, Predicate<Head> over) {
+  JobLister(Store store, NodeLoop loop, Predicate<Head> over, Predicate<JobInfo> gone) {
     this.store = store;
     this.loop = loop;
     this.over = over;
+    this.gone = gone;
   }
 
   Page<JobInfo> list(JobQuery query) {
     return query.newest()
-        ? new NewestLister(store, this::lastEnds, over).list(query)
+        ? new NewestLister(store, this::lastEnds, over, gone).list(query)
         : new Listing(query).read();
   }
 
@@ -245,7 +248,7 @@ final class JobLister {
 
     /** Everything but the state, which the journal alone does not know. */
     private boolean fits(JobInfo info) {
-      return conditions.fit(info) && mayHaveState(info.state());
+      return conditions.fit(info) && mayHaveState(info.state()) && !gone.test(info);
     }
 
     /** An ended job is as the journal says; any other may stand otherwise on this node. */

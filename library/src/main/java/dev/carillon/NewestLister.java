@@ -35,17 +35,24 @@ final class NewestLister {
   private final Store store;
   private final Supplier<Map<ShardId, Long>> lastEnds;
   private final Predicate<Head> over;
+  private final Predicate<JobInfo> gone;
 
   /**
    * A lister.
    *
    * @param lastEnds asks the node for what the heads of its shards do not say
    * @param over whether only the dead and failed jobs of a shard are still to be shown
+   * @param gone whether a dead or failed job is past its retention
    */
-  NewestLister(Store store, Supplier<Map<ShardId, Long>> lastEnds, Predicate<Head> over) {
+  NewestLister(
+      Store store,
+      Supplier<Map<ShardId, Long>> lastEnds,
+      Predicate<Head> over,
+      Predicate<JobInfo> gone) {
     this.store = store;
     this.lastEnds = lastEnds;
     this.over = over;
+    this.gone = gone;
   }
 
   /** A shard and when its jobs ended. */
@@ -85,7 +92,7 @@ final class NewestLister {
     return new NewestScan(
         store,
         conditions.sieve(),
-        info -> query.states().contains(info.state()) && conditions.fit(info),
+        info -> query.states().contains(info.state()) && conditions.fit(info) && !gone.test(info),
         found);
   }
 

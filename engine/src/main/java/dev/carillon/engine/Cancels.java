@@ -24,6 +24,9 @@ final class Cancels {
 
   /** The node, as far as cancelling needs it. */
   interface Host {
+    /** The job as a journal tells it, unless its retention is over. */
+    void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer);
+
     /** A job of an unloaded shard has ended. */
     void endedUnloaded(Shard shard, ShardJob job, Body.End end);
 
@@ -73,9 +76,8 @@ final class Cancels {
 
   /** The job is not live: it ended, or never was. */
   private void answerEnded(JobRef ref, Consumer<Outcome<CancelResult>> answer) {
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).find(ref),
+    host.find(
+        ref,
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
             answer.accept(outcome.map(story -> new CancelResult.NotFound()));

@@ -47,9 +47,11 @@ final class Compaction {
    * What is ready to be published.
    *
    * @param oldest when the oldest ended of what is kept of ended jobs
+   * @param ended the numbers of the ended jobs that are kept
    */
-  record Staged(long count, long bytes, int live, int dead, int failed, OldestEnds oldest) {
-    private static final Staged NOTHING = new Staged(0, 0, 0, 0, 0, new OldestEnds());
+  record Staged(
+      long count, long bytes, int live, int dead, int failed, OldestEnds oldest, Set<Long> ended) {
+    private static final Staged NOTHING = new Staged(0, 0, 0, 0, 0, new OldestEnds(), Set.of());
   }
 
   private Compaction(Store store, Source source, long snapshot, Since since) {
@@ -129,7 +131,8 @@ final class Compaction {
     }
     flush(failures);
     return failures.isEmpty()
-        ? Outcome.ok(new Staged(staged, stagedBytes, live, dead.size(), failed[0], oldest))
+        ? Outcome.ok(
+            new Staged(staged, stagedBytes, live, dead.size(), failed[0], oldest, evidence))
         : failures.getFirst().map(n -> Staged.NOTHING);
   }
 

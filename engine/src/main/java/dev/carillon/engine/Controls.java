@@ -29,6 +29,9 @@ public final class Controls {
 
   /** The node, as far as this needs it. */
   interface Host {
+    /** The job as a journal tells it, unless its retention is over. */
+    void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer);
+
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
@@ -83,9 +86,8 @@ public final class Controls {
   }
 
   private void answerEnded(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).find(ref),
+    host.find(
+        ref,
         outcome -> {
           if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
               && found.isPresent()
@@ -402,13 +404,19 @@ public final class Controls {
             answerNotDead(ref, answer);
             return;
           }
+          if (shard.rewriting) {
+            // It may be left out: whoever reads both generations must not see it live again.
+            shards.whenFree(shard, () -> onDead(ref, frame, answer));
+            return;
+          }
           // The shard may sleep for ever, with nothing but dead letters in it.
           shards.ensureAwakeBy(
-              shard, 0, () -> committer.add(shard, new Operation(frame, dead(shard, answer))));
+              shard, 0, () -> committer.add(shard, new Operation(frame, dead(shard, ref, answer))));
         });
   }
 
-  private Operation.Listener dead(Shard shard, Consumer<Outcome<ControlResult>> answer) {
+  private Operation.Listener dead(
+      Shard shard, JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     return new Operation.Listener() {
       @Override
       public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
@@ -416,9 +424,11 @@ public final class Controls {
         if (applied == ShardFold.Answer.APPLIED && met != null) {
           host.added(shard, met);
         }
-        answer.accept(
-            Outcome.ok(
-                applied == ShardFold.Answer.APPLIED ? ControlResult.DONE : ControlResult.NOT_DEAD));
+        if (applied == ShardFold.Answer.APPLIED) {
+          answer.accept(Outcome.ok(ControlResult.DONE));
+        } else {
+          answerNotDead(ref, answer);
+        }
       }
 
       @Override
@@ -429,9 +439,8 @@ public final class Controls {
   }
 
   private void answerNotDead(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).find(ref),
+    host.find(
+        ref,
         outcome ->
             answer.accept(
                 outcome.map(

@@ -153,6 +153,7 @@ public final class Node {
   public long turn() {
     timers.run(env.monotonicNanos());
     noticeJump();
+    shards.turn();
     boolean moreArrivals = placeArrivals();
     if (!keys.isOpen() && !moreArrivals && shards.caughtUp()) {
       keys.open();
@@ -411,8 +412,17 @@ public final class Node {
     return shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
   }
 
+  /** The job as a journal tells it, unless its retention is over. */
   private void find(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+    read(ref, outcome -> answer.accept(outcome.map(found -> found.filter(this::isKept))));
+  }
+
+  private void read(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
     env.submit(NodeEnvironment.Channel.READ, store -> new JobReader(store).find(ref), answer);
+  }
+
+  private boolean isKept(JobReader.Story story) {
+    return !Retention.isOver(options, story.view().info(), env.wallMicros());
   }
 
   /** How the live jobs of a shard stand that do not simply wait for their time. */
@@ -817,7 +827,7 @@ public final class Node {
       tellEnded(told, JobReader.ended(ref, job, end));
       return;
     }
-    find(
+    read(
         ref,
         outcome -> {
           if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
@@ -1149,6 +1159,11 @@ public final class Node {
 
   private final class CancelHost implements Cancels.Host {
     @Override
+    public void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+      Node.this.find(job, answer);
+    }
+
+    @Override
     public void endedUnloaded(Shard shard, ShardJob job, Body.End end) {
       ended(shard, job, end);
     }
@@ -1160,6 +1175,11 @@ public final class Node {
   }
 
   private final class ControlHost implements Controls.Host {
+    @Override
+    public void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+      Node.this.find(job, answer);
+    }
+
     @Override
     public void schedule(ShardJob job) {
       if (job.phase == ShardJob.Phase.SCHEDULED) {

@@ -1,10 +1,12 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.JobInfo;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Store;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -70,6 +72,24 @@ public final class Retention {
         && summary.drained()
         && !summary.evidence()
         && keepUntil(options, summary) <= nowMicros;
+  }
+
+  /**
+   * Whether a dead or failed job is past its retention: it is as good as gone, though an older
+   * generation may still tell of it. One whose idempotency key still counts is shown until then.
+   */
+  public static boolean isOver(NodeOptions options, JobInfo job, long nowMicros) {
+    Duration retention =
+        switch (job.state()) {
+          case DEAD -> options.deadRetention();
+          case FAILED -> options.failureRetention();
+          default -> null;
+        };
+    if (retention == null || job.endedAt() == null) {
+      return false;
+    }
+    long keys = job.key() != null ? Micros.ceil(options.keyRetention()) : 0;
+    return Micros.ceil(job.endedAt()) <= nowMicros - Math.max(Micros.ceil(retention), keys);
   }
 
   /** When something is to be done about a drained shard. */
@@ -486,7 +506,7 @@ public final class Retention {
               shard.journalBytes = staged.bytes();
               shard.compactedBytes = staged.bytes();
               if (shard.fold != null) {
-                shard.fold.compacted(staged.oldest());
+                shard.fold.compacted(staged.oldest(), staged.ended());
               }
               shard.packed = null;
               shard.drainedAs = null;

@@ -35,7 +35,7 @@ final class ShardFold {
   private long addedBytes;
   private long lastEndMicros;
   private long liveBytes;
-  private final LongMap<Boolean> dead = new LongMap<>();
+  private LongMap<Boolean> dead = new LongMap<>();
 
   /** What a compaction wrote once for several jobs, by its number. */
   private final LongMap<ShardJob.Payload> payloads = new LongMap<>();
@@ -136,9 +136,19 @@ final class ShardFold {
     return oldestEnds;
   }
 
-  /** A compaction left no more of the past than {@code left}. */
-  void compacted(OldestEnds left) {
+  /**
+   * A compaction left no more of the past than {@code left}: a dead letter that is not among the
+   * {@code ended} is none any more, as it is for whoever reads the new generation.
+   */
+  void compacted(OldestEnds left, Iterable<Long> ended) {
     oldestEnds = left;
+    LongMap<Boolean> leftDead = new LongMap<>();
+    for (long number : ended) {
+      if (isDead(number)) {
+        leftDead.put(number, true);
+      }
+    }
+    dead = leftDead;
   }
 
   /** About what a compaction would keep of its live jobs. */

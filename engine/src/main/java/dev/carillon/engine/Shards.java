@@ -47,6 +47,7 @@ final class Shards {
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
   private final Set<Bucket> filled = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
+  private final Map<Shard, List<Runnable>> whenFree = new LinkedHashMap<>();
   private final ArrayDeque<Runnable> loads = new ArrayDeque<>();
   private boolean reading;
   private int sequence;
@@ -219,7 +220,7 @@ final class Shards {
   void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
     if (shard.owned() && shard.raising) {
       // What lowers it now might take effect before what raises it.
-      later(shard, () -> ensureAwakeBy(shard, dueMicros, then));
+      whenFree(shard, () -> ensureAwakeBy(shard, dueMicros, then));
       return;
     }
     shard.raiseWakeTo = Long.MIN_VALUE;
@@ -228,7 +229,7 @@ final class Shards {
       return;
     }
     if (shard.rewriting) {
-      later(shard, () -> ensureAwakeBy(shard, dueMicros, then)); // it publishes a wake time too
+      whenFree(shard, () -> ensureAwakeBy(shard, dueMicros, then)); // it publishes a wake time too
       return;
     }
     shard.holds++;
@@ -245,15 +246,35 @@ final class Shards {
         null);
   }
 
-  /** Runs {@code action} a little later; the shard stays as it is until then. */
-  private void later(Shard shard, Runnable action) {
-    shard.holds++;
-    host.at(
-        env.monotonicNanos() + RETRY_NANOS,
-        () -> {
-          shard.holds--;
-          action.run();
-        });
+  /**
+   * Runs {@code action} as soon as nothing is under way that changes the shard's wake time or its
+   * generation, or the shard is lost: it looks. The shard stays as it is until then.
+   */
+  void whenFree(Shard shard, Runnable action) {
+    if (isFree(shard)) {
+      action.run();
+    } else {
+      shard.holds++;
+      whenFree.computeIfAbsent(shard, s -> new ArrayList<>()).add(action);
+    }
+  }
+
+  private static boolean isFree(Shard shard) {
+    return !shard.owned() || (!shard.raising && !shard.rewriting);
+  }
+
+  /** Lets those go on who wait for a shard. */
+  void turn() {
+    if (whenFree.isEmpty()) {
+      return;
+    }
+    for (Shard shard : List.copyOf(whenFree.keySet())) {
+      List<Runnable> waiting = isFree(shard) ? whenFree.remove(shard) : null;
+      if (waiting != null) {
+        shard.holds -= waiting.size();
+        waiting.forEach(Runnable::run);
+      }
+    }
   }
 
   private void create(Bucket bucket, OpenBucket place) {

@@ -228,6 +228,16 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     return attempt;
   }
 
+  /** The attempt that was started first of those that run fails, and no other can succeed. */
+  void giveUpOne() {
+    node.finished(
+        running.remove(),
+        new AttemptOutcome.Failed(
+            new dev.carillon.api.JobError("type", "message", ""),
+            new AttemptOutcome.Verdict.NotRetryable()));
+    settle();
+  }
+
   /** How often something was read from the store. */
   int reads() {
     return reads;

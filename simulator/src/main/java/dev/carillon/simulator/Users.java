@@ -8,6 +8,7 @@ import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
 import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Schedule;
@@ -16,6 +17,7 @@ import dev.carillon.engine.After;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
+import dev.carillon.engine.Micros;
 import dev.carillon.engine.More;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.PolicyFormat;
@@ -465,10 +467,10 @@ final class Users {
         });
   }
 
-  private static void got(@Nullable ModelJob job, @Nullable JobInfo info) {
+  private void got(@Nullable ModelJob job, @Nullable JobInfo info) {
     if (info == null) {
       check(
-          job == null || job.forgotten(),
+          job == null || job.forgotten() || mayBeHidden(job),
           Guarantee.NOT_LOST,
           () -> job + " is not found, but it is there");
       return;
@@ -480,5 +482,12 @@ final class Users {
           Guarantee.HISTORY,
           () -> job + " is shown as " + info.state() + " and is " + job.end);
     }
+  }
+
+  /** A failed job is not shown when its retention is over, though its journal may be there. */
+  private boolean mayBeHidden(ModelJob job) {
+    return job.end == JobState.FAILED
+        && job.endAt + Micros.ceil(world.climate.options().failureRetention())
+            <= world.clock.wallMicros();
   }
 }

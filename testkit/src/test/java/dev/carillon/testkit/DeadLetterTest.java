@@ -229,6 +229,44 @@ class DeadLetterTest {
   }
 
   @Test
+  void deadLetterPastItsRetentionIsGoneForEverybodyBesideAJobThatLivesOn() {
+    handle();
+    JobId recurring =
+        world.carillon().schedule(COUNT.job(1).on(Schedule.every(Duration.ofHours(1)))).id();
+    JobId bad = dead("b1");
+    world.advance(Duration.ofDays(9));
+    assertThat(deadLetters()).extracting(JobInfo::id).containsExactly(bad);
+    world.advance(Duration.ofHours(25));
+
+    assertGone(bad);
+    for (int day = 0; day < 5; day++) {
+      world.advance(Duration.ofDays(1)); // meanwhile it leaves the shard's current generation
+      assertGone(bad);
+    }
+    assertThat(world.carillon().get(recurring)).isPresent();
+  }
+
+  private void assertGone(JobId id) {
+    assertThat(deadLetters()).isEmpty();
+    assertThat(world.carillon().list(JobQuery.all().newestFirst().states(JobState.DEAD)).items())
+        .isEmpty();
+    assertThat(world.carillon().get(id)).isEmpty();
+    assertThat(world.carillon().history(id)).isEmpty();
+    assertThat(world.carillon().deadLetters().replayAll(JobQuery.all())).isZero();
+  }
+
+  @Test
+  void deadLetterThatLeftItsShardIsNotFoundByReplayAndDiscard() {
+    handle();
+    world.carillon().schedule(COUNT.job(1).on(Schedule.every(Duration.ofHours(1))));
+    JobId bad = dead("b1");
+    world.advance(Duration.ofDays(15));
+
+    assertThat(world.carillon().deadLetters().replay(bad)).isEqualTo(ControlResult.NOT_FOUND);
+    assertThat(world.carillon().deadLetters().discard(bad)).isEqualTo(ControlResult.NOT_FOUND);
+  }
+
+  @Test
   void deadOccurrenceIsReplayedBesideItsSchedule() {
     handle();
     JobId schedule =

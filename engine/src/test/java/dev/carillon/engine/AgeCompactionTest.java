@@ -1,0 +1,92 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
+import dev.carillon.store.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** A shard in which a job lives on, rewritten because some of its history is past its retention. */
+class AgeCompactionTest {
+  private static final Duration DEAD_RETENTION = Duration.ofDays(1);
+
+  private final StillWorld world = new StillWorld(options(1));
+
+  private static NodeOptions options(long incarnation) {
+    NodeOptions defaults = NodeOptions.of("node", incarnation);
+    return new NodeOptions(
+        defaults.nodeId(),
+        defaults.incarnation(),
+        defaults.slots(),
+        Duration.ZERO,
+        defaults.loadHorizon(),
+        defaults.overdueAfter(),
+        defaults.aloneTime(),
+        defaults.successRetention(),
+        defaults.failureRetention(),
+        DEAD_RETENTION,
+        defaults.keyRetention(),
+        defaults.maxQueued(),
+        defaults.maxQueuedBytes(),
+        defaults.maxShardJobs(),
+        defaults.maxShardBytes(),
+        defaults.bodyBudgetBytes(),
+        defaults.failurePolicy(),
+        defaults.packFromJobs(),
+        defaults.historyBytes(),
+        Set.of());
+  }
+
+  /** Lets time go by, with a look at everything at every step. */
+  private void pass(Duration duration) {
+    Duration step = Duration.ofSeconds(30);
+    for (long i = duration.dividedBy(step); i > 0; i--) {
+      world.pass(step);
+      world.settle();
+      while (world.finishOne() != null) {}
+    }
+  }
+
+  private JobRef dead() {
+    JobRef job = world.add(world.spec(world.nowMicros(), 0, 0, new byte[] {1}));
+    world.giveUpOne();
+    return job;
+  }
+
+  private JobState state(JobRef job) {
+    List<JobState> states = new ArrayList<>();
+    world
+        .node()
+        .get(job, found -> found.orThrow().ifPresent(view -> states.add(view.info().state())));
+    world.settle();
+    return states.isEmpty() ? null : states.getFirst();
+  }
+
+  @Test
+  void replayThatMeetsTheEndOfItsRetentionIsRefusedAndNotLost() {
+    Schedule schedule = Schedule.every(Duration.ofMinutes(10));
+    world.add(world.recurring(schedule, world.nowMicros() + 1_000_000));
+    JobRef dead = dead();
+    assertThat(state(dead)).isEqualTo(JobState.DEAD);
+    world.hold(NodeEnvironment.Channel.PACK); // the shard is rewritten, and not yet
+    pass(DEAD_RETENTION.plusMinutes(15));
+
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    world.node().replay(dead, null, answers::add);
+    world.settle();
+    assertThat(answers).isEmpty(); // it waits for that
+    world.letGo();
+    world.settle();
+
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.NOT_FOUND));
+    assertThat(world.finishOne()).isNull();
+    world.restart(options(2));
+    assertThat(state(dead)).isNull();
+  }
+}
