@@ -25,7 +25,8 @@ import java.util.Set;
  * @param bodyBudgetBytes of loaded jobs that are kept in memory though they are not due soon
  * @param failurePolicy of jobs for which nobody says another
  * @param packFromJobs how many jobs an idle shard must have to be packed
- * @param historyBytes how much drained shards may take before the oldest go; 0 for any amount
+ * @param historyBytes how much drained shards and older generations may take before the oldest go;
+ *     0 for any amount
  * @param indexedMetadata keys by which jobs are found without reading their shards
  */
 public record NodeOptions(

@@ -11,18 +11,19 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of a shard's history: how long a drained shard stays, what is kept of it then, and
  * when a lingering one is compacted.
  *
- * <p>Success stays for its retention, or while drained shards take no more than their bytes, the
- * oldest going first; dead and failed jobs are then compacted into a generation of their own.
- * Failures go with their retention, dead letters with theirs or when somebody discards them.
+ * <p>Success stays for its retention, or while drained shards and older generations take no more
+ * than their bytes, the oldest going first; dead and failed jobs are then compacted into a
+ * generation of their own. Failures go with their retention, dead letters with theirs or when
+ * somebody discards them.
  *
  * <p>A lingering shard, which has a live job beside its history, is compacted when it has grown far
  * beyond what is live, or when part of its history is past its retention; the generation before it
@@ -133,9 +134,9 @@ public final class Retention {
   // ---- what need not wait for its wake time
 
   /**
-   * Lets drained shards go that the settings no longer keep: the oldest where all of them take more
-   * bytes than they may, and those whose retention was longer when their wake time was set. Looked
-   * for at the start and then now and then, as long as there are any.
+   * Lets drained shards and older generations go that the settings no longer keep: the oldest where
+   * all of them take more bytes than they may, and those whose retention was longer when their wake
+   * time was set. Looked for at the start and then now and then, as long as there are any.
    */
   void lookAtAll() {
     long nanos = env.monotonicNanos();
@@ -155,25 +156,43 @@ public final class Retention {
           if (outcome instanceof Outcome.Ok<NotKept>(NotKept found)) {
             hasHistory |= found.history();
             found.over().forEach(head -> shards.retireIfIdle(head, false));
-            found.surplus().forEach(head -> shards.retireIfIdle(head, true));
+            found.surplus().forEach(this::letGo);
           }
         });
   }
 
-  /** This node gives back a shard with history. */
+  private void letGo(Surplus surplus) {
+    shards.retireIfIdle(surplus.head(), surplus.drained());
+    Shard shard = shards.known(surplus.head().shard());
+    if (shard != null && !surplus.drained()) {
+      shard.spentBefore = Math.max(shard.spentBefore, surplus.generation() + 1);
+      dropOldIfTime(shard); // if it is at hand; else the next look at it does
+    }
+  }
+
+  /** There is a shard with history that nobody has, or that has older generations. */
   void noteHistory() {
     hasHistory = true;
   }
 
   /**
-   * Shards that nobody has and of which something is not kept by these settings.
+   * What is not kept by these settings, of shards that nobody has or that this node has.
    *
-   * @param over their retention is over, or that of older generations; or they were packed by a
-   *     node that died before it gave them back, and would be out of sight until their wake time
-   * @param surplus there is no room for them, oldest first
-   * @param history whether there are any that may not be kept one day
+   * @param over shards whose retention is over, or that of older generations; or they were packed
+   *     by a node that died before it gave them back, and would be out of sight until their wake
+   *     time
+   * @param surplus there is no room for it, oldest first
+   * @param history whether there is any that may not be kept one day
    */
-  record NotKept(List<Head> over, List<Head> surplus, boolean history) {}
+  record NotKept(List<Head> over, List<Surplus> surplus, boolean history) {}
+
+  /**
+   * History of successes: a drained shard, or an older generation of one that lives on.
+   *
+   * @param generation the last one that may go
+   * @param endMicros when the last of it ended
+   */
+  record Surplus(Head head, boolean drained, int generation, long endMicros, long bytes) {}
 
   static Outcome<NotKept> notKept(Store store, NodeOptions options, long nowMicros) {
     return DamagedHead.around(store, null, Integer.MAX_VALUE)
@@ -182,52 +201,82 @@ public final class Retention {
 
   private static NotKept notKept(List<Head> heads, NodeOptions options, long nowMicros) {
     List<Head> over = new ArrayList<>();
-    List<Map.Entry<Head, Summary>> successes = new ArrayList<>();
+    List<Surplus> successes = new ArrayList<>();
     boolean history = false;
     for (Head head : heads) {
       Summary summary = Summary.read(head).orElse(null);
+      boolean own = head.owner() == options.incarnation();
       if (summary == null) {
         continue;
       }
-      if (!head.released()) {
-        if (summary.drained() && head.owner() != options.incarnation()) {
+      if (!head.released() && !own) {
+        if (summary.drained()) {
           over.add(head);
         }
         continue;
       }
-      history |= summary.drained() || !summary.replaced().isEmpty();
-      if (summary.drained()
+      history |= (summary.drained() && !own) || !summary.replaced().isEmpty();
+      if (own) {
+        addReplaced(successes, head, summary, options);
+      } else if (summary.drained()
           ? keepUntil(options, summary) <= nowMicros
           : hasOldGenerations(head, summary, nowMicros)) {
         over.add(head);
-      } else if (summary.drained() && !summary.evidence()) {
-        successes.add(Map.entry(head, summary));
+      } else if (!summary.drained()) {
+        addReplaced(successes, head, summary, options);
+      } else if (!summary.evidence()) {
+        successes.add(drained(head, summary));
       }
     }
     return new NotKept(over, surplus(successes, options, nowMicros), history);
   }
 
-  private static List<Head> surplus(
-      List<Map.Entry<Head, Summary>> successes, NodeOptions options, long nowMicros) {
-    long bytes = successes.stream().mapToLong(entry -> entry.getValue().bytes()).sum();
+  private static Surplus drained(Head head, Summary summary) {
+    long older = keptOf(head, summary).mapToLong(Summary.Replaced::bytes).sum();
+    return new Surplus(
+        head, true, head.generation(), summary.lastEndMicros(), summary.bytes() + older);
+  }
+
+  /** What is not a success in them was taken along into the generation after. */
+  private static void addReplaced(
+      List<Surplus> successes, Head head, Summary summary, NodeOptions options) {
+    long keep = Micros.ceil(options.successRetention());
+    keptOf(head, summary)
+        .map(
+            old ->
+                new Surplus(head, false, old.generation(), old.untilMicros() - keep, old.bytes()))
+        .forEach(successes::add);
+  }
+
+  private static Stream<Summary.Replaced> keptOf(Head head, Summary summary) {
+    return summary.replaced().stream().filter(old -> old.generation() >= head.oldestGeneration());
+  }
+
+  private static List<Surplus> surplus(
+      List<Surplus> successes, NodeOptions options, long nowMicros) {
+    long bytes = successes.stream().mapToLong(Surplus::bytes).sum();
     long most = options.historyBytes() == 0 ? Long.MAX_VALUE : options.historyBytes();
     long keysSince = nowMicros - Micros.ceil(options.keyRetention());
-    successes.sort(Comparator.comparingLong(entry -> entry.getValue().lastEndMicros()));
-    List<Head> surplus = new ArrayList<>();
-    for (Map.Entry<Head, Summary> oldest : successes) {
-      Summary summary = oldest.getValue();
-      if (bytes > most && (summary.keyed() == 0 || summary.lastEndMicros() < keysSince)) {
-        surplus.add(oldest.getKey());
-        bytes -= summary.bytes();
+    successes.sort(Comparator.comparingLong(Surplus::endMicros));
+    List<Surplus> surplus = new ArrayList<>();
+    for (Surplus oldest : successes) {
+      if (bytes > most && mayGo(oldest, keysSince)) {
+        surplus.add(oldest);
+        bytes -= oldest.bytes();
       }
     }
     return surplus;
   }
 
+  /** Whether no idempotency key of it still counts: an older generation has none. */
+  private static boolean mayGo(Surplus oldest, long keysSince) {
+    return !oldest.drained()
+        || oldest.endMicros() < keysSince
+        || Summary.read(oldest.head()).filter(summary -> summary.keyed() == 0).isPresent();
+  }
+
   private static boolean hasOldGenerations(Head head, Summary summary, long nowMicros) {
-    return summary.replaced().stream()
-        .anyMatch(
-            old -> old.generation() >= head.oldestGeneration() && old.untilMicros() <= nowMicros);
+    return keptOf(head, summary).anyMatch(old -> old.untilMicros() <= nowMicros);
   }
 
   // ---- idempotency keys
@@ -392,7 +441,9 @@ public final class Retention {
   private Summary replaced(Shard shard, Compaction.Staged staged) {
     Summary summary = shards.summary(shard);
     long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
-    return summary.rewritten(staged.bytes(), null).replacing(shard.generation, until);
+    return summary
+        .rewritten(staged.bytes(), null)
+        .replacing(new Summary.Replaced(shard.generation, until, shard.journalBytes));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -539,6 +590,7 @@ public final class Retention {
     if (!summary.drained()) {
       shard.rewriting = false;
       shard.replaced = summary.replaced();
+      noteHistory();
       committer.touch(shard);
       published.accept(summary);
       return;
@@ -568,17 +620,22 @@ public final class Retention {
     List<Summary.Replaced> kept = new ArrayList<>(replaced);
     kept.removeIf(old -> old.generation() < shard.oldestGeneration);
     if (kept.isEmpty() && shard.oldestGeneration < shard.generation) {
-      kept.add(new Summary.Replaced(shard.generation - 1, env.wallMicros() + keepMicros()));
+      kept.add(new Summary.Replaced(shard.generation - 1, env.wallMicros() + keepMicros(), 0));
     }
     return kept;
   }
 
-  /** Drops those of a lingering shard's replaced generations whose retention is over. */
+  /**
+   * Drops those of a lingering shard's replaced generations whose retention is over, or for which
+   * there is no room.
+   */
   void dropOldIfTime(Shard shard) {
     long now = env.wallMicros();
     List<Summary.Replaced> left = new ArrayList<>(shard.replaced);
     int oldest = 0;
-    while (!left.isEmpty() && left.getFirst().untilMicros() <= now) {
+    while (!left.isEmpty()
+        && (left.getFirst().untilMicros() <= now
+            || left.getFirst().generation() < shard.spentBefore)) {
       oldest = left.removeFirst().generation() + 1;
     }
     if (oldest != 0 && shard.quiet()) {

@@ -104,6 +104,9 @@ final class Shard {
   /** It is to go before its time: there is no room for it. */
   boolean spent;
 
+  /** Its generations before this one are to go before their time: there is no room for them. */
+  int spentBefore;
+
   /** Its older generations, as far as they are still kept, oldest first. */
   List<Summary.Replaced> replaced = List.of();
 

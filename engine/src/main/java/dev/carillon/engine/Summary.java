@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an owner leaves in a shard's head for the next one: enough to go on adding to it without
  * reading it, to know when a drained one may go, and what of it a list need not look at. Version 1
- * ended with the time of the last end.
+ * ended with the time of the last end, version 2 did not know what older generations take.
  *
  * @param widthSeconds of its bucket
  * @param added jobs ever added
@@ -37,7 +37,7 @@ record Summary(
     long bytes,
     @Nullable Packed packed,
     List<Replaced> replaced) {
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
   private static final int DRAINED = 1;
   private static final int EVIDENCE = 2;
   private static final int PACKED = 4;
@@ -45,8 +45,13 @@ record Summary(
   /** With more, the oldest are kept together, as long as the younger ones of them. */
   private static final int MOST_REPLACED = 64;
 
-  /** A generation that a compaction has replaced, and until when it is kept for reading. */
-  record Replaced(int generation, long untilMicros) {}
+  /**
+   * A generation that a compaction has replaced.
+   *
+   * @param untilMicros until when it is kept for reading
+   * @param bytes what it takes; 0 where that is not known
+   */
+  record Replaced(int generation, long untilMicros, long bytes) {}
 
   /** Stands for one that this code cannot read. */
   static final Summary UNREADABLE =
@@ -70,7 +75,8 @@ record Summary(
             .i64(lastEndMicros)
             .varint(bytes)
             .varint(replaced.size());
-    replaced.forEach(old -> out.varint(old.generation()).i64(old.untilMicros()));
+    replaced.forEach(
+        old -> out.varint(old.generation()).i64(old.untilMicros()).varint(old.bytes()));
     if (packed != null) {
       packed.write(out);
     }
@@ -94,7 +100,7 @@ record Summary(
       int keyed = (int) in.varint();
       long lastEndMicros = in.i64();
       long bytes = version >= 2 ? in.varint() : 0;
-      List<Replaced> replaced = version >= 2 ? readReplaced(in) : List.of();
+      List<Replaced> replaced = version >= 2 ? readReplaced(in, version) : List.of();
       return Optional.of(
           new Summary(
               widthSeconds,
@@ -114,10 +120,10 @@ record Summary(
     }
   }
 
-  private static List<Replaced> readReplaced(ByteReader in) {
+  private static List<Replaced> readReplaced(ByteReader in, int version) {
     List<Replaced> replaced = new ArrayList<>();
     for (int i = in.length(); i > 0; i--) {
-      replaced.add(new Replaced((int) in.varint(), in.i64()));
+      replaced.add(new Replaced((int) in.varint(), in.i64(), version >= 3 ? in.varint() : 0));
     }
     return replaced;
   }
@@ -190,12 +196,14 @@ record Summary(
         replaced);
   }
 
-  /** The same shard where {@code generation} is kept as an older one. */
-  Summary replacing(int generation, long untilMicros) {
+  /** The same shard where {@code old} is kept as an older generation. */
+  Summary replacing(Replaced old) {
     List<Replaced> more = new ArrayList<>(replaced);
-    more.add(new Replaced(generation, untilMicros));
+    more.add(old);
     if (more.size() > MOST_REPLACED) {
-      more.removeFirst(); // it goes with the next one, whose time is later
+      long first = more.removeFirst().bytes(); // it goes with the next one, whose time is later
+      Replaced next = more.getFirst();
+      more.set(0, new Replaced(next.generation(), next.untilMicros(), first + next.bytes()));
     }
     return new Summary(
         widthSeconds,

@@ -269,6 +269,35 @@ class PackPlanTest {
   }
 
   @Test
+  void summaryOfTheSecondVersionIsStillRead() {
+    byte[] old =
+        new ByteWriter(40)
+            .u8(2)
+            .u8(0)
+            .varint(3600)
+            .varint(7)
+            .varint(700)
+            .varint(1)
+            .varint(2)
+            .varint(3)
+            .i64(99)
+            .varint(1234)
+            .varint(2)
+            .varint(3)
+            .i64(17)
+            .varint(4)
+            .i64(18)
+            .toBytes();
+    Head head = store.journals().head(shard).orThrow();
+    Head written = new Head(shard, 1, 0, false, head.status(), 1, 1, 0, "node", old);
+
+    List<Summary.Replaced> replaced =
+        List.of(new Summary.Replaced(3, 17, 0), new Summary.Replaced(4, 18, 0));
+    assertThat(Summary.read(written))
+        .contains(new Summary(3600, 7, 700, false, false, 1, 2, 3, 99, 1234, null, replaced));
+  }
+
+  @Test
   void summaryOfTheFirstVersionIsStillRead() {
     byte[] old =
         new ByteWriter(40)
@@ -288,7 +317,8 @@ class PackPlanTest {
     assertThat(Summary.read(written))
         .contains(new Summary(3600, 7, 700, true, false, 1, 2, 3, 99, 0, null, List.of()));
     Summary now =
-        new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null, List.of()).replacing(3, 17);
+        new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null, List.of())
+            .replacing(new Summary.Replaced(3, 17, 99));
     assertThat(
             Summary.read(
                 new Head(shard, 1, 0, false, head.status(), 1, 1, 0, "node", now.encode())))

@@ -21,7 +21,9 @@ import dev.carillon.api.Metrics;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.Page;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
+import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
@@ -611,5 +613,39 @@ class HistoryTest {
             .withMessageContaining("cursor");
       }
     }
+  }
+
+  @Test
+  void whatARecurringJobLeavesBehindTakesNoMoreThanItsBytes() {
+    TaskType<Integer> saver = TaskType.of("saver", Integer.class);
+    try (var world = world(Kind.MEMORY, 20L << 20)) {
+      TaskHandler<Integer> handler =
+          (input, job) -> {
+            job.save("x".repeat(400_000));
+            if (input == 1) {
+              throw new NotRetryableException("no");
+            }
+          };
+      world.carillon().handle(saver, handler);
+      world.carillon().schedule(saver.job(0).on(Schedule.every(Duration.ofMinutes(5))));
+      JobId dead = world.carillon().schedule(saver.job(1)).id();
+      for (int i = 0; i < 4; i++) {
+        world.advance(Duration.ofHours(6));
+        assertThat(journalBytes()).isBetween(5L << 20, 60L << 20);
+      }
+      assertThat(world.carillon().get(dead)).map(JobInfo::state).contains(JobState.DEAD);
+    }
+  }
+
+  /** What all generations that are there take. */
+  private long journalBytes() {
+    long bytes = 0;
+    for (Head head : memory.journals().listById(null, 1000).orThrow()) {
+      for (int i = head.oldestGeneration(); i <= head.generation(); i++) {
+        var read = memory.journals().read(head.shard(), i, 1, Integer.MAX_VALUE).orThrow();
+        bytes += read.entries().stream().mapToLong(entry -> entry.data().length).sum();
+      }
+    }
+    return bytes;
   }
 }
