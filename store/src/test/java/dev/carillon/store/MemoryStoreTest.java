@@ -88,7 +88,8 @@ class MemoryStoreTest {
   void itDeclaresWhatItIs() {
     assertThat(store.info().kind()).isEqualTo("memory");
     assertThat(store.info().durability()).isEqualTo(Durability.LOSSY);
-    assertThat(store.info().capabilities()).containsExactly(Capability.ATOMIC_ACROSS_JOURNALS);
+    assertThat(store.info().capabilities())
+        .containsExactlyInAnyOrder(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH);
     assertThat(store.incarnation()).isNotEqualTo(new MemoryStore().incarnation());
   }
 }
