@@ -182,6 +182,7 @@ final class ShardFold {
       case PAYLOAD -> {
         met = null;
         payloads.put(frame.job(), new ShardJob.Payload(frame.body(), 0));
+        liveBytes += frame.frameBytes(); // a compaction would write it again
         yield Answer.APPLIED;
       }
       case FOOTER -> {
