@@ -41,6 +41,9 @@ class PostgresFaultTest {
   private static final int WRITERS = 4;
   private static final int MAX_TRIES = 10_000;
 
+  /** Appends that must lose their connection before a test of that ends. */
+  private static final int CUT_OFF = 3;
+
   /** Entries of one journal in a group. */
   private static final int GROUP_RUN = 5;
 
@@ -212,19 +215,21 @@ class PostgresFaultTest {
         owners.add(owner);
         running.add(threads.submit(() -> owner.appendUntil(stop)));
       }
-      for (int i = 0; i < 100; i++) {
-        server.run(
-            "select pg_terminate_backend(pid) from pg_stat_activity"
-                + " where application_name = 'carillon' and state = 'active' limit 2");
-      }
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(1))
+          .pollInterval(Duration.ofMillis(5))
+          .until(
+              () -> {
+                server.run(
+                    "select pg_terminate_backend(pid) from pg_stat_activity"
+                        + " where application_name = 'carillon' and state = 'active' limit 2");
+                return owners.stream().mapToInt(owner -> owner.unknown.get()).sum() >= CUT_OFF;
+              });
       stop.set(true);
       for (Future<Integer> future : running) {
         assertThat(future.get()).isPositive();
       }
       owners.forEach(Owner::assertHoldsItsLedger);
-      assertThat(owners.stream().mapToInt(owner -> owner.unknown.get()).sum())
-          .as("appends whose connection was terminated")
-          .isPositive();
     }
   }
 
