@@ -149,6 +149,9 @@ final class AttemptRun extends Event implements Runnable {
     if (!attempt.isDue(runner.wallMicros())) {
       return new AttemptOutcome.TooEarly();
     }
+    if (attempt.isTooLate(runner.monotonicNanos())) {
+      return new AttemptOutcome.TooLate();
+    }
     AttemptContext job = new AttemptContext(this, spec);
     Object result;
     try {

@@ -98,7 +98,7 @@ public final class Carillon implements AutoCloseable {
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
     ListenerRelay relay =
         options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
-    this.nodeOptions = options.nodeOptions(random);
+    this.nodeOptions = options.nodeOptions(random, opened);
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
             nodeOptions,

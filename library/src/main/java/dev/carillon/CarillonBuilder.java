@@ -8,10 +8,12 @@ import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.Membership;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,10 +39,15 @@ public final class CarillonBuilder {
 
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
+  /** How many signs of life a node gives within the time after which it is dead. */
+  private static final int BEATS = 5;
+
   @Nullable Store store;
   @Nullable String url;
   @Nullable DataSource dataSource;
-  String nodeId = "local";
+  @Nullable NodeIdProvider nodeIds;
+  @Nullable Duration memberTimeout;
+  Duration forgetAfter = Duration.ofMinutes(10);
   TimeSource time = TimeSource.system();
   int slots = 1024;
   Duration slowStart = Duration.ofSeconds(1);
@@ -114,11 +121,49 @@ public final class CarillonBuilder {
   /**
    * The id of this node, stable across its restarts: it finds its own open shards by it.
    *
-   * @param nodeId {@code local} by default, which is right as long as one process uses the store
+   * @param nodeId the name of the host by default where several nodes may share the store, {@code
+   *     local} where only one process can open it
    * @return this
    */
   public CarillonBuilder nodeId(String nodeId) {
-    this.nodeId = text("nodeId", nodeId);
+    return nodeId(NodeIdProvider.of(text("nodeId", nodeId)));
+  }
+
+  /**
+   * Who says what this node is called, and whether it may come back under that id.
+   *
+   * @param nodeIds {@link NodeIdProvider#hostName()} by default, see {@link #nodeId(String)}
+   * @return this
+   */
+  public CarillonBuilder nodeId(NodeIdProvider nodeIds) {
+    this.nodeIds = nodeIds;
+    return this;
+  }
+
+  /**
+   * How long after its last sign of life a node is dead to the others that share its store: they
+   * take its jobs over. A node that cannot reach the store stops its own work a little before. Five
+   * signs are given in that time.
+   *
+   * @param memberTimeout 2.5 seconds by default; of no effect on a store that only one process can
+   *     open. A store in memory is shared by several nodes of one process only where this is said.
+   * @return this
+   */
+  public CarillonBuilder memberTimeout(Duration memberTimeout) {
+    this.memberTimeout =
+        range("memberTimeout", memberTimeout, Duration.ofMillis(100), Duration.ofHours(1));
+    return this;
+  }
+
+  /**
+   * How long after its last sign of life a node is expected back: until then others look after its
+   * jobs but add none to its shards.
+   *
+   * @param forgetAfter 10 minutes by default
+   * @return this
+   */
+  public CarillonBuilder forgetAfter(Duration forgetAfter) {
+    this.forgetAfter = range("forgetAfter", forgetAfter, Duration.ofSeconds(1), LONGEST);
     return this;
   }
 
@@ -459,11 +504,15 @@ public final class CarillonBuilder {
     return Carillon.open(this);
   }
 
-  NodeOptions nodeOptions(SecureRandom random) {
+  NodeOptions nodeOptions(SecureRandom random, Store opened) {
     long incarnation = random.nextLong();
     while (incarnation == 0) {
       incarnation = random.nextLong();
     }
+    boolean shared = isShared(opened);
+    NodeIdProvider ids =
+        nodeIds != null ? nodeIds : shared ? NodeIdProvider.hostName() : NodeIdProvider.of("local");
+    String nodeId = text("nodeId", ids.nodeId());
     NodeOptions defaults = NodeOptions.of(nodeId, incarnation);
     return new NodeOptions(
         nodeId,
@@ -485,7 +534,20 @@ public final class CarillonBuilder {
         failurePolicy,
         packFromJobs,
         historyBytes,
-        Set.copyOf(indexedMetadata));
+        Set.copyOf(indexedMetadata),
+        shared ? membership(ids.returns()) : null);
+  }
+
+  /** Whether other nodes may use the store. */
+  private boolean isShared(Store opened) {
+    boolean ownProcess = opened instanceof MemoryStore && memberTimeout == null;
+    return !ownProcess && !opened.info().can(StoreInfo.Capability.SINGLE_PROCESS);
+  }
+
+  private Membership membership(boolean returns) {
+    Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
+    Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
+    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns);
   }
 
   private static String text(String what, String value) {

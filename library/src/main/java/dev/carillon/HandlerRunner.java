@@ -88,6 +88,10 @@ final class HandlerRunner implements AttemptRunner {
     return time.wallMicros();
   }
 
+  long monotonicNanos() {
+    return time.monotonicNanos();
+  }
+
   /** Handlers that have not returned; on the loop. */
   int running() {
     return running;

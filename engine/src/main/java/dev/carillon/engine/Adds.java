@@ -8,6 +8,7 @@ import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.store.Head;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.time.Instant;
@@ -553,28 +554,53 @@ final class Adds {
     }
     shards.withLoaded(
         job.shard(),
-        shard -> {
-          if (request.abandoned) {
-            return;
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            if (!request.abandoned) {
+              ShardJob live = shard.job(job.number());
+              if (live != null) {
+                exists(request, value, shard, live);
+              } else {
+                notLive(request, record, job);
+              }
+            }
           }
-          if (shard == null && shards.refused().containsKey(job.shard())) {
+
+          @Override
+          public void none() {
+            String damage = shards.refused().get(job.shard());
+            if (damage == null) {
+              notLive(request, record, job);
+            } else {
+              refuse(
+                  request,
+                  new StoreUnavailableException(
+                      "name: its job is in a damaged shard ("
+                          + damage
+                          + "); the job was not scheduled"));
+            }
+          }
+
+          @Override
+          public void elsewhere(Head head) {
             refuse(
                 request,
                 new StoreUnavailableException(
-                    "name: its job is in a damaged shard ("
-                        + shards.refused().get(job.shard())
-                        + "); the job was not scheduled"));
-            return;
-          }
-          ShardJob live = shard != null && shard.fold != null ? shard.fold.job(job.number()) : null;
-          if (shard != null && live != null) {
-            exists(request, value, shard, live);
-          } else if (request.spec.key() != null) {
-            host.find(job, found -> endedUnstamped(request, record, job, found));
-          } else {
-            reserve(request, record.version());
+                    "name: its job is in a shard of another node; the job was not scheduled"));
           }
         });
+  }
+
+  private void notLive(AddRequest request, Stored record, JobRef job) {
+    if (request.abandoned) {
+      return;
+    }
+    if (request.spec.key() != null) {
+      host.find(job, found -> endedUnstamped(request, record, job, found));
+    } else {
+      reserve(request, record.version());
+    }
   }
 
   /**

@@ -30,6 +30,7 @@ public final class Attempt {
   private final ShardJob job;
   private final Lane lane;
   private final FailurePolicy policy;
+  private final @Nullable Long startBy;
 
   /** Its outcome is decided; what comes later is refused. */
   boolean over;
@@ -83,7 +84,9 @@ public final class Attempt {
     TIMEOUT,
     DEADLINE,
     SHUTDOWN,
-    PAUSE
+    PAUSE,
+    /** The node may be dead to others: another may run the job. */
+    FENCED
   }
 
   Attempt(ShardJob job, Lane lane, FailurePolicy policy, Place at) {
@@ -102,6 +105,7 @@ public final class Attempt {
     this.timeMicros = job.timeMicros();
     this.move = job.move();
     this.startedMicros = at.startedMicros();
+    this.startBy = at.startBy();
     Awaited awaited = job.awaited();
     this.dependencies = awaited != null ? awaited.infos() : List.of();
   }
@@ -126,7 +130,13 @@ public final class Attempt {
     }
   }
 
-  record Place(JobRef ref, long epoch, long nonce, long startedMicros) {}
+  /**
+   * Where and when it is.
+   *
+   * @param startBy before which its handler is called, by the clock that only moves forward; null
+   *     for any time
+   */
+  record Place(JobRef ref, long epoch, long nonce, long startedMicros, @Nullable Long startBy) {}
 
   ShardJob job() {
     return job;
@@ -225,6 +235,14 @@ public final class Attempt {
   /** Whether its handler may be called at this time of the wall clock. */
   public boolean isDue(long wallMicros) {
     return wallMicros >= dueMicros;
+  }
+
+  /**
+   * Whether it is too late, by the clock that only moves forward, to call its handler: another node
+   * may have its job.
+   */
+  public boolean isTooLate(long monotonicNanos) {
+    return startBy != null && monotonicNanos - startBy >= 0;
   }
 
   /** What the job's handler saved last, if anything. */

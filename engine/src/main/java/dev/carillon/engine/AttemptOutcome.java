@@ -35,6 +35,9 @@ public sealed interface AttemptOutcome {
   /** The wall clock went back behind the due time before the handler was called: it was not. */
   record TooEarly() implements AttemptOutcome {}
 
+  /** The time until which it had to be called was over before: it was not. */
+  record TooLate() implements AttemptOutcome {}
+
   /** The handler was asked to stop and did not finish: as if the attempt had not been made. */
   record Interrupted() implements AttemptOutcome {}
 }

@@ -45,6 +45,12 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The node, as far as attempts need it. */
   interface Host {
+    /** Whether this node may start anything now. */
+    boolean mayStart();
+
+    /** Until when a handler must be called, by the monotonic clock; null for any time. */
+    @Nullable Long startBy();
+
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
@@ -108,7 +114,7 @@ final class Attempts implements Dispatcher.Starter {
 
   @Override
   public boolean mayStart() {
-    return running.size() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots();
+    return running.size() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots() && host.mayStart();
   }
 
   @Override
@@ -141,7 +147,12 @@ final class Attempts implements Dispatcher.Starter {
             job,
             lane,
             retries.of(job),
-            new Attempt.Place(shard.ref(job.number), shard.epoch, env.random(), env.wallMicros()));
+            new Attempt.Place(
+                shard.ref(job.number),
+                shard.epoch,
+                env.random(),
+                env.wallMicros(),
+                host.startBy()));
     attempt.alone = alone;
     running.add(attempt);
     lane.underWay++;
@@ -190,7 +201,8 @@ final class Attempts implements Dispatcher.Starter {
     long now = env.wallMicros();
     boolean paused = job.isPaused() || attempt.lane().paused() != null;
     boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
-    if (attempt.over || stopping || now < job.dueMicros || changed) {
+    boolean held = stopping || !host.mayStart() || shardOf(job).handingBack;
+    if (attempt.over || held || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
     }
@@ -391,6 +403,16 @@ final class Attempts implements Dispatcher.Starter {
     }
   }
 
+  /** Others may take this node's jobs: what runs is asked to stop, and what it says is tried. */
+  void fence() {
+    for (Attempt attempt : running.all()) {
+      if (!attempt.over && attempt.stopCause == null) {
+        attempt.requestStop(Attempt.StopCause.FENCED);
+        env.runner().interrupt(attempt);
+      }
+    }
+  }
+
   void interruptAll() {
     for (Attempt attempt : running.all()) {
       env.runner().interrupt(attempt);
@@ -414,6 +436,10 @@ final class Attempts implements Dispatcher.Starter {
       case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
       case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
       case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);
+      case AttemptOutcome.TooLate late -> {
+        env.metrics().count("attempts.too.late", 1);
+        asIfNotMade(attempt);
+      }
       case AttemptOutcome.Interrupted interrupted -> {
         if (attempt.job().cancelRequested()) {
           cancelled(attempt, null);

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobState;
+import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -45,15 +46,26 @@ final class Cancels {
   void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
     shards.withOwned(
         ref.shard(),
-        shard -> {
-          if (shard == null) {
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            if (shard.loading()) {
+              shard.whenLoaded(() -> cancel(ref, reason, answer));
+            } else if (shard.fold != null) {
+              cancelLoaded(shard, shard.fold, ref, reason, answer);
+            } else {
+              visit(shard, ref, reason, answer);
+            }
+          }
+
+          @Override
+          public void none() {
             answerEnded(ref, answer);
-          } else if (shard.loading()) {
-            shard.whenLoaded(() -> cancel(ref, reason, answer));
-          } else if (shard.fold != null) {
-            cancelLoaded(shard, shard.fold, ref, reason, answer);
-          } else {
-            visit(shard, ref, reason, answer);
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
           }
         });
   }
@@ -228,7 +240,7 @@ final class Cancels {
       answerEnded(ref, answer);
     } else if (!found.get().waiters().isEmpty()) {
       leave(shard); // others are to be told: the shard is loaded for that
-      shards.withLoaded(ref.shard(), loaded -> cancel(ref, reason, answer));
+      shards.loadFor(shard, () -> cancel(ref, reason, answer));
     } else {
       endVisited(shard, found.get(), reason, answer);
     }

@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -75,12 +76,25 @@ public final class Controls {
   private void withJob(JobRef ref, Consumer<Outcome<ControlResult>> answer, Change change) {
     shards.withLoaded(
         ref.shard(),
-        shard -> {
-          ShardJob job = shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
-          if (shard == null || job == null) {
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob job = shard.job(ref.number());
+            if (job == null) {
+              none();
+            } else {
+              change.apply(shard, job);
+            }
+          }
+
+          @Override
+          public void none() {
             answerEnded(ref, answer);
-          } else {
-            change.apply(shard, job);
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
           }
         });
   }
@@ -399,19 +413,30 @@ public final class Controls {
   private void onDead(JobRef ref, Frame frame, Consumer<Outcome<ControlResult>> answer) {
     shards.withLoaded(
         ref.shard(),
-        shard -> {
-          if (shard == null || shard.fold == null || !shard.fold.isDead(ref.number())) {
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            if (shard.fold == null || !shard.fold.isDead(ref.number())) {
+              none();
+            } else if (shard.rewriting) {
+              // It may be left out: whoever reads both generations must not see it live again.
+              shards.whenFree(shard, () -> onDead(ref, frame, answer));
+            } else {
+              // The shard may sleep for ever, with nothing but dead letters in it.
+              Operation operation = new Operation(frame, dead(shard, ref, answer));
+              shards.ensureAwakeBy(shard, 0, () -> committer.add(shard, operation));
+            }
+          }
+
+          @Override
+          public void none() {
             answerNotDead(ref, answer);
-            return;
           }
-          if (shard.rewriting) {
-            // It may be left out: whoever reads both generations must not see it live again.
-            shards.whenFree(shard, () -> onDead(ref, frame, answer));
-            return;
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
           }
-          // The shard may sleep for ever, with nothing but dead letters in it.
-          shards.ensureAwakeBy(
-              shard, 0, () -> committer.add(shard, new Operation(frame, dead(shard, ref, answer))));
         });
   }
 

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.JobState;
+import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -24,6 +25,7 @@ final class Dependencies {
   private static final int MOST_UNDER_WAY = 256;
   private static final long RETRY_NANOS = 50_000_000;
   private static final long REFUSED_NANOS = 60_000_000_000L;
+  private static final long ELSEWHERE_NANOS = 500_000_000L;
 
   private final NodeEnvironment env;
   private final Shards shards;
@@ -99,8 +101,8 @@ final class Dependencies {
   }
 
   /** A shard that cannot be read may be mended one day: until then others have the place. */
-  private void afterOthers(Runnable action) {
-    again(REFUSED_NANOS, () -> begin(action));
+  private void afterOthers(long nanos, Runnable action) {
+    again(nanos, () -> begin(action));
     over();
   }
 
@@ -112,19 +114,31 @@ final class Dependencies {
     JobRef other = made.other();
     shards.withLoaded(
         other.shard(),
-        shard -> {
-          if (shard == null && shards.refused().containsKey(other.shard())) {
-            afterOthers(() -> arrange(made));
-            return;
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob job = shard.job(other.number());
+            if (job == null) {
+              lookUp(made);
+            } else if (job.waiters().contains(made.waiter())) {
+              arranged(made);
+            } else {
+              register(shard, job, made);
+            }
           }
-          ShardJob job =
-              shard != null && shard.fold != null ? shard.fold.job(other.number()) : null;
-          if (shard == null || job == null) {
-            lookUp(made);
-          } else if (job.waiters().contains(made.waiter())) {
-            arranged(made);
-          } else {
-            register(shard, job, made);
+
+          @Override
+          public void none() {
+            if (shards.refused().containsKey(other.shard())) {
+              afterOthers(REFUSED_NANOS, () -> arrange(made));
+            } else {
+              lookUp(made);
+            }
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            afterOthers(ELSEWHERE_NANOS, () -> arrange(made));
           }
         });
   }
@@ -219,29 +233,45 @@ final class Dependencies {
 
   /** Puts the news into the journal of the one that waits; true once it is there for good. */
   private void tell(JobRef waiter, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
+    Runnable again = () -> tell(waiter, ended, state, done);
     shards.withLoaded(
         waiter.shard(),
-        shard -> {
-          if (shard == null && shards.refused().containsKey(waiter.shard())) {
-            afterOthers(() -> tell(waiter, ended, state, done));
-            return;
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob job = shard.job(waiter.number());
+            if (job != null) {
+              tell(shard, job, ended, state, done);
+            } else if (shard.isOnItsWay(waiter.number())) {
+              again(RETRY_NANOS, again); // its batch was quicker
+            } else {
+              done.accept(true); // it no longer waits
+            }
           }
-          ShardJob job =
-              shard != null && shard.fold != null ? shard.fold.job(waiter.number()) : null;
-          if (shard != null && job == null && shard.isOnItsWay(waiter.number())) {
-            again(RETRY_NANOS, () -> tell(waiter, ended, state, done)); // its batch was quicker
-            return;
+
+          @Override
+          public void none() {
+            if (shards.refused().containsKey(waiter.shard())) {
+              afterOthers(REFUSED_NANOS, again);
+            } else {
+              done.accept(true);
+            }
           }
-          if (shard == null || job == null) {
-            done.accept(true); // it no longer waits
-            return;
+
+          @Override
+          public void elsewhere(Head head) {
+            afterOthers(ELSEWHERE_NANOS, again);
           }
-          // One that can never start ends at once, also if this node does not come to it.
-          Awaited awaited = job.awaited();
-          boolean breaks = awaited != null && awaited.isBrokenBy(ended, state);
-          shards.ensureAwakeBy(
-              shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, ended, state, done));
         });
+  }
+
+  private void tell(
+      Shard shard, ShardJob job, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
+    // One that can never start ends at once, also if this node does not come to it.
+    Awaited awaited = job.awaited();
+    boolean breaks = awaited != null && awaited.isBrokenBy(ended, state);
+    shards.ensureAwakeBy(
+        shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, ended, state, done));
   }
 
   private void append(

@@ -59,9 +59,18 @@ public final class Node {
   private final Occurrences occurrences;
   private final Controls controls;
   private final Dependencies dependencies;
+
+  /** Null where this node has the store to itself. */
+  private final @Nullable Members members;
+
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private long clockOffsetMicros;
   private boolean stopping;
+
+  /** Whether what this node has is its own for certain: nothing starts before. */
+  private boolean proven;
+
+  private int joins;
 
   /** A node that has not started. */
   public Node(NodeEnvironment env, NodeOptions options) {
@@ -69,7 +78,11 @@ public final class Node {
     this.options = options;
     this.committer = new Committer(env, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);
-    this.shards = new Shards(env, options, committer, records, new ShardHost());
+    Membership membership = options.membership();
+    this.members =
+        membership == null ? null : new Members(env, timers, options, membership, new MemberHost());
+    Directory directory = members != null ? members : Directory.ALONE;
+    this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
     this.adds = new Adds(env, options, shards, committer, records, new AddHost());
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
@@ -107,6 +120,12 @@ public final class Node {
     clockOffsetMicros = clockOffsetMicros();
     flow.load(dispatcher::open);
     rates.sweep();
+    if (members == null) {
+      proven = true;
+      shards.joined();
+    } else {
+      members.start();
+    }
     lookAgain();
   }
 
@@ -205,6 +224,10 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
+    if (Attempts.shardOf(job).handingBack) {
+      job.phase = ShardJob.Phase.READY; // whoever gets its shard starts it
+      return;
+    }
     if (job.isDependent() || endIfBroken(job)) {
       job.phase = ShardJob.Phase.DEPENDENCY;
       expireIfItHasADeadline(job);
@@ -563,6 +586,9 @@ public final class Node {
   /** No attempt starts any more; running handlers are asked to save and return. */
   public void beginStop() {
     stopping = true;
+    if (members != null) {
+      members.leaving();
+    }
     dispatcher.stop();
     attempts.stop();
     shards.beginStop();
@@ -605,7 +631,11 @@ public final class Node {
 
   /** Gives the shards back; {@code done} runs when those that can be are. */
   public void release(Runnable done) {
-    shards.stop(done);
+    if (members == null) {
+      shards.stop(done);
+    } else {
+      shards.stop(() -> members.leave(done));
+    }
   }
 
   // ---- what operators ask
@@ -1006,6 +1036,33 @@ public final class Node {
     }
   }
 
+  private final class MemberHost implements Members.Host {
+    @Override
+    public void membersChanged() {
+      if (!stopping) {
+        shards.look();
+      }
+    }
+
+    @Override
+    public void fenced() {
+      proven = false;
+      attempts.fence();
+    }
+
+    @Override
+    public void joined() {
+      int join = ++joins;
+      proven = false;
+      shards.joined();
+      shards.prove(
+          () -> {
+            proven = join == joins;
+            shards.look();
+          });
+    }
+  }
+
   private final class ShardHost implements Shards.Host {
     @Override
     public void at(long nanos, Runnable action) {
@@ -1229,6 +1286,16 @@ public final class Node {
   }
 
   private final class AttemptHost implements Attempts.Host {
+    @Override
+    public boolean mayStart() {
+      return members == null || (members.beat().isMember() && proven);
+    }
+
+    @Override
+    public @Nullable Long startBy() {
+      return members == null ? null : members.beat().deadlineNanos();
+    }
+
     @Override
     public void schedule(ShardJob job) {
       Node.this.schedule(job);

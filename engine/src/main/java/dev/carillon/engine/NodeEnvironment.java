@@ -39,7 +39,9 @@ public interface NodeEnvironment {
     /** Listings and loads. */
     READ,
     /** Packing and compactions. */
-    PACK
+    PACK,
+    /** This node's beat, and the beats of others. */
+    BEAT
   }
 
   /** Where handlers run. */

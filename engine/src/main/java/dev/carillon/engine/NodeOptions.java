@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.FailurePolicy;
 import java.time.Duration;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine's settings. Nothing needs tuning to be correct.
@@ -28,6 +29,7 @@ import java.util.Set;
  * @param historyBytes how much drained shards and older generations may take before the oldest go;
  *     0 for any amount
  * @param indexedMetadata keys by which jobs are found without reading their shards
+ * @param membership how this node counts among others; null where it has the store to itself
  */
 public record NodeOptions(
     String nodeId,
@@ -49,7 +51,8 @@ public record NodeOptions(
     FailurePolicy failurePolicy,
     int packFromJobs,
     long historyBytes,
-    Set<String> indexedMetadata) {
+    Set<String> indexedMetadata,
+    @Nullable Membership membership) {
 
   /** A hundred years. */
   public static final Duration FOREVER = Duration.ofDays(36_500);
@@ -76,6 +79,33 @@ public record NodeOptions(
         FailurePolicy.standard(),
         256,
         10L << 30,
-        Set.of());
+        Set.of(),
+        null);
+  }
+
+  /** The same for a node that shares its store with others. */
+  public NodeOptions among(Membership others) {
+    return new NodeOptions(
+        nodeId,
+        incarnation,
+        slots,
+        slowStart,
+        loadHorizon,
+        overdueAfter,
+        aloneTime,
+        successRetention,
+        failureRetention,
+        deadRetention,
+        keyRetention,
+        maxQueued,
+        maxQueuedBytes,
+        maxShardJobs,
+        maxShardBytes,
+        bodyBudgetBytes,
+        failurePolicy,
+        packFromJobs,
+        historyBytes,
+        indexedMetadata,
+        others);
   }
 }

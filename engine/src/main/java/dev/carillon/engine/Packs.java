@@ -122,7 +122,7 @@ final class Packs {
       if (known == null) {
         busy = true;
         claiming = true;
-        shards.withOwned(id, this::claimed);
+        shards.withOwned(id, new Claimed());
       } else if (sleeps(known, env.wallMicros())) {
         busy = true;
         begin(known, null);
@@ -130,10 +130,28 @@ final class Packs {
     }
   }
 
-  private void claimed(@Nullable Shard shard) {
+  private final class Claimed implements Shards.Use {
+    @Override
+    public void use(Shard shard) {
+      claimed(shard);
+    }
+
+    @Override
+    public void none() {
+      claiming = false;
+      rest(0);
+    }
+
+    @Override
+    public void elsewhere(Head head) {
+      none(); // whoever has it packs it
+    }
+  }
+
+  private void claimed(Shard shard) {
     claiming = false;
-    Summary drained = shard == null ? null : shard.drainedAs;
-    if (shard == null || drained == null) {
+    Summary drained = shard.drainedAs;
+    if (drained == null) {
       rest(0);
     } else if (wants(drained, shard.generation - shard.oldestGeneration) && mayBegin(shard)) {
       begin(shard, drained);

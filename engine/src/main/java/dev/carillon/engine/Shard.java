@@ -17,6 +17,9 @@ final class Shard {
   final ShardId id;
   final Bucket bucket;
 
+  /** The id of the node that made it, which gets it back. */
+  final String home;
+
   Ownership ownership;
   long epoch;
   int generation = 1;
@@ -118,6 +121,9 @@ final class Shard {
   /** An append that raises the wake time goes with the next batch. */
   long raiseWakeTo = Long.MIN_VALUE;
 
+  /** Nothing more starts of it here: it goes to the node that is to have it. */
+  boolean handingBack;
+
   /** Attempts of its jobs under way. */
   int running;
 
@@ -142,9 +148,10 @@ final class Shard {
     LOST
   }
 
-  Shard(ShardId id, Bucket bucket) {
+  Shard(ShardId id, Bucket bucket, String home) {
     this.id = id;
     this.bucket = bucket;
+    this.home = home;
     this.ownership = Ownership.ACQUIRING;
   }
 
@@ -167,6 +174,12 @@ final class Shard {
 
   boolean loaded() {
     return fold != null;
+  }
+
+  /** The live job of that number, if the shard is loaded and has it. */
+  @Nullable ShardJob job(long number) {
+    ShardFold loaded = fold;
+    return loaded != null ? loaded.job(number) : null;
   }
 
   boolean loading() {

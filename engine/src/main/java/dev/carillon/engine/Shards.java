@@ -31,13 +31,25 @@ import org.jspecify.annotations.Nullable;
 final class Shards {
   private static final int LIST_PAGE = 256;
 
+  /** Open shards of one bucket that are looked at before another is made. */
+  private static final int MOST_REOPENED = 256;
+
   /** The wake time of a shard that may hold overdue jobs: any node that looks finds it. */
   static final long ALWAYS_AWAKE = 0;
 
   private static final long RETRY_NANOS = 50_000_000;
 
+  /** Of the shards of others that are not due yet, so many are claimed at a look, at first. */
+  private static final int FIRST_CLAIMS = 2;
+
+  private static final int MOST_CLAIMS = 20;
+
+  /** How soon after a look that left something for later there is another. */
+  private static final long SOON_NANOS = 1_000_000_000;
+
   private final NodeEnvironment env;
   private final NodeOptions options;
+  private final Directory directory;
   private final Committer committer;
   private final Host host;
   private final Retention retention;
@@ -57,6 +69,11 @@ final class Shards {
   private boolean looked;
   private boolean headsLooked;
   private boolean stopping;
+  private boolean joined;
+  private final List<Runnable> whenJoined = new ArrayList<>();
+  private int claimsALook = FIRST_CLAIMS;
+  private int claimsLeft;
+  private boolean lookSoon;
   private @Nullable String full;
 
   /** The node, as far as its shards need it. */
@@ -75,18 +92,25 @@ final class Shards {
 
   /** A bucket that takes new jobs, or will once its shard is there. */
   private static final class OpenBucket {
+    final Bucket bucket;
     @Nullable Shard shard;
     final List<Runnable> waiting = new ArrayList<>();
+
+    OpenBucket(Bucket bucket) {
+      this.bucket = bucket;
+    }
   }
 
   Shards(
       NodeEnvironment env,
       NodeOptions options,
+      Directory directory,
       Committer committer,
       RecordChanges records,
       Host host) {
     this.env = env;
     this.options = options;
+    this.directory = directory;
     this.committer = committer;
     this.host = host;
     this.retention = new Retention(env, options, this, committer, records);
@@ -138,13 +162,13 @@ final class Shards {
         bucket = Bucket.at(due, ++level);
         continue;
       }
-      OpenBucket place = open.computeIfAbsent(bucket, b -> new OpenBucket());
+      OpenBucket place = open.computeIfAbsent(bucket, OpenBucket::new);
       Shard shard = place.shard;
       if (shard == null || !shard.owned()) {
         boolean first = place.waiting.isEmpty();
         place.waiting.add(later);
         if (first && shard == null) {
-          find(bucket, place);
+          whenJoined(() -> find(place.bucket, place));
         }
         return null;
       }
@@ -162,55 +186,78 @@ final class Shards {
     return shard.added >= options.maxShardJobs() || shard.addedBytes >= options.maxShardBytes();
   }
 
+  /** This node counts among those who are there: it may have shards. */
+  void joined() {
+    joined = true;
+    List<Runnable> waiting = List.copyOf(whenJoined);
+    whenJoined.clear();
+    waiting.forEach(Runnable::run);
+  }
+
+  private void whenJoined(Runnable action) {
+    if (joined) {
+      action.run();
+    } else {
+      whenJoined.add(action);
+    }
+  }
+
   /** Looks for an open shard that an earlier start of this node left for the bucket. */
   private void find(Bucket bucket, OpenBucket place) {
     control(
         NodeEnvironment.Channel.READ,
-        store -> firstOpen(store, bucket),
+        store -> openOnes(store, bucket),
         found -> {
-          if (found.isEmpty()) {
+          Head head = found.stream().filter(this::mayReopen).findFirst().orElse(null);
+          if (head == null) {
             create(bucket, place);
           } else {
-            Shard known = this.known.get(found.getFirst().shard());
-            Shard shard = known != null ? known : claim(found.getFirst());
+            Shard known = this.known.get(head.shard());
+            Shard shard = known != null ? known : claim(head);
             place.shard = shard;
             shard.whenOwned(() -> opened(bucket, place, shard));
           }
         });
   }
 
-  private Outcome<List<Head>> firstOpen(Store store, Bucket bucket) {
+  private static Outcome<List<Head>> openOnes(Store store, Bucket bucket) {
     ShardId after = new ShardId(Math.max(0, bucket.startSeconds() - 1), -1L, (1 << 25) - 1);
+    List<Head> open = new ArrayList<>();
     while (true) {
       Outcome<List<Head>> page = store.journals().listById(after, LIST_PAGE);
       if (page instanceof Outcome.Damaged<List<Head>>) {
-        return Outcome.ok(List.of()); // hidden by a damaged head: a shard more does no harm
+        return Outcome.ok(open); // hidden by a damaged head: a shard more does no harm
       }
       if (!(page instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
         return page;
       }
       for (Head head : heads) {
-        if (head.shard().startSeconds() != bucket.startSeconds()) {
-          return Outcome.ok(List.of());
+        if (head.shard().startSeconds() != bucket.startSeconds() || open.size() == MOST_REOPENED) {
+          return Outcome.ok(open);
         }
-        if (mayReopen(head, bucket)) {
-          return Outcome.ok(List.of(head));
+        if (isOpenFor(head, bucket)) {
+          open.add(head);
         }
       }
       if (heads.size() < LIST_PAGE) {
-        return Outcome.ok(List.of());
+        return Outcome.ok(open);
       }
       after = heads.getLast().shard();
     }
   }
 
-  private boolean mayReopen(Head head, Bucket bucket) {
+  private static boolean isOpenFor(Head head, Bucket bucket) {
     return head.status() == Head.Status.OPEN
-        && head.owner() != options.incarnation()
-        && head.home().equals(options.nodeId())
         && Summary.read(head)
             .filter(summary -> summary.widthSeconds() == bucket.widthSeconds())
             .isPresent();
+  }
+
+  /** A stand-in adds nothing to the shards of a node that may come back. */
+  private boolean mayReopen(Head head) {
+    return head.owner() != options.incarnation()
+        && (head.home().equals(options.nodeId()) || directory.isForgotten(head.home()))
+        && directory.isFree(head);
   }
 
   /**
@@ -279,7 +326,10 @@ final class Shards {
 
   private void create(Bucket bucket, OpenBucket place) {
     Shard shard =
-        new Shard(new ShardId(bucket.startSeconds(), options.incarnation(), ++sequence), bucket);
+        new Shard(
+            new ShardId(bucket.startSeconds(), options.incarnation(), ++sequence),
+            bucket,
+            options.nodeId());
     known.put(shard.id, shard);
     place.shard = shard;
     byte[] summary = Summary.fresh(bucket).encode();
@@ -331,7 +381,10 @@ final class Shards {
     Optional<Summary> read = Summary.read(head);
     Summary summary = read.orElse(Summary.UNREADABLE);
     Shard shard =
-        new Shard(head.shard(), new Bucket(head.shard().startSeconds(), summary.widthSeconds()));
+        new Shard(
+            head.shard(),
+            new Bucket(head.shard().startSeconds(), summary.widthSeconds()),
+            head.home());
     if (read.isEmpty()) {
       refuse(shard, "shard " + shard.id + ": its summary is of a later version");
       return shard;
@@ -463,48 +516,77 @@ final class Shards {
     }
   }
 
-  /**
-   * Gives {@code use} the shard, claimed and loaded, or null where there is none, or none that can
-   * be read.
-   */
-  void withLoaded(ShardId id, Consumer<@Nullable Shard> use) {
+  /** What somebody wants with a shard. */
+  interface Use {
+    /** It is this node's. */
+    void use(Shard shard);
+
+    /** There is none, or none that can be read. */
+    void none();
+
+    /** Another node has it, or may have it. */
+    void elsewhere(Head head);
+  }
+
+  /** What is answered about a shard that another node has. */
+  static <T> Outcome<T> elsewhere(Head head) {
+    return new Outcome.Unavailable<>("shard " + head.shard() + ": another node has it");
+  }
+
+  /** Loads the shard and then, or when it is lost, does {@code then}. */
+  void loadFor(Shard shard, Runnable then) {
+    load(shard);
+    shard.whenLoaded(then);
+  }
+
+  /** Gives {@code use} the shard, claimed and loaded. */
+  void withLoaded(ShardId id, Use use) {
     withOwned(
         id,
-        shard -> {
-          if (shard == null) {
-            use.accept(null);
-          } else {
+        new Use() {
+          @Override
+          public void use(Shard shard) {
             load(shard);
             shard.whenLoaded(
                 () -> {
                   if (shard.loaded()) {
-                    use.accept(shard);
+                    use.use(shard);
                   } else if (!stopping) {
                     host.at(env.monotonicNanos() + RETRY_NANOS, () -> withLoaded(id, use));
                   }
                 });
           }
+
+          @Override
+          public void none() {
+            use.none();
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            use.elsewhere(head);
+          }
         });
   }
 
   /**
-   * Gives {@code use} the shard, claimed, or null where there is none that can be read. A shard
-   * that is changing hands is asked for again; a node that stops has no answer.
+   * Gives {@code use} the shard, claimed. A shard that is changing hands is asked for again; a node
+   * that stops has no answer.
    */
-  void withOwned(ShardId id, Consumer<@Nullable Shard> use) {
+  void withOwned(ShardId id, Use use) {
     Shard shard = known.get(id);
     if (shard != null && shard.ownership == Shard.Ownership.LEAVING) {
       shard.whenGone(() -> withOwnedAgain(id, use));
-      return;
-    }
-    if (shard != null) {
+    } else if (shard != null) {
       shard.whenOwned(() -> useOwned(shard, use));
-      return;
+    } else if (refused.containsKey(id)) {
+      use.none();
+    } else {
+      whenJoined(() -> findOwned(id, use));
     }
-    if (refused.containsKey(id)) {
-      use.accept(null);
-      return;
-    }
+  }
+
+  private void findOwned(ShardId id, Use use) {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> store.journals().head(id),
@@ -512,28 +594,32 @@ final class Shards {
           switch (outcome) {
             case Outcome.Ok<Head>(Head head) -> {
               Shard found = known.get(id);
+              if (found == null && !directory.isFree(head)) {
+                use.elsewhere(head);
+                return;
+              }
               Shard claimed = found != null ? found : claim(head);
               claimed.whenOwned(() -> useOwned(claimed, use));
             }
-            case Outcome.Fenced<Head> gone -> use.accept(null);
+            case Outcome.Fenced<Head> gone -> use.none();
             case Outcome.Damaged<Head>(String where) -> {
               refuse(id, where);
-              use.accept(null);
+              use.none();
             }
             default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
   }
 
-  private void withOwnedAgain(ShardId id, Consumer<@Nullable Shard> use) {
+  private void withOwnedAgain(ShardId id, Use use) {
     if (!stopping) {
       withOwned(id, use);
     }
   }
 
-  private void useOwned(Shard shard, Consumer<@Nullable Shard> use) {
+  private void useOwned(Shard shard, Use use) {
     if (shard.owned()) {
-      use.accept(shard);
+      use.use(shard);
     } else if (!stopping) {
       host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(shard.id, use));
     }
@@ -543,7 +629,7 @@ final class Shards {
 
   /** Claims and loads what wakes within the horizon, and lets go of what does not. */
   void look() {
-    if (stopping) {
+    if (stopping || !joined) {
       return;
     }
     long now = env.wallMicros();
@@ -557,6 +643,8 @@ final class Shards {
       listAgain = true; // what it looks for may have changed since
     } else {
       listing = true;
+      claimsLeft = claimsALook;
+      lookSoon = false;
       listWaking(now + horizonMicros(), null);
     }
     retention.lookAtAll();
@@ -570,6 +658,9 @@ final class Shards {
       load(shard);
     }
     settle(shard);
+    if (handBackIfAnothers(shard)) {
+      return;
+    }
     sleepUntilNext(shard, now);
     retention.dropOldIfTime(shard);
     retention.compactIfWorthwhile(shard);
@@ -578,11 +669,31 @@ final class Shards {
   }
 
   private void closeBucket(Shard shard) {
+    leaveBucket(shard);
+    seal(shard);
+  }
+
+  private void leaveBucket(Shard shard) {
     OpenBucket place = open.get(shard.bucket);
     if (place != null && place.shard == shard) {
       open.remove(shard.bucket);
     }
-    seal(shard);
+  }
+
+  /** True where the shard goes, or is about to go, to another node. */
+  private boolean handBackIfAnothers(Shard shard) {
+    if (!shard.handingBack && shard.owned() && directory.isAnothers(shard.home, shard.id)) {
+      shard.handingBack = true;
+      leaveBucket(shard);
+      if (lastForDue == shard) {
+        lastForDue = null;
+      }
+    }
+    if (shard.handingBack && shard.owned() && shard.quiet() && shard.running == 0) {
+      env.metrics().count("shards.handed.back", 1);
+      release(shard, () -> {});
+    }
+    return shard.handingBack;
   }
 
   private void listWaking(long before, @Nullable Head after) {
@@ -644,6 +755,10 @@ final class Shards {
   private void listed() {
     listing = false;
     looked = true;
+    claimsALook = Math.min(MOST_CLAIMS, claimsALook + FIRST_CLAIMS);
+    if (lookSoon) {
+      host.at(env.monotonicNanos() + SOON_NANOS, this::look);
+    }
     if (!headsLooked) {
       lookForDamagedHeads();
     }
@@ -669,7 +784,14 @@ final class Shards {
   }
 
   private void claimIfIdle(Head head) {
-    if (known.containsKey(head.shard()) || refused.containsKey(head.shard()) || stopping) {
+    if (known.containsKey(head.shard())
+        || refused.containsKey(head.shard())
+        || stopping
+        || !directory.isMine(head.home(), head.shard())) {
+      return;
+    }
+    if (!directory.isFree(head)) {
+      lookSoon |= head.home().equals(options.nodeId()); // its stand-in is about to give it back
       return;
     }
     Optional<Summary> summary = Summary.read(head);
@@ -679,9 +801,20 @@ final class Shards {
             && summary.get().drained()
             && retention.keepUntil(summary.get()) > env.wallMicros();
     if (!keptLonger) {
-      claim(head);
+      claimIfPaceAllows(head);
     } else if (packs.wants(summary.get(), head.generation() - head.oldestGeneration())) {
       packs.offer(head);
+    }
+  }
+
+  /** Own shards and due ones at once; those of others a few at a time. */
+  private void claimIfPaceAllows(Head head) {
+    boolean atOnce = head.home().equals(options.nodeId()) || head.wakeMicros() <= env.wallMicros();
+    if (atOnce || claimsLeft > 0) {
+      claimsLeft -= atOnce ? 0 : 1;
+      claim(head);
+    } else {
+      lookSoon = true;
     }
   }
 
@@ -689,6 +822,10 @@ final class Shards {
 
   /** Moves a shard on where it has nothing left to do. */
   void settle(Shard shard) {
+    if (shard.handingBack && !stopping) {
+      handBackIfAnothers(shard);
+      return;
+    }
     if (!shard.quiet() || shard.fold == null || !shard.fold.debts().isEmpty() || stopping) {
       return;
     }
@@ -816,7 +953,11 @@ final class Shards {
    * @param early also before its time
    */
   void retireIfIdle(Head head, boolean early) {
-    if (!known.containsKey(head.shard()) && !refused.containsKey(head.shard()) && !stopping) {
+    if (!known.containsKey(head.shard())
+        && !refused.containsKey(head.shard())
+        && !stopping
+        && directory.isMine(head.home(), head.shard())
+        && directory.isFree(head)) {
       claim(head).spent = early;
     }
   }
@@ -920,6 +1061,43 @@ final class Shards {
     committer.lost(shard);
     shard.fireOwned();
     shard.fireLoaded();
+  }
+
+  /**
+   * Makes sure that what this node has is still its own, by a write that an earlier epoch may not
+   * make; {@code done} runs when each shard is proven, or lost.
+   */
+  void prove(Runnable done) {
+    List<Shard> owned = known.values().stream().filter(Shard::owned).toList();
+    int[] open = {owned.size() + 1};
+    Runnable one =
+        () -> {
+          if (--open[0] == 0) {
+            done.run();
+          }
+        };
+    owned.forEach(shard -> prove(shard, one));
+    one.run();
+  }
+
+  private void prove(Shard shard, Runnable then) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().lowerWake(shard.id, shard.epoch, Long.MAX_VALUE),
+        outcome -> {
+          switch (outcome) {
+            case Outcome.Ok<Head> proven -> then.run();
+            case Outcome.Fenced<Head> other -> {
+              lost(shard);
+              then.run();
+            }
+            case Outcome.Damaged<Head>(String where) -> {
+              refuse(shard, where);
+              then.run();
+            }
+            default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> prove(shard, then));
+          }
+        });
   }
 
   /** Begins nothing more that rewrites a shard. */

@@ -40,7 +40,8 @@ class AgeCompactionTest {
         defaults.failurePolicy(),
         defaults.packFromJobs(),
         defaults.historyBytes(),
-        Set.of());
+        Set.of(),
+        null);
   }
 
   /** Lets time go by, with a look at everything at every step. */

@@ -178,6 +178,7 @@ class BacklogTest {
         defaults.failurePolicy(),
         defaults.packFromJobs(),
         defaults.historyBytes(),
-        defaults.indexedMetadata());
+        defaults.indexedMetadata(),
+        defaults.membership());
   }
 }

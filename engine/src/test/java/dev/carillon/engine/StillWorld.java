@@ -25,18 +25,25 @@ import org.jspecify.annotations.Nullable;
 final class StillWorld implements NodeEnvironment, AttemptRunner {
   static final String TYPE = "note";
 
-  private final Store store = new MemoryStore();
+  private final Store store;
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
   private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
-  private long random = 1;
+  private long random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);
   private final List<Runnable> heldCalls = new ArrayList<>();
   private int reads;
   private Node node;
 
   StillWorld(NodeOptions options) {
+    this(options, new MemoryStore());
+  }
+
+  /** One of several nodes on a store, each in a world of its own. */
+  StillWorld(NodeOptions options, Store store) {
+    this.store = store;
+    this.random = options.incarnation() << 32 | 1;
     node = open(options);
   }
 
@@ -236,6 +243,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
             new dev.carillon.api.JobError("type", "message", ""),
             new AttemptOutcome.Verdict.NotRetryable()));
     settle();
+  }
+
+  /** What runs is over for this world, its outcome never told: its node was killed. */
+  List<Attempt> running() {
+    return List.copyOf(running);
   }
 
   /** How often something was read from the store. */

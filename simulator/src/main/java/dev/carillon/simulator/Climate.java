@@ -107,7 +107,8 @@ final class Climate {
             Duration.ofSeconds(1), 4, Duration.ofHours(1), (int) chance.between(1, 4), 0.2),
         chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
         chance.oneIn(4) ? chance.spread(100, 10_000) : 0,
-        Set.of());
+        Set.of(),
+        null);
   }
 
   NodeOptions options(long incarnation) {
@@ -131,7 +132,8 @@ final class Climate {
         settings.failurePolicy(),
         settings.packFromJobs(),
         settings.historyBytes(),
-        settings.indexedMetadata());
+        settings.indexedMetadata(),
+        settings.membership());
   }
 
   /** Whether loaded jobs always have their bodies in memory. */

@@ -1,0 +1,216 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This node's word that it is there, and whether it may still count on having given it.
+ *
+ * <p>The node stops itself before others may take it for dead: nothing starts once the timeout,
+ * less a margin, has passed since the last acknowledged beat was <em>sent</em>.
+ *
+ * <p>Crash table: a beat is lost: the next one says the same. Its outcome is unknown: it is
+ * resolved before the next. The node is paused: the deadline has passed when it wakes, and is
+ * looked at before every start. The wall clock jumps: it is not read here.
+ */
+final class Beat {
+  static final String PREFIX = "m\0";
+
+  /** The part of the timeout by which this node stops earlier than others may judge it. */
+  private static final int MARGIN_PART = 10;
+
+  private final NodeEnvironment env;
+  private final Timers timers;
+  private final NodeOptions options;
+  private final Membership settings;
+  private final Host host;
+  private final long writer;
+  private final Set<Member.Trait> traits = EnumSet.noneOf(Member.Trait.class);
+  private long beats;
+  private long sequence;
+  private Stamp version = Stamp.ABSENT;
+  private @Nullable Sent unknown;
+  private @Nullable Sent acknowledged;
+  private boolean member;
+  private boolean underWay;
+  private boolean over;
+  private @Nullable Runnable whenLeft;
+
+  /** The node, as far as its beat needs it. */
+  interface Host {
+    /** This node may be dead to others: nothing starts, and what runs is asked to stop. */
+    void fenced();
+
+    /** Its beats arrive again, or for the first time. */
+    void joined();
+  }
+
+  /** A change of this node's record on its way, and when it was sent. */
+  private record Sent(Change change, long nanos) {}
+
+  Beat(NodeEnvironment env, Timers timers, NodeOptions options, Membership settings, Host host) {
+    this.env = env;
+    this.timers = timers;
+    this.options = options;
+    this.settings = settings;
+    this.host = host;
+    this.writer = env.random() | 1; // its changes must not wait for those of the node
+  }
+
+  static String key(long incarnation) {
+    return PREFIX + Long.toHexString(incarnation);
+  }
+
+  /** What the next beat says of this node. */
+  Member self() {
+    return new Member(options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits));
+  }
+
+  /** Whether this node says of itself that it leaves. */
+  void leaving() {
+    traits.add(Member.Trait.LEAVING);
+  }
+
+  /** Beats from now on. */
+  void start() {
+    beat();
+  }
+
+  private void beat() {
+    if (over || underWay) {
+      return;
+    }
+    underWay = true;
+    Sent before = unknown;
+    if (before != null) {
+      resolve(before);
+    } else {
+      beats++;
+      send(self().encode(), this::goOn);
+    }
+  }
+
+  private void goOn(long sentNanos) {
+    underWay = false;
+    if (whenLeft != null) {
+      sayGoodbye(whenLeft);
+    } else {
+      timers.at(Math.max(sentNanos + settings.beat().toNanos(), now()), this::beat);
+    }
+  }
+
+  private interface Answered {
+    void answered(long sentNanos);
+  }
+
+  private void send(byte @Nullable [] value, Answered then) {
+    Stamp stamp = new Stamp(writer, ++sequence);
+    Sent sent = new Sent(new Change(key(options.incarnation()), version, value, stamp), now());
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        store -> store.records().apply(List.of(sent.change())).getFirst(),
+        outcome -> {
+          switch (outcome) {
+            case Outcome.Ok<Stamp> ok -> acknowledge(sent);
+            case Outcome.Unknown<Stamp> lost -> unknown = sent;
+            case Outcome.Conflict<Stamp> other -> lookUpOwn();
+            default -> {}
+          }
+          then.answered(sent.nanos());
+        });
+  }
+
+  private void resolve(Sent sent) {
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        store -> store.records().resolve(sent.change()),
+        outcome -> {
+          boolean resolved = outcome.isOk();
+          if (resolved) {
+            unknown = null;
+          }
+          if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect) && inEffect) {
+            acknowledge(sent);
+          }
+          goOn(resolved ? now() - settings.beat().toNanos() : now());
+        });
+  }
+
+  /** Others had forgotten this node and deleted its record: the next beat makes it again. */
+  private void lookUpOwn() {
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        store -> store.records().get(key(options.incarnation())),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Optional<Stored>>(Optional<Stored> found)) {
+            version = found.map(Stored::version).orElse(Stamp.ABSENT);
+          }
+        });
+  }
+
+  private void acknowledge(Sent sent) {
+    version = sent.change().value() == null ? Stamp.ABSENT : sent.change().stamp();
+    acknowledged = sent;
+    timers.at(deadlineNanos(), this::fenceIfLate);
+    if (!member && now() - deadlineNanos() < 0) {
+      member = true;
+      host.joined();
+    }
+  }
+
+  private void fenceIfLate() {
+    if (member && now() - deadlineNanos() >= 0) {
+      member = false;
+      env.metrics().count("members.fenced", 1);
+      host.fenced();
+    }
+  }
+
+  /** From then on others may take this node for dead, if nothing it says arrives meanwhile. */
+  long deadlineNanos() {
+    Sent last = acknowledged;
+    long timeout = settings.timeout().toNanos();
+    return last == null ? now() : last.nanos() + timeout - timeout / MARGIN_PART;
+  }
+
+  /** Whether this node may count itself among the living now. */
+  boolean isMember() {
+    fenceIfLate();
+    return member;
+  }
+
+  /**
+   * Says that this node is gone, once, and then nothing more; {@code done} runs when that is
+   * answered, whatever the answer: a word that does not arrive costs others the timeout.
+   */
+  void leave(Runnable done) {
+    whenLeft = done;
+    if (!underWay) {
+      sayGoodbye(done);
+    }
+  }
+
+  private void sayGoodbye(Runnable done) {
+    over = true;
+    member = false;
+    if (unknown != null || version.equals(Stamp.ABSENT)) {
+      done.run();
+      return;
+    }
+    traits.clear();
+    traits.add(Member.Trait.GONE);
+    beats++;
+    send(settings.returns() ? self().encode() : null, sentNanos -> done.run());
+  }
+
+  private long now() {
+    return env.monotonicNanos();
+  }
+}

@@ -1,0 +1,41 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+
+/** Whose the shards are, as far as this node can tell. A claim decides where nodes differ. */
+interface Directory {
+
+  /** Of a node that has the store to itself: whoever else had a shard is over. */
+  Directory ALONE =
+      new Directory() {
+        @Override
+        public boolean isFree(Head head) {
+          return true;
+        }
+
+        @Override
+        public boolean isMine(String home, ShardId shard) {
+          return true;
+        }
+
+        @Override
+        public boolean isForgotten(String nodeId) {
+          return false;
+        }
+      };
+
+  /** Whether nobody has the shard who lives: it may be claimed. */
+  boolean isFree(Head head);
+
+  /** Whether this node is to look after the shard: as its home, or as the stand-in of that. */
+  boolean isMine(String home, ShardId shard);
+
+  /** Whether no node of this id is there, nor expected back. */
+  boolean isForgotten(String nodeId);
+
+  /** Whether the shard, which this node has, is to go to another that is there. */
+  default boolean isAnothers(String home, ShardId shard) {
+    return !isMine(home, shard) && !isForgotten(home);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.carillon.engine;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A node as its beat tells of it.
+ *
+ * <pre>
+ * version      byte    1
+ * node id      string
+ * incarnation  long
+ * beat         varint
+ * traits       varint  a bit each
+ * </pre>
+ *
+ * @param nodeId stable across restarts; decides whose shards come home to it, and nothing else
+ * @param incarnation random per start; what stands in claims
+ * @param beat grows with each beat
+ */
+record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
+  private static final int VERSION = 1;
+
+  /** What others should know of a member. */
+  enum Trait {
+    /** It gives its shards back and takes no more. */
+    LEAVING,
+    /** It schedules and asks, and owns nothing. */
+    CLIENT,
+    /** It stopped in order; it may come back. */
+    GONE
+  }
+
+  byte[] encode() {
+    long bits = 0;
+    for (Trait trait : traits) {
+      bits |= 1L << trait.ordinal();
+    }
+    return new ByteWriter(32 + nodeId.length())
+        .u8(VERSION)
+        .string(nodeId)
+        .i64(incarnation)
+        .varint(beat)
+        .varint(bits)
+        .toBytes();
+  }
+
+  static Member decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("member: version " + version + " (expected: 1)");
+    }
+    String nodeId = in.string();
+    long incarnation = in.i64();
+    long beat = in.varint();
+    long bits = in.varint();
+    Set<Trait> traits = EnumSet.noneOf(Trait.class);
+    for (Trait trait : Trait.values()) {
+      if ((bits & 1L << trait.ordinal()) != 0) {
+        traits.add(trait);
+      }
+    }
+    return new Member(nodeId, incarnation, beat, traits);
+  }
+
+  /** One whose record only later versions can read: it is there, and no more is known of it. */
+  static Member unreadable(long incarnation) {
+    return new Member("", incarnation, 0, EnumSet.of(Trait.LEAVING));
+  }
+
+  boolean isGone() {
+    return traits.contains(Trait.GONE);
+  }
+
+  /** Whether shards may be given to it. */
+  boolean takesShards() {
+    return traits.isEmpty();
+  }
+}

@@ -1,0 +1,305 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Who else runs on this store, by the beats that each writes and all read, and who is to look after
+ * which shard.
+ *
+ * <p>A peer is dead when reads that cover the timeout, with no gap above half of it, all showed the
+ * same beat. Every wait is measured by this node's monotonic clock. A wrong judgement costs a
+ * take-over and nothing else: epochs decide who may write.
+ */
+final class Members implements Directory {
+  private static final int PAGE = 1000;
+
+  /** Owners without a record of whom this node keeps in mind since when it wonders. */
+  private static final int MOST_STRANGERS = 10_000;
+
+  private final NodeEnvironment env;
+  private final Timers timers;
+  private final NodeOptions options;
+  private final Membership settings;
+  private final Beat beat;
+  private final Host host;
+  private final long writer;
+  private final Map<Long, Peer> peers = new HashMap<>();
+  private final Map<Long, Stranger> strangers = new HashMap<>();
+  private long sequence;
+  private long lastReadNanos;
+  private boolean hasRead;
+  private boolean over;
+  private StandIns standIns = new StandIns(List.of());
+  private Set<String> homes = Set.of();
+
+  /** The node, as far as membership needs it. */
+  interface Host extends Beat.Host {
+    /** Members came, went or died. */
+    void membersChanged();
+  }
+
+  private static final class Peer {
+    private Member member;
+    private Stamp version;
+    private long sinceNanos;
+    private boolean dead;
+
+    Peer(Member member, Stamp version, long sinceNanos) {
+      this.member = member;
+      this.version = version;
+      this.sinceNanos = sinceNanos;
+    }
+
+    boolean isThere() {
+      return !dead && !member.isGone();
+    }
+  }
+
+  /** An owner that has no record: it never beat, or was forgotten. */
+  private static final class Stranger {
+    private long sinceNanos;
+    private boolean dead;
+
+    Stranger(long sinceNanos) {
+      this.sinceNanos = sinceNanos;
+    }
+  }
+
+  Members(NodeEnvironment env, Timers timers, NodeOptions options, Membership settings, Host host) {
+    this.env = env;
+    this.timers = timers;
+    this.options = options;
+    this.settings = settings;
+    this.host = host;
+    this.beat = new Beat(env, timers, options, settings, host);
+    this.writer = env.random() | 1;
+  }
+
+  /** Begins to beat and to look. */
+  void start() {
+    beat.start();
+    look();
+  }
+
+  Beat beat() {
+    return beat;
+  }
+
+  /** Tells the others that this node is about to go: they do not count on it any more. */
+  void leaving() {
+    beat.leaving();
+  }
+
+  /** This node has given everything back. */
+  void leave(Runnable done) {
+    over = true;
+    beat.leave(done);
+  }
+
+  // ---- looking
+
+  private void look() {
+    if (over) {
+      return;
+    }
+    long sent = now();
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        Members::all,
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
+            looked(records, sent);
+          }
+          timers.at(Math.max(sent + settings.beat().toNanos(), now()), this::look);
+        });
+  }
+
+  private static Outcome<List<Stored>> all(Store store) {
+    List<Stored> all = new ArrayList<>();
+    String after = null;
+    while (true) {
+      Outcome<List<Stored>> page = store.records().list(Beat.PREFIX, after, PAGE);
+      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> records))) {
+        return page;
+      }
+      all.addAll(records);
+      if (records.size() < PAGE) {
+        return Outcome.ok(all);
+      }
+      after = records.getLast().key();
+    }
+  }
+
+  /** What a read that was sent then has shown. */
+  private void looked(List<Stored> records, long sentNanos) {
+    long now = now();
+    boolean gap = !hasRead || now - lastReadNanos > settings.timeout().toNanos() / 2;
+    boolean changed = !hasRead;
+    hasRead = true;
+    lastReadNanos = now;
+    Set<Long> there = new HashSet<>();
+    for (Stored record : records) {
+      Member seen = read(record);
+      if (seen.incarnation() != options.incarnation()) {
+        there.add(seen.incarnation());
+        strangers.remove(seen.incarnation());
+        changed |= saw(seen, record.version(), sentNanos, gap);
+      }
+    }
+    changed |= letGo(there);
+    changed |= wonder(sentNanos, gap);
+    if (changed) {
+      drawAgain();
+      host.membersChanged();
+    }
+  }
+
+  private static Member read(Stored record) {
+    try {
+      return Member.decode(record.value());
+    } catch (UnknownFormatException | DamagedException e) {
+      String incarnation = record.key().substring(Beat.PREFIX.length());
+      return Member.unreadable(Long.parseUnsignedLong(incarnation, 16));
+    }
+  }
+
+  /** True where that changes who is to look after what. */
+  private boolean saw(Member seen, Stamp version, long sentNanos, boolean gap) {
+    Peer peer = peers.get(seen.incarnation());
+    if (peer == null) {
+      peers.put(seen.incarnation(), new Peer(seen, version, now()));
+      return true;
+    }
+    boolean changed = !peer.member.traits().equals(seen.traits());
+    boolean beaten = !peer.version.equals(version);
+    long silent = sentNanos - peer.sinceNanos;
+    if (beaten) {
+      changed |= peer.dead;
+      peer.dead = false;
+    } else if (!gap && !peer.dead && silent >= settings.timeout().toNanos()) {
+      peer.dead = true;
+      env.metrics().count("members.judged.dead", 1);
+      changed = true;
+    }
+    if (beaten || (gap && !peer.dead)) {
+      peer.sinceNanos = now();
+    } else if (!peer.isThere() && silent >= settings.forget().toNanos()) {
+      forget(peer);
+    }
+    peer.member = seen;
+    peer.version = version;
+    return changed;
+  }
+
+  /** Nobody expects it back; the next look shows whether its record is gone. */
+  private void forget(Peer peer) {
+    peer.sinceNanos = now(); // where it is not, it is tried again then
+    Change change =
+        new Change(
+            Beat.key(peer.member.incarnation()), peer.version, null, new Stamp(writer, ++sequence));
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        store -> store.records().apply(List.of(change)),
+        outcome -> env.metrics().count("members.forgotten", 1));
+  }
+
+  /** Those whose record is gone: they said so themselves, or nobody expects them back. */
+  private boolean letGo(Set<Long> there) {
+    List<Long> gone = peers.keySet().stream().filter(peer -> !there.contains(peer)).toList();
+    for (Long incarnation : gone) {
+      peers.remove(incarnation);
+      stranger(incarnation).dead = true;
+    }
+    return !gone.isEmpty();
+  }
+
+  private boolean wonder(long sentNanos, boolean gap) {
+    boolean changed = false;
+    for (Stranger stranger : strangers.values()) {
+      if (gap && !stranger.dead) {
+        stranger.sinceNanos = now();
+      } else if (!stranger.dead
+          && sentNanos - stranger.sinceNanos >= settings.timeout().toNanos()) {
+        stranger.dead = true;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  private void drawAgain() {
+    standIns = new StandIns(living());
+    Set<String> known = new HashSet<>();
+    known.add(options.nodeId());
+    peers.values().forEach(peer -> known.add(peer.member.nodeId()));
+    homes = known;
+  }
+
+  private long now() {
+    return env.monotonicNanos();
+  }
+
+  // ---- who is there, and whose shards are whose
+
+  /** The members that are there, this node with them. */
+  List<Member> living() {
+    List<Member> living = new ArrayList<>();
+    for (Peer peer : peers.values()) {
+      if (peer.isThere()) {
+        living.add(peer.member);
+      }
+    }
+    living.add(beat.self());
+    return living;
+  }
+
+  /**
+   * Whether the owner of a shard is not there any more. One without a record is watched for as long
+   * as one with a record that does not beat.
+   */
+  boolean isDead(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    if (peer != null) {
+      return !peer.isThere();
+    }
+    return stranger(incarnation).dead;
+  }
+
+  private Stranger stranger(long incarnation) {
+    if (strangers.size() >= MOST_STRANGERS) {
+      strangers.clear();
+    }
+    return strangers.computeIfAbsent(incarnation, i -> new Stranger(now()));
+  }
+
+  @Override
+  public boolean isFree(Head head) {
+    return head.released() || head.owner() == options.incarnation() || isDead(head.owner());
+  }
+
+  @Override
+  public boolean isMine(String home, ShardId shard) {
+    if (home.equals(options.nodeId())) {
+      return true; // also while an earlier start of this node has not been judged dead
+    }
+    Member member = standIns.of(home, shard);
+    return member != null && member.incarnation() == options.incarnation();
+  }
+
+  @Override
+  public boolean isForgotten(String nodeId) {
+    return !homes.contains(nodeId);
+  }
+}

@@ -1,0 +1,252 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Head;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Several nodes on one store, in worlds whose time is moved together. */
+class ClusterTest {
+  private static final Duration STEP = Duration.ofMillis(100);
+  private static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
+  private static final Membership RETURNING = Membership.standard();
+  private static final Membership PASSING =
+      new Membership(RETURNING.beat(), RETURNING.timeout(), RETURNING.forget(), false);
+
+  private final MemoryStore store = new MemoryStore();
+  private final List<StillWorld> running = new ArrayList<>();
+  private final Set<StillWorld> paused = new HashSet<>();
+  private Duration passed = Duration.ZERO;
+  private long incarnations;
+
+  private StillWorld node(String id) {
+    return node(id, RETURNING);
+  }
+
+  private StillWorld node(String id, Membership membership) {
+    NodeOptions options = NodeOptions.of(id, ++incarnations).among(membership);
+    StillWorld world = new StillWorld(options, store);
+    world.pass(passed);
+    world.settle();
+    running.add(world);
+    return world;
+  }
+
+  /** Its calls are never answered again and nothing of it moves. */
+  private void kill(StillWorld world) {
+    running.remove(world);
+  }
+
+  private void stop(StillWorld world) {
+    world.node().beginStop();
+    world.settle();
+    world.node().release(() -> {});
+    world.settle();
+    running.remove(world);
+  }
+
+  private void pass(Duration time) {
+    for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
+      passed = passed.plus(STEP);
+      for (StillWorld world : running) {
+        world.pass(STEP);
+        if (!paused.contains(world)) {
+          world.settle();
+        }
+      }
+    }
+  }
+
+  private static JobRef addDueIn(StillWorld world, Duration delay) {
+    long due = world.nowMicros() + Micros.ceil(delay);
+    return world.add(world.spec(due, 0, 0, new byte[0]));
+  }
+
+  private Head headOf(JobRef job) {
+    return store.journals().head(job.shard()).orThrow();
+  }
+
+  private @Nullable JobState stateOf(JobRef job) {
+    return new JobReader(store)
+        .find(job)
+        .orThrow()
+        .map(story -> story.view().info().state())
+        .orElse(null);
+  }
+
+  @Test
+  void jobRunsWhereItWasScheduledWhileItsNodeLives() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(5));
+    pass(Duration.ofMinutes(2));
+    assertThat(a.running()).hasSize(1);
+    assertThat(b.running()).isEmpty();
+  }
+
+  @Test
+  void jobOfADeadNodeRunsElsewhereOnce() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(1));
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(b.running().size() + c.running().size()).isEqualTo(1);
+    StillWorld heir = b.running().isEmpty() ? c : b;
+    assertThat(heir.finishOne()).isNotNull();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofMinutes(2));
+    assertThat(b.running().size() + c.running().size()).isZero();
+  }
+
+  @Test
+  void nodeThatWasPausedStartsNothingBeforeItKnowsWhatItStillHas() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(1));
+    paused.add(a);
+    pass(DEAD_WITHIN.plusSeconds(1));
+    assertThat(b.running()).hasSize(1);
+    paused.clear();
+    pass(Duration.ofMinutes(1));
+    assertThat(a.running()).isEmpty();
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void outcomeOfAPausedExOwnerIsRefused() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ZERO);
+    assertThat(a.running()).hasSize(1);
+    paused.add(a);
+    pass(DEAD_WITHIN);
+    assertThat(b.running()).hasSize(1);
+    assertThat(a.finishOne()).isNotNull();
+    assertThat(stateOf(job)).isNotEqualTo(JobState.SUCCEEDED);
+    assertThat(b.finishOne()).isNotNull();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void shardsOfANodeThatStopsInOrderAreTakenAtOnceAndAreNotSuspect() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(2));
+    stop(a);
+    pass(Duration.ofSeconds(2).plus(STEP));
+    assertThat(b.running()).hasSize(1);
+    assertThat(headOf(job).suspect()).isFalse();
+  }
+
+  @Test
+  void nodeThatReturnsGetsItsShardsBackWithNothingLost() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef near = addDueIn(a, Duration.ofSeconds(1));
+    JobRef later = addDueIn(a, Duration.ofSeconds(50));
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(b.running()).hasSize(1); // and it does not return until later
+    StillWorld again = node("a");
+    pass(Duration.ofSeconds(20));
+    assertThat(again.running()).isEmpty();
+    b.finishOne();
+    assertThat(stateOf(near)).isEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofSeconds(30));
+    assertThat(again.running()).hasSize(1);
+    again.finishOne();
+    assertThat(stateOf(later)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(b.running()).isEmpty();
+    assertThat(headOf(later).suspect()).isFalse();
+  }
+
+  @Test
+  void standInAddsNothingToShardsOfANodeThatMayReturn() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(addDueIn(b, Duration.ofHours(30)).shard()).isNotEqualTo(job.shard());
+    pass(RETURNING.forget().plusSeconds(5));
+    assertThat(addDueIn(c, Duration.ofHours(30).minusMinutes(11)).shard()).isEqualTo(job.shard());
+  }
+
+  @Test
+  void shardsOfANodeThatNeverReturnsAreOpenToOthersAtOnce() {
+    StillWorld a = node("a", PASSING);
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    stop(a);
+    StillWorld b = node("b", PASSING);
+    pass(Duration.ofSeconds(3));
+    assertThat(addDueIn(b, Duration.ofHours(30)).shard()).isEqualTo(job.shard());
+  }
+
+  @Test
+  void jobOfADeadNodeCanBeCancelledFarFromItsTime() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    kill(a);
+    pass(DEAD_WITHIN);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    b.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void storeThatDoesNotAnswerFencesAndNothingRunsTwice() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(2));
+    for (NodeEnvironment.Channel channel : NodeEnvironment.Channel.values()) {
+      a.hold(channel);
+    }
+    pass(Duration.ofSeconds(10));
+    assertThat(a.running()).hasSize(1); // started before its deadline
+    a.letGo();
+    pass(Duration.ofSeconds(5));
+    assertThat(a.finishOne()).isNotNull();
+    pass(Duration.ofSeconds(5));
+    assertThat(a.running()).isEmpty();
+  }
+
+  @Test
+  void dueJobsOfADeadNodeAreSharedByTheOthers() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    for (int i = 0; i < 60; i++) {
+      addDueIn(a, Duration.ofHours(2 + i)); // a shard each
+    }
+    kill(a);
+    pass(Duration.ofHours(63));
+    assertThat(b.running().size()).isBetween(15, 45);
+    assertThat(b.running().size() + c.running().size()).isEqualTo(60);
+  }
+}

@@ -1,0 +1,236 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.JobListener;
+import dev.carillon.api.Metrics;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Members of one store, each with its own clock and its own way to the store. */
+class MembersTest {
+  private static final Duration BEAT = Duration.ofMillis(500);
+  private static final Duration TIMEOUT = Duration.ofMillis(2500);
+  private static final Duration FORGET = Duration.ofMinutes(10);
+
+  private final MemoryStore store = new MemoryStore();
+  private final List<One> all = new ArrayList<>();
+
+  /** A member, its clock and its link. */
+  private final class One implements NodeEnvironment, Members.Host {
+    private final Timers timers = new Timers();
+    private final List<Runnable> answers = new ArrayList<>();
+    private final long incarnation = all.size() + 1;
+    private final Members members;
+    private long nanos = 1_000_000_000L * all.size();
+    private boolean cutOff;
+    private boolean paused;
+    private int fenced;
+    private int joined;
+    private int changed;
+
+    One(String nodeId) {
+      members =
+          new Members(
+              this,
+              timers,
+              NodeOptions.of(nodeId, incarnation),
+              new Membership(BEAT, TIMEOUT, FORGET, true),
+              this);
+      all.add(this);
+      members.start();
+      settle();
+    }
+
+    void settle() {
+      while (!paused && !answers.isEmpty() && !cutOff) {
+        answers.removeFirst().run();
+      }
+    }
+
+    void pass(Duration time) {
+      nanos += time.toNanos();
+      if (!paused) {
+        timers.run(nanos);
+        settle();
+      }
+    }
+
+    @Override
+    public long wallMicros() {
+      throw new IllegalStateException("the wall clock is read");
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return nanos;
+    }
+
+    @Override
+    public long random() {
+      return 1000 + incarnation;
+    }
+
+    @Override
+    public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
+      answers.add(() -> done.accept(work.apply(store)));
+    }
+
+    @Override
+    public AttemptRunner runner() {
+      throw new IllegalStateException("a handler is run");
+    }
+
+    @Override
+    public Metrics metrics() {
+      return Metrics.none();
+    }
+
+    @Override
+    public @Nullable JobListener listener() {
+      return null;
+    }
+
+    @Override
+    public void report(String problem, @Nullable Throwable cause) {
+      throw new IllegalStateException(problem, cause);
+    }
+
+    @Override
+    public void membersChanged() {
+      changed++;
+    }
+
+    @Override
+    public void fenced() {
+      fenced++;
+    }
+
+    @Override
+    public void joined() {
+      joined++;
+    }
+  }
+
+  private void pass(Duration time) {
+    for (long millis = 0; millis < time.toMillis(); millis += 100) {
+      all.forEach(one -> one.pass(Duration.ofMillis(100)));
+    }
+  }
+
+  @Test
+  void membersSeeEachOther() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    assertThat(a.members.living()).extracting(Member::nodeId).containsExactlyInAnyOrder("a", "b");
+    assertThat(b.members.living()).extracting(Member::nodeId).containsExactlyInAnyOrder("a", "b");
+    assertThat(a.joined).isEqualTo(1);
+    assertThat(a.members.beat().isMember()).isTrue();
+    pass(Duration.ofMinutes(1));
+    assertThat(a.members.isDead(b.incarnation)).isFalse();
+    assertThat(a.fenced + b.fenced).isZero();
+  }
+
+  @Test
+  void whoIsPausedIsDeadToOthersAfterItsOwnDeadline() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(3));
+    b.paused = true;
+    long pausedAt = b.nanos;
+    while (!a.members.isDead(b.incarnation)) {
+      pass(Duration.ofMillis(100));
+    }
+    Duration took = Duration.ofNanos(b.nanos - pausedAt);
+    assertThat(took).isBetween(TIMEOUT, TIMEOUT.plus(BEAT.multipliedBy(2)));
+    assertThat(b.nanos).isGreaterThan(b.members.beat().deadlineNanos());
+    b.paused = false;
+    assertThat(b.members.beat().isMember()).isFalse();
+    assertThat(b.fenced).isEqualTo(1);
+    pass(Duration.ofSeconds(1));
+    assertThat(a.members.isDead(b.incarnation)).isFalse();
+    assertThat(b.joined).isEqualTo(2);
+    assertThat(b.members.beat().isMember()).isTrue();
+  }
+
+  @Test
+  void whoWasNotLookingJudgesNobody() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(3));
+    a.paused = true;
+    b.paused = true;
+    pass(Duration.ofMinutes(5));
+    a.paused = false;
+    pass(Duration.ofSeconds(2));
+    assertThat(a.members.isDead(b.incarnation)).isFalse();
+    pass(Duration.ofSeconds(2));
+    assertThat(a.members.isDead(b.incarnation)).isTrue();
+  }
+
+  @Test
+  void storeThatIsGoneFencesAllAndKillsNobody() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(3));
+    all.forEach(one -> one.cutOff = true);
+    pass(Duration.ofMinutes(1));
+    assertThat(a.members.beat().isMember()).isFalse();
+    assertThat(b.members.beat().isMember()).isFalse();
+    all.forEach(one -> one.cutOff = false);
+    pass(Duration.ofSeconds(3));
+    assertThat(a.members.isDead(b.incarnation)).isFalse();
+    assertThat(a.members.beat().isMember()).isTrue();
+    assertThat(a.fenced).isEqualTo(1);
+  }
+
+  @Test
+  void ownerWithoutARecordIsWatchedBeforeItIsDead() {
+    One a = new One("a");
+    pass(Duration.ofSeconds(1));
+    assertThat(a.members.isDead(99)).isFalse();
+    pass(Duration.ofSeconds(2));
+    assertThat(a.members.isDead(99)).isFalse();
+    pass(Duration.ofSeconds(1));
+    assertThat(a.members.isDead(99)).isTrue();
+  }
+
+  @Test
+  void whoStoppedInOrderIsGoneAtOnceAndForgottenInTime() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    b.members.leave(() -> {});
+    b.settle();
+    pass(BEAT.multipliedBy(2));
+    assertThat(a.members.isDead(b.incarnation)).isTrue();
+    assertThat(a.members.isForgotten("b")).isFalse();
+    pass(FORGET);
+    pass(BEAT.multipliedBy(2));
+    assertThat(a.members.isForgotten("b")).isTrue();
+    assertThat(store.records().list(Beat.PREFIX, null, 10).orThrow()).hasSize(1);
+  }
+
+  @Test
+  void whoWasForgottenWhilePausedComesBack() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    b.paused = true;
+    pass(FORGET.plus(TIMEOUT).plusSeconds(1));
+    assertThat(a.members.isForgotten("b")).isTrue();
+    b.paused = false;
+    pass(Duration.ofSeconds(3));
+    assertThat(a.members.isForgotten("b")).isFalse();
+    assertThat(b.members.beat().isMember()).isTrue();
+    assertThat(b.joined).isEqualTo(2);
+  }
+}
