@@ -24,17 +24,23 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
   /** What others should know of a member. */
   enum Trait {
     /** It gives its shards back and takes no more. */
-    LEAVING,
+    LEAVING(1),
     /** It schedules and asks, and owns nothing. */
-    CLIENT,
+    CLIENT(2),
     /** It stopped in order; it may come back. */
-    GONE
+    GONE(4);
+
+    private final long bit;
+
+    Trait(long bit) {
+      this.bit = bit;
+    }
   }
 
   byte[] encode() {
     long bits = 0;
     for (Trait trait : traits) {
-      bits |= 1L << trait.ordinal();
+      bits |= trait.bit;
     }
     return new ByteWriter(32 + nodeId.length())
         .u8(VERSION)
@@ -57,7 +63,7 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
     long bits = in.varint();
     Set<Trait> traits = EnumSet.noneOf(Trait.class);
     for (Trait trait : Trait.values()) {
-      if ((bits & 1L << trait.ordinal()) != 0) {
+      if ((bits & trait.bit) != 0) {
         traits.add(trait);
       }
     }
