@@ -27,7 +27,7 @@ class MembersTest {
   private final class One implements NodeEnvironment, Members.Host {
     private final Timers timers = new Timers();
     private final List<Runnable> answers = new ArrayList<>();
-    private final long incarnation = all.size() + 1;
+    private final long incarnation = all.size() + 1L;
     private final Members members;
     private long nanos = 1_000_000_000L * all.size();
     private boolean cutOff;
@@ -134,9 +134,14 @@ class MembersTest {
     assertThat(b.members.living()).extracting(Member::nodeId).containsExactlyInAnyOrder("a", "b");
     assertThat(a.joined).isEqualTo(1);
     assertThat(a.members.beat().isMember()).isTrue();
+    int changes = a.changed;
     pass(Duration.ofMinutes(1));
     assertThat(a.members.isDead(b.incarnation)).isFalse();
     assertThat(a.fenced + b.fenced).isZero();
+    assertThat(a.changed).as("changes in a quiet minute").isEqualTo(changes);
+    new One("c");
+    pass(Duration.ofSeconds(1));
+    assertThat(a.changed).as("changes after that").isEqualTo(changes + 1);
   }
 
   @Test
