@@ -40,6 +40,9 @@ public final class AddRequest {
   /** Whether its operation exchanges a live job's input. */
   boolean replacing;
 
+  /** Whether another node was asked to exchange a live job's input, and has not answered. */
+  boolean askedElsewhere;
+
   int rounds;
   @Nullable Shard shard;
   @Nullable Operation operation;

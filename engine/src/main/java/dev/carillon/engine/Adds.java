@@ -9,6 +9,7 @@ import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.time.Instant;
@@ -49,6 +50,7 @@ final class Adds {
   private final Shards shards;
   private final Committer committer;
   private final RecordChanges records;
+  private final Mail mail;
   private final Host host;
 
   /** Named adds on their way to the journal, with whoever waits to know their fate. */
@@ -75,12 +77,14 @@ final class Adds {
       Shards shards,
       Committer committer,
       RecordChanges records,
+      Mail mail,
       Host host) {
     this.env = env;
     this.options = options;
     this.shards = shards;
     this.committer = committer;
     this.records = records;
+    this.mail = mail;
     this.host = host;
   }
 
@@ -147,7 +151,9 @@ final class Adds {
     request.abandoned = true;
     Operation operation = request.operation;
     Shard shard = request.shard;
-    boolean taken = operation == null || shard == null || committer.withdraw(shard, operation);
+    boolean taken =
+        !request.askedElsewhere
+            && (operation == null || shard == null || committer.withdraw(shard, operation));
     if (!taken) {
       request.refused(
           new OutcomeUnknownException(
@@ -584,10 +590,7 @@ final class Adds {
 
           @Override
           public void elsewhere(Head head) {
-            refuse(
-                request,
-                new StoreUnavailableException(
-                    "name: its job is in a shard of another node; the job was not scheduled"));
+            lookElsewhere(request, record, value);
           }
         });
   }
@@ -628,9 +631,162 @@ final class Adds {
     }
   }
 
+  /** Asks the node that has the job of the name. */
+  private void lookElsewhere(AddRequest request, Stored record, Names.Value value) {
+    mail.send(
+        new Letter.Look(value.job()),
+        outcome -> {
+          if (request.abandoned) {
+            return;
+          }
+          if (!(outcome instanceof Outcome.Ok<byte[]>(byte[] seen))) {
+            refuse(
+                request,
+                new StoreUnavailableException(
+                    "name: the node that has its job does not answer; the job was not scheduled"));
+          } else if (seen[0] == 0) {
+            notLive(request, record, value.job());
+          } else {
+            String key = new ByteReader(seen, 1, seen.length - 1).string();
+            exists(
+                request, value, key.isEmpty() ? null : key, () -> replaceElsewhere(request, value));
+          }
+        },
+        () -> examine(request));
+  }
+
+  /** Answers another node: byte 0 where the job does not live, else byte 1 and its key. */
+  void look(JobRef job, Consumer<Outcome<byte[]>> answer) {
+    List<Runnable> waiting = namedOnTheirWay.get(job);
+    if (waiting != null) {
+      waiting.add(() -> look(job, answer));
+      return;
+    }
+    shards.withLoaded(
+        job.shard(),
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob live = shard.job(job.number());
+            if (live == null) {
+              none();
+              return;
+            }
+            String key = live.head().key();
+            answer.accept(
+                Outcome.ok(new ByteWriter(16).u8(1).string(key != null ? key : "").toBytes()));
+          }
+
+          @Override
+          public void none() {
+            answer.accept(
+                shards.refused().containsKey(job.shard())
+                    ? new Outcome.Unavailable<>("the shard cannot be read")
+                    : Outcome.ok(new byte[] {0}));
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
+          }
+        });
+  }
+
+  private void replaceElsewhere(AddRequest request, Names.Value value) {
+    request.askedElsewhere = true;
+    mail.send(
+        new Letter.Replace(value.job(), request.body),
+        outcome -> {
+          request.askedElsewhere = false;
+          switch (outcome) {
+            case Outcome.Ok<byte[]>(byte[] reply) -> replacedElsewhere(request, reply);
+            case Outcome.Unknown<byte[]>(String why) ->
+                request.refused(new OutcomeUnknownException("the job may be scheduled: " + why));
+            default ->
+                request.refused(
+                    new StoreUnavailableException("the job was not scheduled: " + outcome));
+          }
+        },
+        () -> {
+          request.askedElsewhere = false;
+          examine(request);
+        });
+  }
+
+  private void replacedElsewhere(AddRequest request, byte[] reply) {
+    ByteReader in = new ByteReader(reply, 0, reply.length);
+    switch (in.u8()) {
+      case 0 -> examine(request);
+      case 1 -> {
+        boolean created = in.u8() == 1;
+        request.added(JobRef.read(in), created);
+      }
+      default -> request.refused(new InvalidJobException(in.string()));
+    }
+  }
+
+  /**
+   * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
+   * a new job, and the job; or byte 2 and what is wrong.
+   */
+  void replaceFor(Letter.Replace letter, Consumer<Outcome<byte[]>> answer) {
+    JobRef job = letter.job();
+    AddRequest request =
+        new AddRequest(JobSpec.decode(letter.body()), IfExists.REPLACE, new ForAnother(answer));
+    shards.withLoaded(
+        job.shard(),
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob live = shard.job(job.number());
+            if (live == null) {
+              none();
+            } else {
+              host.replace(request, shard, live);
+            }
+          }
+
+          @Override
+          public void none() {
+            answer.accept(Outcome.ok(new byte[] {0}));
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
+          }
+        });
+  }
+
+  /** Tells another node what came of a replace. */
+  private record ForAnother(Consumer<Outcome<byte[]>> answer) implements AddRequest.Answer {
+    @Override
+    public void added(JobRef job, boolean created) {
+      ByteWriter out = new ByteWriter(2 + JobRef.MAX_BYTES).u8(1).u8(created ? 1 : 0);
+      job.write(out);
+      answer.accept(Outcome.ok(out.toBytes()));
+    }
+
+    @Override
+    public void refused(CarillonException why) {
+      String message = why.getMessage() + "";
+      answer.accept(
+          switch (why) {
+            case OutcomeUnknownException unknown -> new Outcome.Unknown<>(message);
+            case InvalidJobException invalid ->
+                Outcome.ok(new ByteWriter(16 + message.length()).u8(2).string(message).toBytes());
+            default -> new Outcome.Unavailable<>(message);
+          });
+    }
+  }
+
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
     // The job's own key: a replace may have brought another than the record was made with.
-    String key = live.head().key();
+    exists(request, value, live.head().key(), () -> host.replace(request, shard, live));
+  }
+
+  private void exists(
+      AddRequest request, Names.Value value, @Nullable String key, Runnable replace) {
     boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
     if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());
@@ -642,7 +798,7 @@ final class Adds {
                   + request.spec.name()
                   + "\", which exists (expected: none for a job that replaces another)"));
     } else if (request.ifExists == IfExists.REPLACE && request.batch == null) {
-      host.replace(request, shard, live);
+      replace.run();
     } else {
       refuse(request, taken(request, value));
     }

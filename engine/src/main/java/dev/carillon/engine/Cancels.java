@@ -21,6 +21,7 @@ final class Cancels {
   private final Shards shards;
   private final Committer committer;
   private final Attempts attempts;
+  private final Mail mail;
   private final Host host;
 
   /** The node, as far as cancelling needs it. */
@@ -35,11 +36,18 @@ final class Cancels {
     void scheduleAgain(ShardJob job);
   }
 
-  Cancels(NodeEnvironment env, Shards shards, Committer committer, Attempts attempts, Host host) {
+  Cancels(
+      NodeEnvironment env,
+      Shards shards,
+      Committer committer,
+      Attempts attempts,
+      Mail mail,
+      Host host) {
     this.env = env;
     this.shards = shards;
     this.committer = committer;
     this.attempts = attempts;
+    this.mail = mail;
     this.host = host;
   }
 
@@ -65,7 +73,10 @@ final class Cancels {
 
           @Override
           public void elsewhere(Head head) {
-            answer.accept(Shards.elsewhere(head));
+            mail.send(
+                new Letter.Cancel(ref, reason),
+                outcome -> answer.accept(outcome.map(LetterFormat::cancelResult)),
+                () -> cancel(ref, reason, answer));
           }
         });
   }

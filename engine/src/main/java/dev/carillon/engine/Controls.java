@@ -26,6 +26,7 @@ public final class Controls {
   private final Committer committer;
   private final Recurrences recurrences;
   private final Occurrences occurrences;
+  private final Mail mail;
   private final Host host;
 
   /** The node, as far as this needs it. */
@@ -57,7 +58,11 @@ public final class Controls {
 
   /** What takes part in a change. */
   record Parts(
-      Shards shards, Committer committer, Recurrences recurrences, Occurrences occurrences) {}
+      Shards shards,
+      Committer committer,
+      Recurrences recurrences,
+      Occurrences occurrences,
+      Mail mail) {}
 
   Controls(NodeEnvironment env, Parts parts, Host host) {
     this.env = env;
@@ -65,6 +70,7 @@ public final class Controls {
     this.committer = parts.committer();
     this.recurrences = parts.recurrences();
     this.occurrences = parts.occurrences();
+    this.mail = parts.mail();
     this.host = host;
   }
 
@@ -73,7 +79,55 @@ public final class Controls {
     void apply(Shard shard, ShardJob job);
   }
 
-  private void withJob(JobRef ref, Consumer<Outcome<ControlResult>> answer, Change change) {
+  /** Who asked. */
+  private interface Asked {
+    /** Nothing could be done here. */
+    void not(Outcome<ControlResult> why);
+
+    /** Another node has answered. */
+    void elsewhere(Outcome<byte[]> outcome);
+  }
+
+  private static Asked asked(Consumer<Outcome<ControlResult>> answer) {
+    return new Asked() {
+      @Override
+      public void not(Outcome<ControlResult> why) {
+        answer.accept(why);
+      }
+
+      @Override
+      public void elsewhere(Outcome<byte[]> outcome) {
+        answer.accept(outcome.map(LetterFormat::controlResult));
+      }
+    };
+  }
+
+  private static Asked asked(Added answer) {
+    return new Asked() {
+      @Override
+      public void not(Outcome<ControlResult> why) {
+        answer.refused(why);
+      }
+
+      @Override
+      public void elsewhere(Outcome<byte[]> outcome) {
+        if (outcome instanceof Outcome.Ok<byte[]>(byte[] bytes)) {
+          LetterFormat.readAdded(bytes, answer);
+        } else {
+          answer.refused(outcome.map(LetterFormat::controlResult));
+        }
+      }
+    };
+  }
+
+  /**
+   * Does it where the job's shard is.
+   *
+   * @param letter asks the same of another node
+   * @param again asks the same once more
+   */
+  private void withJob(Letter letter, Asked asked, Runnable again, Change change) {
+    JobRef ref = letter.job();
     shards.withLoaded(
         ref.shard(),
         new Shards.Use() {
@@ -89,12 +143,12 @@ public final class Controls {
 
           @Override
           public void none() {
-            answerEnded(ref, answer);
+            answerEnded(ref, asked::not);
           }
 
           @Override
           public void elsewhere(Head head) {
-            answer.accept(Shards.elsewhere(head));
+            mail.send(letter, asked::elsewhere, again);
           }
         });
   }
@@ -119,8 +173,9 @@ public final class Controls {
 
   void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        ref,
-        answer,
+        new Letter.Pause(ref, reason),
+        asked(answer),
+        () -> pause(ref, reason, answer),
         (shard, job) -> {
           Body.Pause pause = new Body.Pause(env.wallMicros(), reason);
           append(
@@ -137,8 +192,9 @@ public final class Controls {
 
   void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        ref,
-        answer,
+        new Letter.Resume(ref),
+        asked(answer),
+        () -> resume(ref, answer),
         (shard, job) -> {
           Body.Resume resume = new Body.Resume(env.wallMicros());
           Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
@@ -170,8 +226,9 @@ public final class Controls {
 
   void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        ref,
-        answer,
+        new Letter.Move(ref, dueMicros),
+        asked(answer),
+        () -> reschedule(ref, dueMicros, answer),
         (shard, job) -> {
           if (job.has(JobSpec.DEADLINE) && job.isStripped()) {
             host.whenBody(job, () -> reschedule(ref, dueMicros, answer)); // it ends the waiting
@@ -189,8 +246,9 @@ public final class Controls {
 
   void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        ref,
-        answer,
+        new Letter.Prioritise(ref, priority),
+        asked(answer),
+        () -> prioritise(ref, priority, answer),
         (shard, job) ->
             change(
                 shard,
@@ -203,8 +261,9 @@ public final class Controls {
   /** The recurring job keeps its count and goes on by another schedule, with a first attempt. */
   void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        ref,
-        answer,
+        new Letter.Reschedule(ref, ScheduleFormat.encode(schedule)),
+        asked(answer),
+        () -> reschedule(ref, schedule, answer),
         (shard, job) -> {
           Move move = job.move();
           if (move == null) {
@@ -283,8 +342,9 @@ public final class Controls {
   /** One more occurrence, now. */
   void trigger(JobRef ref, Added answer) {
     withJob(
-        ref,
-        answer::refused,
+        new Letter.Trigger(ref),
+        asked(answer),
+        () -> trigger(ref, answer),
         (shard, job) -> {
           if (isReadable(job, answer)) {
             add(shard, job, List.of(Micros.toInstant(env.wallMicros())), answer);
@@ -310,8 +370,9 @@ public final class Controls {
   /** The occurrences that the schedule has from one time to another, both included. */
   void backfill(JobRef ref, Instant from, Instant to, Added answer) {
     withJob(
-        ref,
-        answer::refused,
+        new Letter.Backfill(ref, Micros.ceil(from), Micros.floor(to)),
+        asked(answer),
+        () -> backfill(ref, from, to, answer),
         (shard, job) -> {
           if (isReadable(job, answer)) {
             add(shard, job, recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1), answer);
@@ -401,16 +462,18 @@ public final class Controls {
     JobSpec again =
         spec.replayed(now, edit != null ? edit.version() : 0, edit != null ? edit.payload() : null);
     Body.Replay replay = new Body.Replay(now, again.encode());
-    onDead(ref, Frame.of(Kind.REPLAY, ref.number(), replay.encode()), answer);
+    onDead(
+        new Letter.Replay(ref, edit), Frame.of(Kind.REPLAY, ref.number(), replay.encode()), answer);
   }
 
   /** A dead letter is no longer kept. */
   void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     Body.Discard discard = new Body.Discard(env.wallMicros());
-    onDead(ref, Frame.of(Kind.DISCARD, ref.number(), discard.encode()), answer);
+    onDead(new Letter.Discard(ref), Frame.of(Kind.DISCARD, ref.number(), discard.encode()), answer);
   }
 
-  private void onDead(JobRef ref, Frame frame, Consumer<Outcome<ControlResult>> answer) {
+  private void onDead(Letter letter, Frame frame, Consumer<Outcome<ControlResult>> answer) {
+    JobRef ref = letter.job();
     shards.withLoaded(
         ref.shard(),
         new Shards.Use() {
@@ -420,7 +483,7 @@ public final class Controls {
               none();
             } else if (shard.rewriting) {
               // It may be left out: whoever reads both generations must not see it live again.
-              shards.whenFree(shard, () -> onDead(ref, frame, answer));
+              shards.whenFree(shard, () -> onDead(letter, frame, answer));
             } else {
               // The shard may sleep for ever, with nothing but dead letters in it.
               Operation operation = new Operation(frame, dead(shard, ref, answer));
@@ -435,7 +498,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            answer.accept(Shards.elsewhere(head));
+            mail.send(letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
           }
         });
   }

@@ -26,11 +26,14 @@ final class Dependencies {
   private static final long RETRY_NANOS = 50_000_000;
   private static final long REFUSED_NANOS = 60_000_000_000L;
   private static final long ELSEWHERE_NANOS = 500_000_000L;
+  private static final byte NOT_LIVE = 0;
+  private static final byte REGISTERED = 1;
 
   private final NodeEnvironment env;
   private final Shards shards;
   private final Committer committer;
   private final Timers timers;
+  private final Mail mail;
   private final Host host;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private int underWay;
@@ -41,11 +44,18 @@ final class Dependencies {
     void met(ShardJob job);
   }
 
-  Dependencies(NodeEnvironment env, Shards shards, Committer committer, Timers timers, Host host) {
+  Dependencies(
+      NodeEnvironment env,
+      Shards shards,
+      Committer committer,
+      Timers timers,
+      Mail mail,
+      Host host) {
     this.env = env;
     this.shards = shards;
     this.committer = committer;
     this.timers = timers;
+    this.mail = mail;
     this.host = host;
   }
 
@@ -100,7 +110,7 @@ final class Dependencies {
     }
   }
 
-  /** A shard that cannot be read may be mended one day: until then others have the place. */
+  /** What cannot be done now may be one day: until then others have the place. */
   private void afterOthers(long nanos, Runnable action) {
     again(nanos, () -> begin(action));
     over();
@@ -123,7 +133,18 @@ final class Dependencies {
             } else if (job.waiters().contains(made.waiter())) {
               arranged(made);
             } else {
-              register(shard, job, made);
+              register(
+                  shard,
+                  job,
+                  made.waiter(),
+                  registered -> {
+                    if (registered) {
+                      arranged(made);
+                    } else {
+                      lookUp(made);
+                    }
+                  },
+                  () -> again(RETRY_NANOS, () -> arrange(made)));
             }
           }
 
@@ -138,13 +159,77 @@ final class Dependencies {
 
           @Override
           public void elsewhere(Head head) {
-            afterOthers(ELSEWHERE_NANOS, () -> arrange(made));
+            mail.send(
+                new Letter.Await(other, made.waiter()),
+                outcome -> {
+                  if (!(outcome instanceof Outcome.Ok<byte[]>(byte[] known))) {
+                    afterOthers(ELSEWHERE_NANOS, () -> arrange(made));
+                  } else if (known[0] == REGISTERED) {
+                    arranged(made);
+                  } else {
+                    lookUp(made);
+                  }
+                },
+                () -> arrange(made));
           }
         });
   }
 
-  private void register(Shard shard, ShardJob job, Arrangement made) {
-    Body.Waiter body = new Body.Waiter(env.wallMicros(), made.waiter());
+  /** Another node's job waits for one of this node's: answers whether its end will be told. */
+  void await(JobRef job, JobRef waiter, Consumer<Outcome<byte[]>> answer) {
+    shards.withLoaded(
+        job.shard(),
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob live = shard.job(job.number());
+            if (live == null) {
+              none();
+            } else if (live.waiters().contains(waiter)) {
+              answer.accept(Outcome.ok(new byte[] {REGISTERED}));
+            } else {
+              register(
+                  shard,
+                  live,
+                  waiter,
+                  registered ->
+                      answer.accept(Outcome.ok(new byte[] {registered ? REGISTERED : NOT_LIVE})),
+                  () -> answer.accept(new Outcome.Unavailable<>("the shard is changing hands")));
+            }
+          }
+
+          @Override
+          public void none() {
+            answer.accept(
+                shards.refused().containsKey(job.shard())
+                    ? new Outcome.Unavailable<>("the shard cannot be read")
+                    : Outcome.ok(new byte[] {NOT_LIVE}));
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
+          }
+        });
+  }
+
+  /** Another node knows of an end that one of this node's jobs waits for. */
+  void told(Letter.Tell letter, Consumer<Outcome<byte[]>> answer) {
+    begin(
+        () ->
+            tell(
+                letter.job(),
+                letter.ended(),
+                letter.state(),
+                told -> {
+                  answer.accept(Outcome.ok(new byte[0]));
+                  over();
+                }));
+  }
+
+  private void register(
+      Shard shard, ShardJob job, JobRef waiter, Consumer<Boolean> done, Runnable lost) {
+    Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
     shard.registering++;
     committer.add(
         shard,
@@ -154,17 +239,13 @@ final class Dependencies {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
                 shard.registering--;
-                if (answer == ShardFold.Answer.APPLIED) {
-                  arranged(made);
-                } else {
-                  lookUp(made);
-                }
+                done.accept(answer == ShardFold.Answer.APPLIED);
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
                 shard.registering--;
-                again(RETRY_NANOS, () -> arrange(made));
+                lost.run();
               }
             }));
   }
@@ -260,7 +341,16 @@ final class Dependencies {
 
           @Override
           public void elsewhere(Head head) {
-            afterOthers(ELSEWHERE_NANOS, again);
+            mail.send(
+                new Letter.Tell(waiter, ended, state),
+                outcome -> {
+                  if (outcome.isOk()) {
+                    done.accept(true);
+                  } else {
+                    afterOthers(ELSEWHERE_NANOS, again);
+                  }
+                },
+                again);
           }
         });
   }

@@ -265,11 +265,19 @@ final class Members implements Directory {
     return living;
   }
 
+  /** Whether anybody else is there. */
+  boolean hasPeers() {
+    return peers.values().stream().anyMatch(Peer::isThere);
+  }
+
   /**
    * Whether the owner of a shard is not there any more. One without a record is watched for as long
    * as one with a record that does not beat.
    */
   boolean isDead(long incarnation) {
+    if (incarnation == options.incarnation()) {
+      return false;
+    }
     Peer peer = peers.get(incarnation);
     if (peer != null) {
       return !peer.isThere();

@@ -15,6 +15,12 @@ public final class Micros {
         Math.multiplyExact(instant.getEpochSecond(), PER_SECOND), (instant.getNano() + 999) / 1000);
   }
 
+  /** The last microsecond at or before {@code instant}. */
+  static long floor(Instant instant) {
+    return Math.addExact(
+        Math.multiplyExact(instant.getEpochSecond(), PER_SECOND), instant.getNano() / 1000);
+  }
+
   /** The first whole number of microseconds that is not shorter. */
   public static long ceil(Duration duration) {
     return Math.addExact(

@@ -10,6 +10,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
+import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
@@ -63,6 +64,7 @@ public final class Node {
   /** Null where this node has the store to itself. */
   private final @Nullable Members members;
 
+  private final Mail mail;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
   private long clockOffsetMicros;
   private boolean stopping;
@@ -83,7 +85,8 @@ public final class Node {
         membership == null ? null : new Members(env, timers, options, membership, new MemberHost());
     Directory directory = members != null ? members : Directory.ALONE;
     this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
-    this.adds = new Adds(env, options, shards, committer, records, new AddHost());
+    this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
+    this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
     this.attempts =
@@ -99,13 +102,13 @@ public final class Node {
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.flow = new Flow(env, records, timers, rates, dispatcher);
-    this.cancels = new Cancels(env, shards, committer, attempts, new CancelHost());
+    this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
-    this.dependencies = new Dependencies(env, shards, committer, timers, this::met);
+    this.dependencies = new Dependencies(env, shards, committer, timers, mail, this::met);
     this.controls =
         new Controls(
             env,
-            new Controls.Parts(shards, committer, recurrences, occurrences),
+            new Controls.Parts(shards, committer, recurrences, occurrences, mail),
             new ControlHost());
   }
 
@@ -125,6 +128,7 @@ public final class Node {
       shards.joined();
     } else {
       members.start();
+      mail.start();
     }
     lookAgain();
   }
@@ -634,7 +638,11 @@ public final class Node {
     if (members == null) {
       shards.stop(done);
     } else {
-      shards.stop(() -> members.leave(done));
+      shards.stop(
+          () -> {
+            mail.stop();
+            members.leave(done);
+          });
     }
   }
 
@@ -1039,6 +1047,7 @@ public final class Node {
   private final class MemberHost implements Members.Host {
     @Override
     public void membersChanged() {
+      mail.rang();
       if (!stopping) {
         shards.look();
       }
@@ -1060,6 +1069,70 @@ public final class Node {
             proven = join == joins;
             shards.look();
           });
+    }
+  }
+
+  private final class MailHost implements Mail.Host {
+    @Override
+    public boolean hasPeers() {
+      return members != null && members.hasPeers();
+    }
+
+    @Override
+    public boolean has(ShardId shard) {
+      Shard known = shards.known(shard);
+      return known != null && known.owned();
+    }
+
+    @Override
+    public boolean isFree(Head head) {
+      return members == null || members.isFree(head);
+    }
+
+    @Override
+    public boolean isDead(long incarnation) {
+      return members != null && members.isDead(incarnation);
+    }
+
+    @Override
+    public void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+      Consumer<Outcome<ControlResult>> control =
+          outcome -> answer.accept(outcome.map(LetterFormat::encode));
+      switch (letter) {
+        case Letter.Cancel(JobRef job, String reason) ->
+            cancels.cancel(
+                job, reason, outcome -> answer.accept(outcome.map(LetterFormat::encode)));
+        case Letter.Pause(JobRef job, String reason) -> controls.pause(job, reason, control);
+        case Letter.Resume(JobRef job) -> controls.resume(job, control);
+        case Letter.Move(JobRef job, long due) -> controls.reschedule(job, due, control);
+        case Letter.Reschedule(JobRef job, byte[] schedule) ->
+            controls.reschedule(job, ScheduleFormat.decode(schedule), control);
+        case Letter.Prioritise(JobRef job, int priority) ->
+            controls.prioritise(job, priority, control);
+        case Letter.Trigger(JobRef job) -> controls.trigger(job, added(answer));
+        case Letter.Backfill(JobRef job, long from, long to) ->
+            controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
+        case Letter.Replay(JobRef job, Controls.Edit edit) -> controls.replay(job, edit, control);
+        case Letter.Discard(JobRef job) -> controls.discard(job, control);
+        case Letter.Look(JobRef job) -> adds.look(job, answer);
+        case Letter.Replace replace -> adds.replaceFor(replace, answer);
+        case Letter.Await(JobRef job, JobRef waiter) -> dependencies.await(job, waiter, answer);
+        case Letter.Tell tell -> dependencies.told(tell, answer);
+      }
+    }
+
+    private static Controls.Added added(Consumer<Outcome<byte[]>> answer) {
+      return new Controls.Added() {
+        @Override
+        public void added(List<JobRef> jobs) {
+          answer.accept(Outcome.ok(LetterFormat.encodeAdded(jobs)));
+        }
+
+        @Override
+        public void refused(Outcome<ControlResult> why) {
+          answer.accept(why.map(LetterFormat::encodeNotAdded));
+        }
+      };
     }
   }
 

@@ -3,10 +3,13 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -248,5 +251,165 @@ class ClusterTest {
     pass(Duration.ofHours(63));
     assertThat(b.running().size()).isBetween(15, 45);
     assertThat(b.running().size() + c.running().size()).isEqualTo(60);
+  }
+
+  // ---- what concerns a job that another node has
+
+  @Test
+  void jobOfAnotherNodeIsCancelled() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
+    assertThat(headOf(job).owner()).as("its owner").isEqualTo(1);
+    pass(Duration.ofSeconds(1));
+    assertThat(letters()).isEmpty();
+  }
+
+  private List<String> letters() {
+    return store.records().list("x\0", null, 100).orThrow().stream()
+        .map(Records.Stored::key)
+        .toList();
+  }
+
+  @Test
+  void jobOfAnotherNodeIsPausedResumedAndMoved() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    b.node().pause(job, "wait", answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.PAUSED);
+    b.node().resume(job, answers::add);
+    b.node().reschedule(job, b.nowMicros() + 5_000_000, answers::add);
+    b.node().prioritise(job, 3, answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(answers).hasSize(4).containsOnly(Outcome.ok(ControlResult.DONE));
+    pass(Duration.ofSeconds(5));
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void recurringJobOfAnotherNodeIsTriggeredOnce() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    long first = a.nowMicros() + Micros.ceil(Duration.ofHours(1));
+    JobRef job = a.add(a.recurring(Schedule.every(Duration.ofHours(1)), first));
+    List<JobRef> added = new ArrayList<>();
+    b.node()
+        .trigger(
+            job,
+            new Controls.Added() {
+              @Override
+              public void added(List<JobRef> jobs) {
+                added.addAll(jobs);
+              }
+
+              @Override
+              public void refused(Outcome<ControlResult> why) {
+                throw new AssertionError(why);
+              }
+            });
+    pass(Duration.ofSeconds(1));
+    assertThat(added).hasSize(1);
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void nameOfAJobOfAnotherNodeIsKnownAndItsJobReplaced() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    long due = a.nowMicros() + Micros.ceil(Duration.ofHours(1));
+    JobRef job = a.add(a.named("report", due, new byte[] {1}));
+    List<JobRef> again =
+        b.ask(b.named("report", b.nowMicros() + Micros.ceil(STEP), new byte[] {2}));
+    pass(Duration.ofSeconds(1));
+    assertThat(again).containsExactly(job);
+    assertThat(a.running()).hasSize(1);
+    assertThat(a.running().getFirst().spec().payload()).containsExactly(2);
+    a.finishOne();
+    List<JobRef> next = b.ask(b.named("report", due, new byte[] {3}));
+    pass(Duration.ofSeconds(1));
+    assertThat(next).hasSize(1).doesNotContain(job);
+  }
+
+  @Test
+  void endIsToldToAJobOfAnotherNode() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef first = addDueIn(a, Duration.ofSeconds(5));
+    List<JobRef> second = b.ask(b.after(first));
+    pass(Duration.ofSeconds(2));
+    assertThat(second).hasSize(1);
+    pass(Duration.ofSeconds(3).plus(STEP));
+    assertThat(b.running()).isEmpty();
+    a.finishOne();
+    pass(Duration.ofSeconds(1));
+    assertThat(b.running()).hasSize(1);
+    pass(Duration.ofSeconds(1));
+    assertThat(letters()).isEmpty();
+  }
+
+  @Test
+  void letterToANodeThatDiesIsServedByWhoeverTakesTheShard() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    kill(a);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(answers).isEmpty();
+    pass(DEAD_WITHIN.plusSeconds(1));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(c.running()).isEmpty();
+  }
+
+  @Test
+  void whatADeadNodeHadBegunIsSaidToBeUnknown() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    b.node().pause(job, "wait", answers::add);
+    pass(Duration.ofSeconds(1));
+    kill(a);
+    pass(DEAD_WITHIN.plusSeconds(1));
+    assertThat(answers).hasSize(1);
+    assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
+    pass(Duration.ofSeconds(1));
+    assertThat(letters()).isEmpty();
+  }
+
+  @Test
+  void letterOfANodeThatDiedIsDeleted() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    paused.add(a);
+    b.node().pause(job, "wait", outcome -> {});
+    b.settle();
+    b.settle();
+    kill(b);
+    assertThat(letters()).hasSize(1);
+    pass(STEP);
+    paused.clear();
+    pass(DEAD_WITHIN.plusSeconds(6));
+    assertThat(letters()).isEmpty();
   }
 }

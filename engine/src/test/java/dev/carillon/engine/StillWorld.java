@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
@@ -164,6 +165,13 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   JobRef add(JobSpec spec) {
+    List<JobRef> added = ask(spec);
+    settle();
+    return added.getFirst();
+  }
+
+  /** Where the job will stand once it is there, which may take time. */
+  List<JobRef> ask(JobSpec spec) {
     List<JobRef> added = new ArrayList<>();
     node.add(
         new AddRequest(
@@ -180,8 +188,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
                 throw why;
               }
             }));
-    settle();
-    return added.getFirst();
+    return added;
   }
 
   JobSpec spec(long dueMicros, int priority, long deadlineMicros, byte[] payload) {
@@ -207,6 +214,28 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       long deadlineMicros,
       byte[] payload,
       More more) {
+    return spec(namespace, null, dueMicros, priority, deadlineMicros, payload, more);
+  }
+
+  JobSpec named(String name, long dueMicros, byte[] payload) {
+    return spec(JobSpec.DEFAULT, name, dueMicros, 0, 0, payload, More.NONE);
+  }
+
+  /** One that waits for another. */
+  JobSpec after(JobRef other) {
+    More more =
+        More.NONE.with(List.of(new After(other, Dependency.Condition.SUCCEEDED)), List.of());
+    return spec(JobSpec.DEFAULT, null, micros, 0, 0, new byte[0], more);
+  }
+
+  private JobSpec spec(
+      String namespace,
+      @Nullable String name,
+      long dueMicros,
+      int priority,
+      long deadlineMicros,
+      byte[] payload,
+      More more) {
     return new JobSpec(
         dueMicros,
         micros,
@@ -216,7 +245,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
         1,
         namespace,
         JobSpec.DEFAULT,
-        null,
+        name,
         null,
         java.util.Map.of(),
         0,

@@ -1,0 +1,448 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Letters between nodes. A letter is a record addressed to a shard: whoever has the shard serves it
+ * and writes the answer into it; its sender reads that and deletes it.
+ *
+ * <pre>
+ * key      "x\0" shard "\0" sender's incarnation "." number
+ * value    byte 1, byte state: 1 asked, 2 begun, 3 answered; begun: long by whom; then the letter
+ *          or the answer
+ * </pre>
+ *
+ * <p>Crash table: the sender dies: nobody waits, and whoever sees the letter deletes it. The server
+ * dies before it answered: what does no harm twice is done again by the next owner of the shard; of
+ * anything else it was said before that it had begun, so its sender hears that the outcome is not
+ * known. The shard has no owner any more: the sender takes its letter back and claims the shard
+ * itself. The sender was taken for dead and its letter deleted: as if the server had died.
+ */
+final class Mail {
+  private static final String PREFIX = "x\0";
+  private static final int VERSION = 1;
+  private static final int ASKED = 1;
+  private static final int BEGUN = 2;
+  private static final int ANSWERED = 3;
+  private static final int PAGE = 500;
+  private static final int MOST_READ = 10_000;
+
+  /** Letters of this node that may be under way. */
+  private static final int MOST_SENT = 1_000;
+
+  /** What a letter may have; records are small. */
+  static final int MOST_BYTES = 60 << 10;
+
+  private static final long POLL_NANOS = 100_000_000;
+  private static final long IDLE_POLL_NANOS = 500_000_000;
+
+  /** For what those left behind who have died. */
+  private static final long ALONE_POLL_NANOS = 5_000_000_000L;
+
+  /** How often it is looked whether the shard of a letter still has an owner. */
+  private static final long LOOK_NANOS = 1_000_000_000;
+
+  /** After so long a letter is taken back. */
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
+
+  private final NodeEnvironment env;
+  private final Timers timers;
+  private final RecordChanges records;
+  private final long incarnation;
+  private final Host host;
+  private final Map<String, Sent> sent = new LinkedHashMap<>();
+  private final Set<String> inService = new HashSet<>();
+  private Timers.@Nullable Timer next;
+  private boolean polling;
+  private boolean pollAgain;
+  private boolean over;
+  private long number;
+
+  /** The node, as far as mail needs it. */
+  interface Host {
+    /** Whether there is anybody else. */
+    boolean hasPeers();
+
+    /** Whether this node has the shard. */
+    boolean has(ShardId shard);
+
+    /** Whether nobody alive has the shard. */
+    boolean isFree(Head head);
+
+    boolean isDead(long incarnation);
+
+    /** Does what the letter asks; unavailable means that nothing was done. */
+    void serve(Letter letter, Consumer<Outcome<byte[]>> answer);
+  }
+
+  private static final class Sent {
+    final String key;
+    final Letter letter;
+    final Consumer<Outcome<byte[]>> answer;
+    final Runnable again;
+    final long sinceNanos;
+    Stamp version;
+    boolean there;
+    boolean takingBack;
+    long lookedNanos;
+
+    Sent(
+        String key,
+        Letter letter,
+        Consumer<Outcome<byte[]>> answer,
+        Runnable again,
+        long sinceNanos) {
+      this.key = key;
+      this.letter = letter;
+      this.answer = answer;
+      this.again = again;
+      this.sinceNanos = sinceNanos;
+      this.lookedNanos = sinceNanos;
+      this.version = Stamp.ABSENT;
+    }
+  }
+
+  /** A letter as it lies there. */
+  private record Lying(
+      String key, Stamp version, ShardId shard, long sender, int state, ByteReader rest) {
+
+    static Lying read(Stored record) {
+      String key = record.key();
+      int at = PREFIX.length();
+      ShardId shard = ShardId.parse(key.substring(at, at + ShardId.TEXT_LENGTH));
+      int senderFrom = at + ShardId.TEXT_LENGTH + 1;
+      long sender =
+          Long.parseUnsignedLong(key.substring(senderFrom, key.indexOf('.', senderFrom)), 16);
+      ByteReader in = new ByteReader(record.value(), 0, record.value().length);
+      int version = in.u8();
+      if (version != VERSION) {
+        throw new UnknownFormatException("letter: version " + version + " (expected: 1)");
+      }
+      return new Lying(key, record.version(), shard, sender, in.u8(), in);
+    }
+  }
+
+  Mail(NodeEnvironment env, Timers timers, RecordChanges records, long incarnation, Host host) {
+    this.env = env;
+    this.timers = timers;
+    this.records = records;
+    this.incarnation = incarnation;
+    this.host = host;
+  }
+
+  /** Begins to look for letters. */
+  void start() {
+    pollIn(IDLE_POLL_NANOS);
+  }
+
+  /** Looks for no more. */
+  void stop() {
+    over = true;
+  }
+
+  // ---- sending
+
+  /**
+   * Asks whoever has the shard of the letter's job.
+   *
+   * @param again runs in the place of {@code answer} where nobody has it any more, and nothing was
+   *     done
+   */
+  void send(Letter letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
+    byte[] value = value(ASKED, LetterFormat.encode(letter));
+    if (sent.size() >= MOST_SENT || value.length > MOST_BYTES) {
+      answer.accept(
+          new Outcome.Unavailable<>(
+              sent.size() >= MOST_SENT
+                  ? "letters to other nodes: " + MOST_SENT + " are under way already"
+                  : "letter to another node: "
+                      + value.length
+                      + " bytes (expected: at most "
+                      + MOST_BYTES
+                      + ")"));
+      return;
+    }
+    Sent one = new Sent(key(letter), letter, answer, again, env.monotonicNanos());
+    sent.put(one.key, one);
+    one.version =
+        records.put(
+            one.key,
+            Stamp.ABSENT,
+            value,
+            inEffect -> {
+              one.there = inEffect;
+              if (inEffect) {
+                pollIn(POLL_NANOS);
+              } else {
+                sent.remove(one.key);
+                answer.accept(new Outcome.Unavailable<>("letter to another node: not written"));
+              }
+            },
+            why -> {
+              sent.remove(one.key);
+              answer.accept(new Outcome.Full<>(why));
+            });
+  }
+
+  private String key(Letter letter) {
+    return PREFIX
+        + letter.job().shard()
+        + '\0'
+        + Long.toHexString(incarnation)
+        + '.'
+        + Long.toHexString(0x1000_0000_0000_0000L + ++number); // in order, as text too
+  }
+
+  private static byte[] value(int state, byte[] rest) {
+    return new ByteWriter(2 + rest.length).u8(VERSION).u8(state).raw(rest).toBytes();
+  }
+
+  // ---- looking
+
+  /** Somebody rang: there is mail. */
+  void rang() {
+    pollIn(0);
+  }
+
+  private void pollIn(long nanos) {
+    long at = env.monotonicNanos() + nanos;
+    if (next != null && !next.isAfter(at)) {
+      return;
+    }
+    timers.cancel(next);
+    next = timers.at(at, this::poll);
+  }
+
+  private void poll() {
+    if (over) {
+      return;
+    }
+    if (polling) {
+      pollAgain = true;
+      return;
+    }
+    polling = true;
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        Mail::all,
+        outcome -> {
+          polling = false;
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> letters)) {
+            found(letters);
+          }
+          pollIn(pollAgain ? 0 : nanosToNext());
+          pollAgain = false;
+        });
+  }
+
+  private long nanosToNext() {
+    if (!sent.isEmpty()) {
+      return POLL_NANOS;
+    }
+    return host.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
+  }
+
+  private static Outcome<List<Stored>> all(Store store) {
+    List<Stored> all = new ArrayList<>();
+    String after = null;
+    while (true) {
+      Outcome<List<Stored>> page = store.records().list(PREFIX, after, PAGE);
+      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> letters))) {
+        return page;
+      }
+      all.addAll(letters);
+      if (letters.size() < PAGE || all.size() >= MOST_READ) {
+        return Outcome.ok(all);
+      }
+      after = letters.getLast().key();
+    }
+  }
+
+  private void found(List<Stored> letters) {
+    Set<String> seen = new HashSet<>();
+    for (Stored record : letters) {
+      seen.add(record.key());
+      try {
+        found(Lying.read(record));
+      } catch (UnknownFormatException | DamagedException | IllegalArgumentException e) {
+        env.report("a letter cannot be read: " + e.getMessage(), null);
+      }
+    }
+    if (letters.size() < MOST_READ) {
+      sent.values().stream()
+          .filter(one -> one.there && !one.takingBack && !seen.contains(one.key))
+          .toList()
+          .forEach(this::deletedByOthers);
+    }
+    List.copyOf(sent.values()).forEach(this::lookAfter);
+  }
+
+  private void found(Lying letter) {
+    if (letter.sender() == incarnation) {
+      Sent one = sent.get(letter.key());
+      if (one != null && letter.state() == ANSWERED) {
+        answered(one, letter, LetterFormat.decodeAnswer(letter.rest()));
+      } else if (one != null && letter.state() == BEGUN && host.isDead(letter.rest().i64())) {
+        answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
+      }
+    } else if (host.isDead(letter.sender())) {
+      if (!inService.contains(letter.key())) {
+        delete(letter.key(), letter.version());
+      }
+    } else if (host.has(letter.shard()) && !inService.contains(letter.key())) {
+      serve(letter);
+    }
+  }
+
+  private void answered(Sent one, Lying letter, Outcome<byte[]> outcome) {
+    sent.remove(one.key);
+    delete(letter.key(), letter.version());
+    one.answer.accept(outcome);
+  }
+
+  private void delete(String key, Stamp version) {
+    records.change(key, version, null, inEffect -> {});
+  }
+
+  /** Its node was taken for dead meanwhile. */
+  private void deletedByOthers(Sent one) {
+    sent.remove(one.key);
+    if (one.letter.isRepeatable()) {
+      one.again.run();
+    } else {
+      one.answer.accept(new Outcome.Unknown<>("the node that was asked may have done it"));
+    }
+  }
+
+  /** Nobody may be there to serve it. */
+  private void lookAfter(Sent one) {
+    long now = env.monotonicNanos();
+    if (!one.there || one.takingBack || now - one.lookedNanos < LOOK_NANOS) {
+      return;
+    }
+    one.lookedNanos = now;
+    if (now - one.sinceNanos >= PATIENCE_NANOS) {
+      takeBack(
+          one,
+          () ->
+              one.answer.accept(
+                  new Outcome.Unavailable<>("the node that has the job's shard did not answer")));
+      return;
+    }
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> store.journals().head(one.letter.job().shard()),
+        outcome -> {
+          boolean gone = outcome instanceof Outcome.Fenced<Head>;
+          boolean free = outcome instanceof Outcome.Ok<Head>(Head head) && host.isFree(head);
+          if (gone || free) {
+            takeBack(one, one.again);
+          }
+        });
+  }
+
+  /** Where nobody has begun with it. */
+  private void takeBack(Sent one, Runnable then) {
+    if (one.takingBack || !sent.containsKey(one.key)) {
+      return;
+    }
+    one.takingBack = true;
+    records.change(
+        one.key,
+        one.version,
+        null,
+        inEffect -> {
+          one.takingBack = false;
+          if (inEffect) {
+            sent.remove(one.key);
+            then.run();
+          } else if (env.monotonicNanos() - one.sinceNanos >= 2 * PATIENCE_NANOS) {
+            sent.remove(one.key);
+            one.answer.accept(new Outcome.Unknown<>("the node that was asked did not answer"));
+          }
+        });
+  }
+
+  // ---- serving
+
+  private void serve(Lying lying) {
+    if (lying.state() == BEGUN) {
+      long by = lying.rest().i64();
+      if (by != incarnation && host.isDead(by)) {
+        inService.add(lying.key());
+        reply(
+            lying.key(), lying.version(), new Outcome.Unknown<>("the node that had begun is gone"));
+      }
+      return;
+    }
+    if (lying.state() != ASKED) {
+      return;
+    }
+    byte[] asked = lying.rest().rest();
+    Letter letter = LetterFormat.decode(asked);
+    inService.add(lying.key());
+    if (letter.isRepeatable()) {
+      serve(letter, outcome -> served(lying.key(), lying.version(), asked, true, outcome));
+      return;
+    }
+    byte[] begun =
+        new ByteWriter(10 + asked.length)
+            .u8(VERSION)
+            .u8(BEGUN)
+            .i64(incarnation)
+            .raw(asked)
+            .toBytes();
+    Stamp[] version = new Stamp[1];
+    version[0] =
+        records.change(
+            lying.key(),
+            lying.version(),
+            begun,
+            inEffect -> {
+              if (inEffect) {
+                serve(letter, outcome -> served(lying.key(), version[0], asked, false, outcome));
+              } else {
+                inService.remove(lying.key()); // taken back
+              }
+            });
+  }
+
+  /** Something that this version cannot make sense of, a zone say, is answered too. */
+  private void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+    try {
+      host.serve(letter, answer);
+    } catch (RuntimeException e) {
+      env.report("a letter of another node could not be served", e);
+      answer.accept(new Outcome.Damaged<>(e.getMessage() + ""));
+    }
+  }
+
+  private void served(
+      String key, Stamp version, byte[] asked, boolean repeatable, Outcome<byte[]> outcome) {
+    if (!(outcome instanceof Outcome.Unavailable<byte[]>)) {
+      reply(key, version, outcome);
+    } else if (repeatable) {
+      inService.remove(key); // nothing was done: whoever has the shard does it
+    } else {
+      records.change(key, version, value(ASKED, asked), inEffect -> inService.remove(key));
+    }
+  }
+
+  private void reply(String key, Stamp version, Outcome<byte[]> outcome) {
+    byte[] answer = LetterFormat.encode(outcome);
+    records.change(key, version, value(ANSWERED, answer), inEffect -> inService.remove(key));
+  }
+}
