@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.Append;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;

@@ -2,6 +2,7 @@ package dev.carillon.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;
