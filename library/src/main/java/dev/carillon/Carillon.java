@@ -137,7 +137,8 @@ public final class Carillon implements AutoCloseable {
   /**
    * Opens the store at a URL, making it where there is none, and starts.
    *
-   * @param url {@code jdbc:sqlite:FILE}
+   * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
+   *     {@code carillon-store-postgres}; see {@link CarillonBuilder#storeOption} for parameters
    * @return what is open until it is closed
    * @throws IllegalArgumentException if the URL is of no supported store
    * @throws dev.carillon.api.StoreLockedException if another process has the store
@@ -150,9 +151,9 @@ public final class Carillon implements AutoCloseable {
   }
 
   /**
-   * Opens the store behind a data source, which must be one of SQLite today, and starts.
+   * Opens the store behind a data source of PostgreSQL or SQLite and starts.
    *
-   * @param dataSource the data source; only its URL is used
+   * @param dataSource the data source; of SQLite only its URL is used
    * @return what is open until it is closed
    * @throws IllegalArgumentException if it is of no supported database
    */

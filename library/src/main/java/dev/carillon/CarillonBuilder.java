@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -45,6 +46,7 @@ public final class CarillonBuilder {
   @Nullable Store store;
   @Nullable String url;
   @Nullable DataSource dataSource;
+  final Map<String, String> storeOptions = new TreeMap<>();
   @Nullable NodeIdProvider nodeIds;
   @Nullable Duration memberTimeout;
   Duration forgetAfter = Duration.ofMinutes(10);
@@ -79,7 +81,8 @@ public final class CarillonBuilder {
   /**
    * The store at a URL.
    *
-   * @param url today {@code jdbc:sqlite:FILE}
+   * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
+   *     {@code carillon-store-postgres}
    * @return this
    */
   public CarillonBuilder url(String url) {
@@ -88,13 +91,48 @@ public final class CarillonBuilder {
   }
 
   /**
-   * The store behind a data source, which must be one of SQLite today. Only its URL is used.
+   * The store behind a data source of PostgreSQL, whose connections are borrowed and given back as
+   * they were, or of SQLite, of which only the URL is used. It is not closed with Carillon.
    *
    * @param dataSource the data source
    * @return this
    */
   public CarillonBuilder dataSource(DataSource dataSource) {
     this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+    return this;
+  }
+
+  /**
+   * The database schema of a store in PostgreSQL, made where it is missing.
+   *
+   * @param schema {@code carillon} by default
+   * @return this
+   */
+  public CarillonBuilder schema(String schema) {
+    return storeOption("schema", schema);
+  }
+
+  /**
+   * Whose jobs a store in PostgreSQL shows: clusters that share a schema do not see each other.
+   *
+   * @param cluster {@code main} by default
+   * @return this
+   */
+  public CarillonBuilder cluster(String cluster) {
+    return storeOption("cluster", cluster);
+  }
+
+  /**
+   * A setting of the store, by its name there. For PostgreSQL these are the fields of {@code
+   * PostgresOptions}: {@code poolSize}, {@code statementTimeout}, {@code push}, {@code pooler}, …
+   * They can also stand in the URL, as {@code carillon.poolSize=4}.
+   *
+   * @param name the name
+   * @param value its value; a duration as {@code 2s} or {@code P8D}
+   * @return this
+   */
+  public CarillonBuilder storeOption(String name, String value) {
+    storeOptions.put(text("store option", name), Objects.requireNonNull(value, "value"));
     return this;
   }
 

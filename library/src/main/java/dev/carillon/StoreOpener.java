@@ -1,22 +1,16 @@
 package dev.carillon;
 
-import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
-import dev.carillon.store.jdbc.SqliteStore;
+import dev.carillon.store.StoreAddress;
+import dev.carillon.store.Stores;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** Finds the store that a builder says. */
 final class StoreOpener {
-  private static final String SQLITE = "jdbc:sqlite:";
-  private static final String MEMORY = "memory:";
-  private static final String SUPPORTED =
-      "jdbc:sqlite:FILE, a file on this machine; or memory: for throw-away work";
 
   private StoreOpener() {}
 
@@ -29,31 +23,27 @@ final class StoreOpener {
     }
     Store store = options.store;
     if (store != null) {
+      if (!options.storeOptions.isEmpty()) {
+        throw new IllegalArgumentException(
+            "store options: %s (expected: none for a store that is open already)"
+                .formatted(options.storeOptions.keySet()));
+      }
       return store;
     }
     DataSource dataSource = options.dataSource;
-    return open(dataSource != null ? urlOf(dataSource) : options.url);
+    String url = dataSource != null ? urlOf(dataSource) : Objects.requireNonNull(options.url);
+    return Stores.open(new StoreAddress(url, dataSource, options.storeOptions));
   }
 
-  private static Store open(@Nullable String url) {
-    String lower = url == null ? "" : url.toLowerCase(Locale.ROOT);
-    if (url != null && lower.startsWith(SQLITE)) {
-      return SqliteStore.open(SqliteStore.fileOf(url));
-    }
-    if (lower.equals(MEMORY)) {
-      return new MemoryStore();
-    }
-    throw new IllegalArgumentException("url: " + url + " (expected: " + SUPPORTED + ")");
-  }
-
+  /** Says of which database it is, and where SQLite's file lies. */
   private static String urlOf(DataSource dataSource) {
     try (Connection connection = dataSource.getConnection()) {
       String url = connection.getMetaData().getURL();
-      if (url == null || !url.toLowerCase(Locale.ROOT).startsWith(SQLITE)) {
+      if (url == null) {
         throw new IllegalArgumentException(
             "data source: of "
                 + connection.getMetaData().getDatabaseProductName()
-                + " (expected: one of SQLite, the only database supported today)");
+                + " without a URL (expected: one of SQLite or PostgreSQL)");
       }
       return url;
     } catch (SQLException e) {

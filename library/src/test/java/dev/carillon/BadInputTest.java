@@ -137,7 +137,7 @@ class BadInputTest {
         option("namespace", b -> b.limitNamespace("", 1)),
         option("store", b -> b.open()),
         option("store", b -> b.inMemory().url("jdbc:sqlite:x").open()),
-        option("url", b -> b.url("jdbc:postgresql://localhost/x").open()),
+        option("url", b -> b.url("jdbc:oracle:thin:@localhost").open()),
         option("url", b -> b.url("jobs.db").open()),
         option("url", b -> b.url("jdbc:sqlite::memory:").open()));
   }
@@ -204,8 +204,8 @@ class BadInputTest {
 
     assertThatThrownBy(() -> Carillon.open(dataSource(() -> other)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("Other DB")
-        .hasMessageContaining("SQLite");
+        .hasMessageContaining("jdbc:other:x")
+        .hasMessageContaining("jdbc:sqlite:FILE");
     assertThatThrownBy(
             () ->
                 Carillon.open(

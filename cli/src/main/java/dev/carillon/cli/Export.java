@@ -67,8 +67,12 @@ final class Export extends StoreCommand implements Callable<Integer> {
 
   /** Who writes there writes over what is read. */
   private void refuseTheStoresOwn(Path file) throws IOException {
+    Path store = storeFile();
+    if (store == null) {
+      return;
+    }
     Path target = real(file);
-    for (Path own : SqliteStore.filesOf(real(storeFile()))) {
+    for (Path own : SqliteStore.filesOf(real(store))) {
       if (target.equals(own)) {
         throw new IllegalArgumentException(
             "output: " + file + " (expected: no file of the store that is read)");

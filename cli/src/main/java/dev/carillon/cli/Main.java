@@ -1,6 +1,8 @@
 package dev.carillon.cli;
 
 import java.io.PrintWriter;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -23,6 +25,9 @@ import picocli.CommandLine.Spec;
     })
 public final class Main implements Runnable {
 
+  /** A pool tells of its start and its end, which says nothing to whoever runs a command. */
+  private static final Logger POOL_LOG = Logger.getLogger("com.zaxxer.hikari");
+
   @Spec private CommandSpec spec;
 
   private Main() {
@@ -35,6 +40,7 @@ public final class Main implements Runnable {
    * @param args the command and its arguments
    */
   public static void main(String[] args) {
+    POOL_LOG.setLevel(Level.WARNING);
     System.exit(commandLine().execute(args));
   }
 

@@ -7,10 +7,14 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
+import dev.carillon.store.StoreAddress;
+import dev.carillon.store.Stores;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,8 +28,12 @@ import picocli.CommandLine.Spec;
 @Command
 abstract class StoreCommand {
   private static final int SHARDS_A_PAGE = 256;
+  private static final String SQLITE = "jdbc:sqlite:";
 
-  @Parameters(index = "0", paramLabel = "URL", description = "the store: jdbc:sqlite:FILE")
+  @Parameters(
+      index = "0",
+      paramLabel = "URL",
+      description = "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE")
   private String url = "";
 
   @Option(
@@ -73,17 +81,14 @@ abstract class StoreCommand {
     }
   }
 
-  /** The file of the store. */
-  Path storeFile() {
-    if (!url.startsWith("jdbc:")) {
-      throw new IllegalArgumentException("URL: " + url + " (expected: jdbc:sqlite:FILE)");
-    }
-    return SqliteStore.fileOf(url);
+  /** The file of the store; null for one that is not a file of this machine. */
+  @Nullable Path storeFile() {
+    return url.toLowerCase(Locale.ROOT).startsWith(SQLITE) ? SqliteStore.fileOf(url) : null;
   }
 
   /** Shows {@code use} every job of the store that can be read, shard by shard. */
   Reading eachJob(Use use) throws Exception {
-    try (Store store = SqliteStore.openReadOnly(storeFile())) {
+    try (Store store = Stores.openReadOnly(StoreAddress.of(url))) {
       return new Pass(store, use).run();
     }
   }

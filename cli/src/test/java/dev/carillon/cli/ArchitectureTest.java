@@ -4,6 +4,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.JavaModifier.SYNCHRONIZED;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -28,6 +29,7 @@ import com.tngtech.archunit.thirdparty.org.objectweb.asm.Opcodes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.sql.Connection;
 import java.util.Date;
 import java.util.List;
 import java.util.Random;
@@ -37,6 +39,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -51,6 +54,7 @@ class ArchitectureTest {
   private static final String ENGINE = "dev.carillon.engine";
   private static final String STORE_JDBC = "dev.carillon.store.jdbc";
   private static final String STORE_POSTGRES = "dev.carillon.store.postgres";
+  private static final String FIXTURE = "dev.carillon.fixture";
   private static final String LIBRARY = "dev.carillon";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String SIMULATOR = "dev.carillon.simulator";
@@ -68,15 +72,16 @@ class ArchitectureTest {
   Stream<DynamicTest> modulesDependOnlyOnThoseTheyMay() {
     return tests(
         onlyTheJdkAnd(API, "org.jspecify.."),
-        onlyTheJdkAnd(STORE, API, "org.jspecify.."),
+        onlyTheJdkAnd(STORE, API, "org.jspecify..", "javax.sql.."),
         onlyTheJdkAnd(ENGINE, API, STORE, "org.jspecify.."),
         noModuleBut(STORE_JDBC, API, STORE),
         noModuleBut(STORE_POSTGRES, API, STORE),
+        noModuleBut(FIXTURE),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
         noModuleBut(SIMULATOR, API, STORE, ENGINE),
-        noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
-        noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
+        noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
         classes()
             .should()
@@ -86,6 +91,7 @@ class ArchitectureTest {
                 ENGINE,
                 STORE_JDBC,
                 STORE_POSTGRES,
+                FIXTURE,
                 LIBRARY,
                 TESTKIT,
                 SIMULATOR,
@@ -107,11 +113,27 @@ class ArchitectureTest {
             .because("JSON is one codec of the library, not a need of the core"),
         noClasses()
             .that()
-            .resideInAnyPackage(STORE, ENGINE, SIMULATOR)
+            .resideInAnyPackage(ENGINE, SIMULATOR)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql..", "javax.sql..", "org.sqlite..", "org.postgresql..")
             .because("the core knows no database"),
+        noClasses()
+            .that()
+            .resideInAPackage(STORE)
+            .should()
+            .dependOnClassesThat(
+                resideInAnyPackage("java.sql..", "javax.sql..", "org.sqlite..", "org.postgresql..")
+                    .and(not(type(DataSource.class)))
+                    .and(not(type(Connection.class))))
+            .because("the contract hands through what users have, and no more"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage(FIXTURE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.zonky..")
+            .because("one module starts servers"),
         noClasses()
             .that()
             .resideOutsideOfPackage(STORE_POSTGRES)

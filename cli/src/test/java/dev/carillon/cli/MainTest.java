@@ -8,6 +8,7 @@ import dev.carillon.api.JobType;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -97,6 +98,20 @@ class MainTest {
         .filter(job -> job.get(field).asString().equals(value))
         .findFirst()
         .orElseThrow();
+  }
+
+  @Test
+  void everyCommandReadsPostgresAsItReadsAFile() {
+    String postgres = PostgresServer.shared().url() + "&carillon.cluster=command-line";
+    assertThat(run("export", postgres)).isEqualTo(1);
+    assertThat(err.toString()).contains("schema carillon, cluster command-line");
+    try (Carillon carillon = Carillon.builder().url(postgres).daemon(true).open()) {
+      carillon.schedule(COUNT.job(List.of()).named("later").in(Duration.ofDays(40)));
+      assertThat(run("export", postgres)).isZero();
+    }
+    assertThat(out.toString().lines()).singleElement().asString().contains("later");
+    assertThat(run("query", postgres, "select name, state from jobs")).isZero();
+    assertThat(out.toString()).contains("SCHEDULED");
   }
 
   @Test

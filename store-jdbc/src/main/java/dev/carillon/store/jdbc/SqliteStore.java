@@ -46,7 +46,7 @@ public final class SqliteStore implements Store {
           64 << 10,
           3 << 10);
 
-  private static final String URL_PREFIX = "jdbc:sqlite:";
+  static final String URL_PREFIX = "jdbc:sqlite:";
 
   private final Path file;
   private final String incarnation;

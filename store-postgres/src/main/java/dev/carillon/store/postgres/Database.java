@@ -33,12 +33,15 @@ final class Database {
   private final DataSource source;
   private final PostgresOptions options;
   private final Identity identity;
+  private final PostgresStore.Access access;
   private volatile boolean closed;
 
-  Database(DataSource source, PostgresOptions options, Identity identity) {
+  Database(
+      DataSource source, PostgresOptions options, Identity identity, PostgresStore.Access access) {
     this.source = source;
     this.options = options;
     this.identity = identity;
+    this.access = access;
   }
 
   /** What happens in one transaction. May be run again where it was undone by the server. */
@@ -85,7 +88,7 @@ final class Database {
       return borrowed(
           options.statementTimeout(),
           session -> {
-            identity.refuseChanged();
+            requireWritable();
             session.connection().setAutoCommit(true);
             try {
               return statement.run(session);
@@ -153,7 +156,7 @@ final class Database {
   /** Throws what happened before the commit was sent: nothing was done then. */
   private <T> Outcome<T> attempt(Session session, Duration timeout, Step<T> step)
       throws SQLException {
-    identity.refuseChanged();
+    requireWritable();
     Connection connection = session.connection();
     connection.setAutoCommit(false);
     boolean ended = false;
@@ -170,6 +173,13 @@ final class Database {
         rollback(connection);
       }
     }
+  }
+
+  private void requireWritable() throws SQLException {
+    if (access == PostgresStore.Access.READS) {
+      throw new SQLException("the store was opened for reading only", "25006");
+    }
+    identity.refuseChanged();
   }
 
   private <T> Outcome<T> commit(Connection connection, Outcome<T> outcome) throws SQLException {

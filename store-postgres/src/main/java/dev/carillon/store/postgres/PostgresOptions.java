@@ -46,7 +46,7 @@ public record PostgresOptions(
     long rotateBytes,
     Duration keepTables) {
 
-  private static final String URL_PREFIX = "jdbc:postgresql:";
+  static final String URL_PREFIX = "jdbc:postgresql:";
   private static final int MAX_SCHEMA_BYTES = 63;
   private static final int MAX_CLUSTER_BYTES = 1_024;
   private static final int MAX_POOL_SIZE = 1_000;
@@ -158,7 +158,7 @@ public record PostgresOptions(
     private Builder() {}
 
     /** Whom to connect as, and the password. */
-    public Builder user(String user, @Nullable String password) {
+    public Builder user(@Nullable String user, @Nullable String password) {
       this.user = user;
       this.password = password;
       return this;
@@ -202,7 +202,17 @@ public record PostgresOptions(
 
     /** When the next table of entries is begun: after a time, or at a size. */
     public Builder rotate(Duration every, long bytes) {
+      return rotateEvery(every).rotateBytes(bytes);
+    }
+
+    /** After how long the next table of entries is begun. */
+    Builder rotateEvery(Duration every) {
       this.rotateEvery = every;
+      return this;
+    }
+
+    /** At which size the next table of entries is begun. */
+    Builder rotateBytes(long bytes) {
       this.rotateBytes = bytes;
       return this;
     }

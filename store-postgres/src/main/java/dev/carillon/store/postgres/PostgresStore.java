@@ -65,6 +65,12 @@ public final class PostgresStore implements Store {
 
   private static final String NO_PRIVILEGE = "42501";
 
+  /** What a store is opened for. */
+  enum Access {
+    READS,
+    WRITES
+  }
+
   private final PostgresOptions options;
   private final Cluster cluster;
   private final @Nullable HikariDataSource ownPool;
@@ -72,7 +78,7 @@ public final class PostgresStore implements Store {
   private final Journals journals;
   private final Records records;
   private final @Nullable PostgresDoorbells doorbells;
-  private final Rotation rotation;
+  private final Rotation rotation; // begun unless this is for reading only
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private PostgresStore(
@@ -110,15 +116,33 @@ public final class PostgresStore implements Store {
    *     denies what is needed
    */
   public static PostgresStore open(PostgresOptions options) {
+    return open(options, Access.WRITES);
+  }
+
+  /**
+   * Opens an existing store for reading only: makes and changes nothing, and every write answers
+   * unavailable.
+   *
+   * @throws StoreVersionException if a newer version has migrated its tables
+   * @throws StoreUnavailableException if it is not there, or of an older version that no node has
+   *     migrated yet, or the server cannot be reached or is a standby
+   */
+  public static PostgresStore openReadOnly(PostgresOptions options) {
+    return open(options, Access.READS);
+  }
+
+  private static PostgresStore open(PostgresOptions options, Access access) {
     HikariDataSource pool = options.dataSource() == null ? pool(options) : null;
     DataSource source = pool == null ? Objects.requireNonNull(options.dataSource()) : pool;
     boolean opened = false;
     try {
       Identity identity = new Identity(options);
-      Cluster cluster = new Cluster(new Database(source, options, identity), identity);
-      Durability durability = ready(source, options, cluster);
+      Cluster cluster = new Cluster(new Database(source, options, identity, access), identity);
+      Durability durability = ready(source, options, cluster, access);
       PostgresStore store = new PostgresStore(options, cluster, info(options, durability), pool);
-      store.rotation.begin();
+      if (access == Access.WRITES) {
+        store.rotation.begin();
+      }
       opened = true;
       return store;
     } catch (SQLException e) {
@@ -183,14 +207,19 @@ public final class PostgresStore implements Store {
     return properties;
   }
 
-  private static Durability ready(DataSource source, PostgresOptions options, Cluster cluster)
+  private static Durability ready(
+      DataSource source, PostgresOptions options, Cluster cluster, Access access)
       throws SQLException {
     try (Connection connection = source.getConnection()) {
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
       Session session = new Session(connection, options.schema(), 0);
       Schema schema = new Schema(options);
-      schema.ready(session);
+      if (access == Access.WRITES) {
+        schema.ready(session);
+      } else {
+        schema.requireThere(session);
+      }
       cluster.identity().begin(session, schema.cluster(session), cluster::forgetAll);
       Durability durability = durability(session, options);
       connection.setAutoCommit(autoCommit);

@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -100,6 +101,18 @@ final class Schema {
     checkServer(session);
     if (format(session) != FORMAT) {
       migrate(session);
+    }
+  }
+
+  /** For those who only read: refuses what is not there as it should be. */
+  void requireThere(Session session) throws SQLException {
+    checkServer(session);
+    int format = format(session);
+    if (format != FORMAT || knownCluster(session) == 0) {
+      throw new StoreUnavailableException(
+          "store: %s: %s (expected: one that a node has opened)"
+              .formatted(
+                  options.where(), format == FORMAT ? "no such cluster" : "format " + format));
     }
   }
 

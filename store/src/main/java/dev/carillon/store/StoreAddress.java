@@ -1,0 +1,47 @@
+package dev.carillon.store;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a store is.
+ *
+ * @param url its URL, which says which kind it is
+ * @param dataSource where connections come from; null where the URL says all
+ * @param options further settings, by names that the kind of store knows
+ */
+public record StoreAddress(
+    String url, @Nullable DataSource dataSource, Map<String, String> options) {
+
+  public StoreAddress {
+    Objects.requireNonNull(url, "url");
+    options = Map.copyOf(options);
+  }
+
+  /** The store at a URL, without further settings. */
+  public static StoreAddress of(String url) {
+    return new StoreAddress(url, null, Map.of());
+  }
+
+  /**
+   * For kinds that have no settings.
+   *
+   * @throws IllegalArgumentException if there is one
+   */
+  public void requireNoOptions() {
+    if (!options.isEmpty()) {
+      throw new IllegalArgumentException(
+          "store options: %s (expected: none for %s)"
+              .formatted(new TreeSet<>(options.keySet()), url));
+    }
+  }
+
+  /** Without the values of options, one of which may be a password. */
+  @Override
+  public String toString() {
+    return "StoreAddress[" + url.replaceAll("[?].*", "") + ", " + options.keySet() + "]";
+  }
+}

@@ -1,0 +1,45 @@
+package dev.carillon.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** How an address leads to a store. */
+class StoresTest {
+
+  @Test
+  void aStoreInMemoryIsFoundByItsUrl() {
+    try (Store store = Stores.open(StoreAddress.of("memory:"))) {
+      assertThat(store.info().kind()).isEqualTo("memory");
+    }
+  }
+
+  @Test
+  void aMissingArtifactIsNamedAndThePasswordInTheUrlIsNot() {
+    assertThatThrownBy(
+            () ->
+                Stores.choose(
+                    "jdbc:PostgreSQL://host/db?password=secret", List.of(new MemoryProvider())))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("dev.carillon:carillon-store-postgres")
+        .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void anUnknownUrlIsRefusedWithThoseThatAreKnown() {
+    assertThatThrownBy(() -> Stores.open(StoreAddress.of("jdbc:oracle:thin:@host")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("url: jdbc:oracle:thin:@host (expected: memory: for throw-away work)");
+  }
+
+  @Test
+  void anOptionThatAKindDoesNotHaveIsRefused() {
+    assertThatThrownBy(
+            () -> Stores.open(new StoreAddress("memory:", null, Map.of("schema", "jobs"))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("[schema] (expected: none");
+  }
+}
