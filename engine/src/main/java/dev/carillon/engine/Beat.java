@@ -34,6 +34,7 @@ final class Beat {
   private final long writer;
   private final Set<Member.Trait> traits = EnumSet.noneOf(Member.Trait.class);
   private long beats;
+  private long controls;
   private long sequence;
   private Stamp version = Stamp.ABSENT;
   private @Nullable Sent unknown;
@@ -70,7 +71,13 @@ final class Beat {
 
   /** What the next beat says of this node. */
   Member self() {
-    return new Member(options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits));
+    return new Member(
+        options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits), controls);
+  }
+
+  /** This node acts on what operators have set, up to that version. */
+  void actsOn(long version) {
+    controls = version;
   }
 
   /** Whether this node says of itself that it leaves. */

@@ -12,13 +12,15 @@ import java.util.Set;
  * incarnation  long
  * beat         varint
  * traits       varint  a bit each
+ * controls     varint
  * </pre>
  *
  * @param nodeId stable across restarts; decides whose shards come home to it, and nothing else
  * @param incarnation random per start; what stands in claims
  * @param beat grows with each beat
+ * @param controls the version of what operators have set that it acts on
  */
-record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
+record Member(String nodeId, long incarnation, long beat, Set<Trait> traits, long controls) {
   private static final int VERSION = 1;
 
   /** What others should know of a member. */
@@ -48,6 +50,7 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
         .i64(incarnation)
         .varint(beat)
         .varint(bits)
+        .varint(controls)
         .toBytes();
   }
 
@@ -67,12 +70,12 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits) {
         traits.add(trait);
       }
     }
-    return new Member(nodeId, incarnation, beat, traits);
+    return new Member(nodeId, incarnation, beat, traits, in.varint());
   }
 
   /** One whose record only later versions can read: it is there, and no more is known of it. */
   static Member unreadable(long incarnation) {
-    return new Member("", incarnation, 0, EnumSet.of(Trait.LEAVING));
+    return new Member("", incarnation, 0, EnumSet.of(Trait.LEAVING), Long.MAX_VALUE);
   }
 
   boolean isGone() {

@@ -22,7 +22,7 @@ import java.util.Set;
  * same beat. Every wait is measured by this node's monotonic clock. A wrong judgement costs a
  * take-over and nothing else: epochs decide who may write.
  */
-final class Members implements Directory {
+final class Members implements Directory, ControlVersion.Host {
   private static final int PAGE = 1000;
 
   /** Owners without a record of whom this node keeps in mind since when it wonders. */
@@ -33,6 +33,7 @@ final class Members implements Directory {
   private final NodeOptions options;
   private final Membership settings;
   private final Beat beat;
+  private final ControlVersion controls;
   private final Host host;
   private final long writer;
   private final Map<Long, Peer> peers = new HashMap<>();
@@ -48,6 +49,9 @@ final class Members implements Directory {
   interface Host extends Beat.Host {
     /** Members came, went or died. */
     void membersChanged();
+
+    /** Operators have set something: it is read and acted on; then {@code done} runs. */
+    void controlsChanged(Runnable done);
   }
 
   private static final class Peer {
@@ -77,13 +81,20 @@ final class Members implements Directory {
     }
   }
 
-  Members(NodeEnvironment env, Timers timers, NodeOptions options, Membership settings, Host host) {
+  Members(
+      NodeEnvironment env,
+      Timers timers,
+      NodeOptions options,
+      Membership settings,
+      RecordChanges records,
+      Host host) {
     this.env = env;
     this.timers = timers;
     this.options = options;
     this.settings = settings;
     this.host = host;
     this.beat = new Beat(env, timers, options, settings, host);
+    this.controls = new ControlVersion(records, beat, this);
     this.writer = env.random() | 1;
   }
 
@@ -95,6 +106,26 @@ final class Members implements Directory {
 
   Beat beat() {
     return beat;
+  }
+
+  ControlVersion controls() {
+    return controls;
+  }
+
+  @Override
+  public void controlsChanged(Runnable done) {
+    host.controlsChanged(done);
+  }
+
+  @Override
+  public long actedOnByAll() {
+    long least = Long.MAX_VALUE;
+    for (Peer peer : peers.values()) {
+      if (peer.isThere()) {
+        least = Math.min(least, peer.member.controls());
+      }
+    }
+    return least;
   }
 
   /** Tells the others that this node is about to go: they do not count on it any more. */
@@ -151,6 +182,10 @@ final class Members implements Directory {
     lastReadNanos = now;
     Set<Long> there = new HashSet<>();
     for (Stored record : records) {
+      if (record.key().equals(ControlVersion.KEY)) {
+        controls.saw(record);
+        continue;
+      }
       Member seen = read(record);
       if (seen.incarnation() != options.incarnation()) {
         there.add(seen.incarnation());
@@ -164,6 +199,7 @@ final class Members implements Directory {
       drawAgain();
       host.membersChanged();
     }
+    controls.look();
   }
 
   private static Member read(Stored record) {

@@ -39,6 +39,12 @@ public final class Node {
   private static final int ARRIVALS_A_TURN = 2048;
   private static final long RETRY_NANOS = 50_000_000;
 
+  /** How soon a job of another node is looked at that is watched here, and how late at most. */
+  private static final long WATCH_NANOS = 250_000_000;
+
+  private static final long MOST_WATCH = 4_000_000_000L;
+  private static final int WATCHED_AT_ONCE = 64;
+
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Timers timers = new Timers();
@@ -66,6 +72,11 @@ public final class Node {
 
   private final Mail mail;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
+
+  /** Jobs of other nodes that are watched here, as they were when they were last looked at. */
+  private final Map<JobRef, JobInfo> seenAway = new HashMap<>();
+
+  private Timers.@Nullable Timer watchedLook;
   private long clockOffsetMicros;
   private boolean stopping;
 
@@ -82,7 +93,9 @@ public final class Node {
     this.records = new RecordChanges(env, options.incarnation(), timers);
     Membership membership = options.membership();
     this.members =
-        membership == null ? null : new Members(env, timers, options, membership, new MemberHost());
+        membership == null
+            ? null
+            : new Members(env, timers, options, membership, records, new MemberHost());
     Directory directory = members != null ? members : Directory.ALONE;
     this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
     this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
@@ -396,12 +409,24 @@ public final class Node {
     flow.standard(subject, change);
   }
 
-  /** Sets what counts for a queue or namespace, across restarts. */
+  /**
+   * Sets what counts for a queue or namespace, across restarts; answered when every node that is
+   * there acts on it.
+   */
   public void changeFlow(
       Flow.Subject subject,
       UnaryOperator<FlowSetting> change,
       Consumer<Outcome<FlowSetting>> answer) {
-    flow.change(subject, change, answer);
+    flow.change(
+        subject,
+        change,
+        outcome -> {
+          if (members == null || !outcome.isOk()) {
+            answer.accept(outcome);
+          } else {
+            members.controls().announce(() -> answer.accept(outcome));
+          }
+        });
   }
 
   /** What counts for a queue or namespace. */
@@ -487,6 +512,56 @@ public final class Node {
   /** Tells {@code watcher} of every change of the job from now on, until it ends. */
   public void watch(JobRef ref, Consumer<JobView> watcher) {
     watchers.computeIfAbsent(ref, r -> new ArrayList<>(1)).add(watcher);
+    if (members != null) {
+      lookSoonAtWatched(WATCH_NANOS);
+    }
+  }
+
+  private void lookSoonAtWatched(long nanos) {
+    if (watchedLook == null || watchedLook.isOver()) {
+      watchedLook =
+          timers.at(
+              env.monotonicNanos() + nanos, () -> lookAtWatched(Math.min(2 * nanos, MOST_WATCH)));
+    }
+  }
+
+  /** What other nodes do to a job is not heard of here: those that are watched are looked at. */
+  private void lookAtWatched(long nextNanos) {
+    List<JobRef> away = new ArrayList<>();
+    for (JobRef ref : watchers.keySet()) {
+      Shard shard = shards.known(ref.shard());
+      if ((shard == null || !shard.owned()) && away.size() < WATCHED_AT_ONCE) {
+        away.add(ref);
+      }
+    }
+    seenAway.keySet().retainAll(watchers.keySet());
+    int[] left = {away.size()};
+    for (JobRef ref : away) {
+      read(
+          ref,
+          outcome -> {
+            if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)) {
+              found.ifPresent(story -> tellWatchers(ref, story.view()));
+            }
+            if (--left[0] == 0) {
+              lookSoonAtWatched(nextNanos);
+            }
+          });
+    }
+    if (away.isEmpty() && !watchers.isEmpty()) {
+      lookSoonAtWatched(nextNanos); // one of their shards may go
+    }
+  }
+
+  private void tellWatchers(JobRef ref, JobView view) {
+    if (view.info().equals(seenAway.put(ref, view.info()))) {
+      return;
+    }
+    boolean ended = view.info().state().ended();
+    List<Consumer<JobView>> told = ended ? watchers.remove(ref) : watchers.get(ref);
+    if (told != null) {
+      List.copyOf(told).forEach(watcher -> watcher.accept(view));
+    }
   }
 
   /** Takes a watcher back. */
@@ -1054,6 +1129,11 @@ public final class Node {
     }
 
     @Override
+    public void controlsChanged(Runnable done) {
+      flow.load(done);
+    }
+
+    @Override
     public void fenced() {
       proven = false;
       attempts.fence();
@@ -1064,11 +1144,13 @@ public final class Node {
       int join = ++joins;
       proven = false;
       shards.joined();
-      shards.prove(
-          () -> {
-            proven = join == joins;
-            shards.look();
-          });
+      // What operators have set meanwhile was not waited to be acted on here.
+      shards.prove(() -> flow.load(() -> proven(join)));
+    }
+
+    private void proven(int join) {
+      proven = join == joins;
+      shards.look();
     }
   }
 

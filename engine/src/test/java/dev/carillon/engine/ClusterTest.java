@@ -412,4 +412,61 @@ class ClusterTest {
     pass(DEAD_WITHIN.plusSeconds(6));
     assertThat(letters()).isEmpty();
   }
+
+  @Test
+  void endOfAJobOfAnotherNodeIsSeenByWhoWatchesIt() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(2));
+    List<JobState> seen = new ArrayList<>();
+    b.node().watch(job, view -> seen.add(view.info().state()));
+    pass(Duration.ofSeconds(3));
+    a.finishOne();
+    pass(Duration.ofSeconds(5));
+    assertThat(seen).last().isEqualTo(JobState.SUCCEEDED);
+  }
+
+  // ---- what operators set
+
+  @Test
+  void pauseOfAQueueIsAnsweredWhenEveryNodeActsOnIt() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    paused.add(b);
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    a.node().changeFlow(queue, setting -> setting.paused("maintenance"), answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(answers).as("while one that counts as alive has not answered").isEmpty();
+    paused.clear();
+    pass(Duration.ofSeconds(2));
+    assertThat(answers).hasSize(1);
+    addDueIn(b, Duration.ZERO);
+    pass(Duration.ofSeconds(1));
+    assertThat(b.running()).isEmpty();
+    StillWorld c = node("c");
+    addDueIn(c, Duration.ofSeconds(3));
+    pass(Duration.ofSeconds(5));
+    assertThat(c.running()).as("of a node that came later").isEmpty();
+    b.node().changeFlow(queue, setting -> setting.paused(null), answers::add);
+    pass(Duration.ofSeconds(2));
+    assertThat(answers).hasSize(2);
+    assertThat(b.running()).hasSize(1);
+    assertThat(c.running()).hasSize(1);
+  }
+
+  @Test
+  void nodeThatIsDeadIsNotWaitedFor() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    kill(b);
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    a.node().changeFlow(queue, setting -> setting.paused("maintenance"), answers::add);
+    pass(DEAD_WITHIN);
+    assertThat(answers).hasSize(1);
+  }
 }

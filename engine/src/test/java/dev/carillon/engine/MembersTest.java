@@ -43,6 +43,7 @@ class MembersTest {
               timers,
               NodeOptions.of(nodeId, incarnation),
               new Membership(BEAT, TIMEOUT, FORGET, true),
+              new RecordChanges(this, incarnation, timers),
               this);
       all.add(this);
       members.start();
@@ -106,6 +107,11 @@ class MembersTest {
     @Override
     public void membersChanged() {
       changed++;
+    }
+
+    @Override
+    public void controlsChanged(Runnable done) {
+      done.run();
     }
 
     @Override

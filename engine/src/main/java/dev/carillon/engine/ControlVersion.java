@@ -1,0 +1,105 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Has every node act on what operators set. Whoever changes a setting raises one version for all of
+ * them, in a record that lies among the beats and so costs no read of its own; each node that sees
+ * a higher one reads the settings again and says in its beat how far it acts. A caller is answered
+ * when all that are there have said so.
+ *
+ * <p>Crash table: the node dies between the change and the new version: its caller is told nothing,
+ * and others act on the change with the next one, or when they start. A node that is judged dead is
+ * not waited for: it starts nothing any more, and reads the settings before it does.
+ */
+final class ControlVersion {
+  static final String KEY = Beat.PREFIX + "~controls";
+
+  private final RecordChanges records;
+  private final Beat beat;
+  private final Host host;
+  private final List<Waiting> waiting = new ArrayList<>();
+  private long seen;
+  private long actsOn;
+  private boolean reading;
+
+  /** The members, as far as this needs them. */
+  interface Host {
+    /** Reads what is set, and acts on it; then {@code done} runs. */
+    void controlsChanged(Runnable done);
+
+    /** What everybody else who is there acts on, at least. */
+    long actedOnByAll();
+  }
+
+  private record Waiting(long version, Runnable done) {}
+
+  ControlVersion(RecordChanges records, Beat beat, Host host) {
+    this.records = records;
+    this.beat = beat;
+    this.host = host;
+  }
+
+  private static long read(Stored record) {
+    return new ByteReader(record.value(), 0, record.value().length).varint();
+  }
+
+  /** The record was seen among the beats. */
+  void saw(Stored record) {
+    seen = Math.max(seen, read(record));
+    catchUp();
+  }
+
+  private void catchUp() {
+    if (reading || actsOn >= seen) {
+      return;
+    }
+    reading = true;
+    long version = seen;
+    host.controlsChanged(
+        () -> {
+          reading = false;
+          actsOn = version;
+          beat.actsOn(version);
+          catchUp();
+        });
+  }
+
+  /** Runs {@code done} when everybody acts on what this node has just set. */
+  void announce(Runnable done) {
+    records.get(
+        KEY,
+        (Optional<Stored> found) -> {
+          long next = 1 + found.map(ControlVersion::read).orElse(0L);
+          Stamp expected = found.map(Stored::version).orElse(Stamp.ABSENT);
+          byte[] value = new ByteWriter(10).varint(next).toBytes();
+          records.change(
+              KEY,
+              expected,
+              value,
+              inEffect -> {
+                if (inEffect) {
+                  waiting.add(new Waiting(next, done));
+                  look();
+                } else {
+                  announce(done); // somebody else has just set something
+                }
+              });
+        });
+  }
+
+  /** Tells those who waited for what all act on now. */
+  void look() {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    long all = host.actedOnByAll();
+    List<Waiting> over = waiting.stream().filter(one -> one.version() <= all).toList();
+    waiting.removeAll(over);
+    over.forEach(one -> one.done().run());
+  }
+}
