@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * What the command line asks for.
  *
  * @param seeds how many seeds to run
- * @param firstSeed the first of them
+ * @param first the first of them, with the number of nodes of all
  * @param threads how many at once
  * @param json whether to print one object instead of text
  * @param trace whether to print everything that happens
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Arguments(
     long seeds,
-    long firstSeed,
+    Seed first,
     int threads,
     boolean json,
     boolean trace,
@@ -31,12 +31,13 @@ record Arguments(
 
         --seeds N         how many seeds (default: 1000)
         --seed S          the first seed (default: 1)
+        --nodes N         how many nodes share the store, up to 7 (default: 1)
         --threads T       how many at once (default: one for each core)
         --json            print the result as one JSON object
         --trace           print everything that happens (with one seed, one thread)
         --planted [NAME]  break the engine on purpose, in each known way or in one, and see that it
-                          is noticed within N seeds (default: 2000) from three first seeds; needs the
-                          source tree and a JDK
+                          is noticed within N seeds (default: 2000) from three first seeds, each with
+                          the nodes it takes; needs the source tree and a JDK
         --help            print this
       """;
 
@@ -47,6 +48,7 @@ record Arguments(
   static Arguments parse(String... args) {
     Long seeds = null;
     long firstSeed = 1;
+    long nodes = 1;
     int threads = Runtime.getRuntime().availableProcessors();
     boolean json = false;
     boolean trace = false;
@@ -57,6 +59,7 @@ record Arguments(
       switch (args[i]) {
         case "--seeds" -> seeds = number(args, ++i);
         case "--seed" -> firstSeed = number(args, ++i);
+        case "--nodes" -> nodes = number(args, ++i);
         case "--threads" -> threads = Math.clamp(number(args, ++i), 1, 1_024);
         case "--json" -> json = true;
         case "--trace" -> trace = true;
@@ -71,7 +74,8 @@ record Arguments(
       }
     }
     long count = seeds != null ? seeds : planted ? SEEDS_FOR_A_BUG : trace ? 1 : SEEDS;
-    return new Arguments(count, firstSeed, trace ? 1 : threads, json, trace, planted, bug, help);
+    Seed first = new Seed(firstSeed, Math.clamp(nodes, 0, Seed.MOST_NODES + 1));
+    return new Arguments(count, first, trace ? 1 : threads, json, trace, planted, bug, help);
   }
 
   private static long number(String[] args, int at) {

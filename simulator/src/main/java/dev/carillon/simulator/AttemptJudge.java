@@ -61,10 +61,10 @@ final class AttemptJudge {
         Guarantee.ONE_OUTCOME,
         () -> execution + " started, but the journal has gone on to another");
     check(
-        world.clock.wallMicros() >= job.due
+        execution.clock.wallMicros() >= job.due
             && Micros.ceil(execution.attempt.scheduledTime()) == job.due - job.jitter,
         Guarantee.NEVER_EARLY,
-        () -> execution + " started " + (job.due - world.clock.wallMicros()) + " µs early");
+        () -> execution + " started " + (job.due - execution.clock.wallMicros()) + " µs early");
     check(
         !job.cancelAnswered,
         Guarantee.CANCEL,
@@ -80,7 +80,7 @@ final class AttemptJudge {
     occurrence(execution, running);
     long deadline = job.spec.deadline();
     check(
-        deadline == 0 || world.clock.wallMicros() < deadline,
+        deadline == 0 || execution.clock.wallMicros() < deadline,
         Guarantee.DEADLINE,
         () -> execution + " started after its deadline");
     check(
@@ -112,7 +112,7 @@ final class AttemptJudge {
           () -> execution + " is told of another time than its schedule has");
       check(
           attempt.number() > 1
-              || !RecurrenceJudge.tooLate(schedule, job.due, world.clock.wallMicros()),
+              || !RecurrenceJudge.tooLate(schedule, job.due, execution.clock.wallMicros()),
           Guarantee.RECURRENCES,
           () -> execution + " starts later than its grace");
     }
@@ -145,7 +145,7 @@ final class AttemptJudge {
   /** Once everything is healthy a due job starts at once, or as soon as a slot is free. */
   private void onTime(Execution execution) {
     if (world.healthy()) {
-      long due = world.clock.nanosAtWall(execution.job.due);
+      long due = execution.clock.nanosAtWall(execution.job.due);
       long possible =
           Math.max(
               world.keys.possibleNanos(execution.job),

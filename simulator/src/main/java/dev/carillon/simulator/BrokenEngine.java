@@ -131,13 +131,13 @@ final class BrokenEngine implements AutoCloseable {
   }
 
   /** Runs seeds until one fails; see {@link Hunt}. */
-  String hunt(long firstSeed, long seeds) {
+  String hunt(long firstSeed, int nodes, long seeds) {
     try {
       Object hunt =
           loader
               .loadClass(Hunt.class.getName())
-              .getConstructor(long.class, long.class)
-              .newInstance(firstSeed, seeds);
+              .getConstructor(long.class, int.class, long.class)
+              .newInstance(firstSeed, nodes, seeds);
       return hunt.toString();
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("hunt: could not run", e);

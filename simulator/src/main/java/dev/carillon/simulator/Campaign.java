@@ -15,11 +15,12 @@ final class Campaign {
 
   private final long firstSeed;
   private final long seeds;
+  private final int nodes;
   private final int threads;
   private final LongConsumer progress;
 
   private final AtomicLong next;
-  private final FaultTable table = new FaultTable();
+  private final FaultTable table;
   private final List<Failure> failures = new ArrayList<>();
   private final List<Simulation.Result> weak = new ArrayList<>();
   private long done;
@@ -56,10 +57,13 @@ final class Campaign {
   /**
    * A run of {@code seeds} seeds.
    *
+   * @param first the first of them
    * @param progress told how many are done, now and then, by any thread
    */
-  Campaign(long firstSeed, long seeds, int threads, LongConsumer progress) {
-    this.firstSeed = firstSeed;
+  Campaign(Seed first, long seeds, int threads, LongConsumer progress) {
+    this.firstSeed = first.number();
+    this.nodes = first.nodes();
+    this.table = new FaultTable(nodes);
     this.seeds = seeds;
     this.threads = threads;
     this.progress = progress;
@@ -94,13 +98,13 @@ final class Campaign {
   }
 
   private void work() {
-    FaultTable own = new FaultTable();
+    FaultTable own = new FaultTable(nodes);
     ThreadMXBean threadTimes = ManagementFactory.getThreadMXBean();
     long cpuBefore = threadTimes.getCurrentThreadCpuTime();
     for (long seed = next.getAndIncrement();
         seed < firstSeed + seeds;
         seed = next.getAndIncrement()) {
-      Simulation simulation = new Simulation(seed, own, null);
+      Simulation simulation = new Simulation(new Seed(seed, nodes), own, null);
       record(simulation.run(), simulation.trace());
     }
     synchronized (this) {

@@ -4,8 +4,11 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Rate;
 import dev.carillon.engine.NodeOptions;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a seed is like: how long, how dense, how faulty, with which settings of the node. Seeds
@@ -14,9 +17,35 @@ import java.util.Set;
 final class Climate {
   private static final List<Long> SPANS_SECONDS =
       List.of(30L, 120L, 600L, 3_600L, 6 * 3_600L, 86_400L, 5 * 86_400L);
+
+  /** With several nodes, which beat all the time: days pass by jumps of the clocks. */
+  private static final List<Long> SPANS_OF_SEVERAL_SECONDS = List.of(20L, 40L, 80L, 160L);
+
+  /** What each node keeps for itself so far. The only place that says so. */
+  private static final Set<Part> PER_NODE = EnumSet.of(Part.KEYS, Part.FLOW, Part.DEPENDENCIES);
+
+  private static final String NODE_ID = "node";
+  private static final long MOST_SKEW_MICROS = 500_000;
+  private static final long MOST_DRIFT = 100;
   private static final long YEAR_2026_MICROS = 1_767_225_600_000_000L;
 
-  final long firstWallMicros;
+  final int nodes;
+  private final long firstWallMicros;
+  private final long[] skewMicros;
+  private final long[] driftPerMillion;
+
+  /** What several nodes do that one does not; null for one. */
+  final @Nullable Together together;
+
+  /** Parts of the engine that several nodes must agree about. */
+  enum Part {
+    /** Concurrency keys and their rates. */
+    KEYS,
+    /** What operators set about queues and namespaces. */
+    FLOW,
+    /** Jobs that wait for others, which may be in shards of other nodes. */
+    DEPENDENCIES
+  }
 
   /** How long users are active and faults happen. */
   final long spanNanos;
@@ -60,9 +89,11 @@ final class Climate {
   final int namespaceLimit;
   private final NodeOptions settings;
 
-  Climate(Chance chance) {
+  Climate(Chance chance, int nodes) {
+    this.nodes = nodes;
     firstWallMicros = YEAR_2026_MICROS + chance.between(0, 86_400L * 365) * 1_000_000;
-    spanNanos = chance.pick(SPANS_SECONDS) * VirtualClock.SECOND;
+    spanNanos =
+        chance.pick(nodes == 1 ? SPANS_SECONDS : SPANS_OF_SEVERAL_SECONDS) * VirtualClock.SECOND;
     storeFaults = chance.oneIn(5) ? 0 : (int) chance.spread(20, 2_500);
     rareStoreFaults = Math.max(storeFaults, chance.oneIn(3) ? 0 : 1_500);
     hangs = chance.oneIn(2) ? 0 : (int) chance.spread(5, 200);
@@ -78,16 +109,42 @@ final class Climate {
     typeLimit = (int) chance.between(1, 4);
     queueLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 4);
     namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);
-    flowChanges = chance.oneIn(3) ? 0 : (int) chance.between(4, 40);
-    keyed = chance.oneIn(4) ? 0 : (int) chance.spread(300, 5_000);
-    dependent = chance.oneIn(4) ? 0 : (int) chance.spread(300, 4_000);
+    flowChanges = chance.oneIn(3) || !has(Part.FLOW) ? 0 : (int) chance.between(4, 40);
+    keyed = chance.oneIn(4) || !has(Part.KEYS) ? 0 : (int) chance.spread(300, 5_000);
+    dependent = chance.oneIn(4) || !has(Part.DEPENDENCIES) ? 0 : (int) chance.spread(300, 4_000);
     keyRate = FlowUsers.rate(chance);
     settings = settings(chance);
+    skewMicros = new long[nodes];
+    driftPerMillion = new long[nodes];
+    together = nodes == 1 ? null : new Together(chance, spanNanos);
+    if (nodes > 1) {
+      Arrays.setAll(skewMicros, i -> chance.between(-MOST_SKEW_MICROS, MOST_SKEW_MICROS));
+      Arrays.setAll(driftPerMillion, i -> chance.between(-MOST_DRIFT, MOST_DRIFT));
+    }
+  }
+
+  /** Whether so many nodes have that part of the engine together. */
+  static boolean has(Part part, int nodes) {
+    return nodes == 1 || !PER_NODE.contains(part);
+  }
+
+  boolean has(Part part) {
+    return has(part, nodes);
+  }
+
+  /** What the wall clock of a node shows at first. */
+  long firstWall(int node) {
+    return firstWallMicros + skewMicros[node];
+  }
+
+  /** How many microseconds in a second the monotonic clock of a node gains. */
+  long drift(int node) {
+    return driftPerMillion[node];
   }
 
   private static NodeOptions settings(Chance chance) {
     return new NodeOptions(
-        "node",
+        NODE_ID,
         1,
         (int) chance.spread(2, 128),
         chance.oneIn(2) ? Duration.ZERO : Duration.ofSeconds(1),
@@ -111,9 +168,14 @@ final class Climate {
         null);
   }
 
-  NodeOptions options(long incarnation) {
+  /** The id of a node, which its starts share. */
+  String nodeId(int node) {
+    return nodes == 1 ? NODE_ID : NODE_ID + "-" + node;
+  }
+
+  NodeOptions options(int node, long incarnation) {
     return new NodeOptions(
-        settings.nodeId(),
+        nodeId(node),
         incarnation,
         settings.slots(),
         settings.slowStart(),

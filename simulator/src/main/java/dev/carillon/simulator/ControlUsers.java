@@ -75,6 +75,7 @@ final class ControlUsers {
     if (ref != null) {
       String reason = "pause " + reasons++;
       ask(
+          life,
           ref,
           new Control(Kind.CONTROL_PAUSE, reason),
           answer -> life.node.pause(ref, reason, answer));
@@ -98,14 +99,18 @@ final class ControlUsers {
   }
 
   private void resume(Life life, JobRef ref) {
-    ask(ref, new Control(Kind.RESUME, null), answer -> life.node.resume(ref, answer));
+    ask(life, ref, new Control(Kind.RESUME, null), answer -> life.node.resume(ref, answer));
   }
 
   private void reschedule(Life life) {
     JobRef ref = someJob(life);
     if (ref != null) {
       long due = wishes.due();
-      ask(ref, new Control(Kind.RESCHEDULE, due), answer -> life.node.reschedule(ref, due, answer));
+      ask(
+          life,
+          ref,
+          new Control(Kind.RESCHEDULE, due),
+          answer -> life.node.reschedule(ref, due, answer));
     }
   }
 
@@ -114,6 +119,7 @@ final class ControlUsers {
     if (ref != null) {
       Schedule schedule = wishes.schedule();
       ask(
+          life,
           ref,
           new Control(Kind.NEW_SCHEDULE, schedule),
           answer -> life.node.reschedule(ref, schedule, answer));
@@ -125,6 +131,7 @@ final class ControlUsers {
     if (ref != null) {
       int priority = (int) world.chance.between(-5, 5);
       ask(
+          life,
           ref,
           new Control(Kind.PRIORITISE, priority),
           answer -> life.node.prioritise(ref, priority, answer));
@@ -147,31 +154,32 @@ final class ControlUsers {
       return;
     }
     if (world.chance.oneIn(2)) {
-      ask(ref, new Control(Kind.REPLAY, null), answer -> life.node.replay(ref, null, answer));
+      ask(life, ref, new Control(Kind.REPLAY, null), answer -> life.node.replay(ref, null, answer));
     } else {
-      ask(ref, new Control(Kind.DISCARD, null), answer -> life.node.discard(ref, answer));
+      ask(life, ref, new Control(Kind.DISCARD, null), answer -> life.node.discard(ref, answer));
     }
   }
 
   private void ask(
-      JobRef ref, Control control, Consumer<Consumer<Outcome<ControlResult>>> question) {
-    ModelJob job = begin(ref, control);
-    question.accept(outcome -> answered(job, control, outcome));
+      Life life, JobRef ref, Control control, Consumer<Consumer<Outcome<ControlResult>>> question) {
+    ModelJob job = begin(life, ref, control);
+    question.accept(outcome -> answered(life, job, control, outcome));
   }
 
-  private @Nullable ModelJob begin(JobRef ref, Control control) {
+  private @Nullable ModelJob begin(Life life, JobRef ref, Control control) {
     ModelJob job = ledger.job(ref);
     if (job != null) {
       job.controls.add(control);
       job.touchedNanos = world.clock.nanos();
     }
-    operations.begins(control.kind);
+    operations.begins(life, control.kind);
     world.trace.note(control.kind.toString(), job != null ? job.request : -2);
     return job;
   }
 
-  private void answered(@Nullable ModelJob job, Control control, Outcome<ControlResult> outcome) {
-    operations.ends(control.kind);
+  private void answered(
+      Life life, @Nullable ModelJob job, Control control, Outcome<ControlResult> outcome) {
+    operations.ends(life, control.kind);
     world.trace.note("answer", job != null ? job.request : -2, control.kind + " " + outcome);
     check(
         control.told == Control.Told.NOTHING,
@@ -239,7 +247,7 @@ final class ControlUsers {
     JobRef ref = world.chance.oneIn(8) ? someJob(life) : users.someRecurring();
     if (ref != null) {
       Control control = new Control(Kind.TRIGGER, null);
-      life.node.trigger(ref, new Added(begin(ref, control), control));
+      life.node.trigger(ref, new Added(life, begin(life, ref, control), control));
     }
   }
 
@@ -250,7 +258,7 @@ final class ControlUsers {
       Control control = new Control(Kind.BACKFILL, range);
       Instant from = RecurrenceJudge.instant(range.from());
       Instant to = RecurrenceJudge.instant(range.to());
-      life.node.backfill(ref, from, to, new Added(begin(ref, control), control));
+      life.node.backfill(ref, from, to, new Added(life, begin(life, ref, control), control));
     }
   }
 
@@ -272,17 +280,19 @@ final class ControlUsers {
   }
 
   private final class Added implements Controls.Added {
+    private final Life life;
     private final @Nullable ModelJob job;
     private final Control control;
 
-    Added(@Nullable ModelJob job, Control control) {
+    Added(Life life, @Nullable ModelJob job, Control control) {
+      this.life = life;
       this.job = job;
       this.control = control;
     }
 
     @Override
     public void added(List<JobRef> refs) {
-      operations.ends(control.kind);
+      operations.ends(life, control.kind);
       world.trace.note("answer", job != null ? job.request : -2, refs.size(), "added");
       for (JobRef ref : refs) {
         ModelJob occurrence = ledger.job(ref);
@@ -307,16 +317,22 @@ final class ControlUsers {
           !why.equals(Outcome.ok(ControlResult.DONE)),
           Guarantee.CONTROL,
           () -> control + " of " + job + " is refused as done");
-      answered(job, control, why);
+      answered(life, job, control, why);
     }
   }
 
   // ---- good weather
 
-  /** Lets go on what would wait for ever, and ends what would never end; true if there was any. */
+  /**
+   * Lets go on what would wait for ever, and ends what would never end, in the shards that the node
+   * has or nobody; true if there was any.
+   */
   boolean tidy(Life life) {
     boolean any = false;
     for (ModelShard shard : world.model.shards()) {
+      if (shard.owner != life.incarnation && world.lives(shard.owner)) {
+        continue;
+      }
       for (ModelJob job : List.copyOf(shard.jobs.values())) {
         if (job.live() && job.pauseReason != null) {
           any = true;
@@ -326,9 +342,9 @@ final class ControlUsers {
         if (job.live() && schedule != null && Request.Rules.endless(schedule)) {
           any = true;
           job.cancelAsked = true;
-          operations.begins(Kind.CANCEL);
+          operations.begins(life, Kind.CANCEL);
           life.node.cancel(
-              job.ref, "enough", (Outcome<CancelResult> o) -> operations.ends(Kind.CANCEL));
+              job.ref, "enough", (Outcome<CancelResult> o) -> operations.ends(life, Kind.CANCEL));
         }
       }
     }

@@ -8,6 +8,10 @@ import org.jspecify.annotations.Nullable;
 final class Execution {
   final int life;
   final long incarnation;
+
+  /** The clocks of its node. */
+  final NodeClock clock;
+
   final Attempt attempt;
   final ModelJob job;
   final Request request;
@@ -39,20 +43,20 @@ final class Execution {
   /** Its node is gone. */
   boolean cutOff;
 
-  Execution(
-      int life, long incarnation, Attempt attempt, ModelJob job, Request request, World world) {
-    this.life = life;
-    this.incarnation = incarnation;
+  Execution(Life life, Attempt attempt, ModelJob job, Request request, World world) {
+    this.life = life.index;
+    this.incarnation = life.incarnation;
+    this.clock = life.clock;
     this.attempt = attempt;
     this.job = job;
     this.request = request;
     this.revision = job.revision;
     this.startedNanos = world.clock.nanos();
-    this.startedWallMicros = world.clock.wallMicros();
+    this.startedWallMicros = clock.wallMicros();
     this.marked = job.markers > 0;
     boolean waited = marked && job.markerIncarnation == incarnation;
-    this.dispatchedNanos = waited ? world.clock.nanosWhenWallWas(job.startAt) : startedNanos;
-    this.dispatchKnown = !waited || world.clock.wallWasOnce(job.startAt);
+    this.dispatchedNanos = waited ? clock.nanosWhenWallWas(job.startAt) : startedNanos;
+    this.dispatchKnown = !waited || clock.wallWasOnce(job.startAt);
   }
 
   boolean runs() {

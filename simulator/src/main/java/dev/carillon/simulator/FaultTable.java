@@ -30,7 +30,8 @@ final class FaultTable {
     STOP("stop"),
     PAUSE("pause"),
     CLOCK_FORWARD("clock forward"),
-    CLOCK_BACK("clock back");
+    CLOCK_BACK("clock back"),
+    CUT("cut off");
 
     private final String text;
 
@@ -61,17 +62,21 @@ final class FaultTable {
   private final Map<Operation, Row> store = new EnumMap<>(Operation.class);
   private final Map<UserOperations.Kind, Row> users = new EnumMap<>(UserOperations.Kind.class);
 
-  FaultTable() {
+  /** A table of seeds with so many nodes. */
+  FaultTable(int nodes) {
     for (Operation operation : Operation.values()) {
-      store.put(operation, new Row(possible(operation)));
+      store.put(operation, new Row(possible(operation, nodes)));
     }
     for (UserOperations.Kind kind : UserOperations.Kind.values()) {
-      users.put(kind, new Row(possible(kind)));
+      users.put(kind, new Row(possible(kind, nodes)));
     }
   }
 
-  private static Set<Column> possible(Operation operation) {
+  private static Set<Column> possible(Operation operation, int nodes) {
     Set<Column> possible = EnumSet.of(Column.HANG, Column.CRASH_NEVER, Column.CRASH_UNHEARD);
+    if (nodes > 1) {
+      possible.add(Column.CUT);
+    }
     for (Fault fault : operation.faults()) {
       possible.add(Column.of(fault));
     }
@@ -81,8 +86,15 @@ final class FaultTable {
     return possible;
   }
 
-  private static Set<Column> possible(UserOperations.Kind kind) {
+  private static Set<Column> possible(UserOperations.Kind kind, int nodes) {
+    Climate.Part part = kind.part();
+    if (part != null && !Climate.has(part, nodes)) {
+      return EnumSet.noneOf(Column.class);
+    }
     Set<Column> possible = EnumSet.copyOf(OF_USERS);
+    if (nodes == 1) {
+      possible.remove(Column.CUT);
+    }
     if (kind == UserOperations.Kind.STOP) {
       possible.remove(Column.STOP);
     }
@@ -207,6 +219,7 @@ final class FaultTable {
       case CRASH_UNHEARD -> "cr+unheard";
       case CLOCK_FORWARD -> "clock+";
       case CLOCK_BACK -> "clock-";
+      case CUT -> "cut";
       default -> column.toString();
     };
   }

@@ -21,20 +21,20 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the whole store after the node has stopped, as an operator would, and compares. */
+/** Reads the whole store after all nodes have stopped, as an operator would, and compares. */
 final class FinalCheck {
   private static final int PAGE = 7;
 
   private final World world;
   private final Ledger ledger;
   private final Store store;
-  private final long lastIncarnation;
+  private final Set<Long> lastIncarnations;
 
-  FinalCheck(World world, Ledger ledger, Store store, long lastIncarnation) {
+  FinalCheck(World world, Ledger ledger, Store store, Set<Long> lastIncarnations) {
     this.world = world;
     this.ledger = ledger;
     this.store = store;
-    this.lastIncarnation = lastIncarnation;
+    this.lastIncarnations = lastIncarnations;
   }
 
   void run(List<Watcher> watchers) {
@@ -60,7 +60,7 @@ final class FinalCheck {
       ModelShard shard = world.model.shard(head.shard());
       check(shard != null && !shard.dropped, Guarantee.ONE_WRITER, "a listed shard should not be");
       check(
-          head.owner() != lastIncarnation,
+          !lastIncarnations.contains(head.owner()),
           Guarantee.NOT_STUCK,
           () -> "a stopped node has not released shard " + (shard == null ? -1 : shard.index));
     }

@@ -100,13 +100,13 @@ final class FlowUsers {
       Kind kind,
       UnaryOperator<FlowSetting> change,
       Predicate<FlowSetting> done) {
-    operations.begins(kind);
+    operations.begins(life, kind);
     world.trace.note(kind.toString(), -1, subject.name());
     life.node.changeFlow(
         subject,
         change,
         outcome -> {
-          operations.ends(kind);
+          operations.ends(life, kind);
           world.trace.note("flow", -1, kind + " " + outcome);
           if (outcome instanceof Outcome.Ok<FlowSetting>(FlowSetting told)) {
             check(

@@ -58,13 +58,13 @@ final class Handlers implements AttemptRunner {
     }
     long payload = ByteBuffer.wrap(attempt.spec().payload()).getLong();
     Request request = ledger.request(payload);
-    Execution execution = new Execution(life.index, life.incarnation, attempt, job, request, world);
+    Execution execution = new Execution(life, attempt, job, request, world);
     world.trace.note("start", request.id, attempt.number(), "");
     judge.started(execution, running);
     running.add(execution);
     executions.put(attempt, execution);
     job.executions.add(execution);
-    users.begins(UserOperations.Kind.ATTEMPT);
+    users.begins(life, UserOperations.Kind.ATTEMPT);
     behave(execution);
   }
 
@@ -104,7 +104,7 @@ final class Handlers implements AttemptRunner {
           succeedIn(execution, quick);
         } else {
           long later = chance.spread(1, 20_000_000);
-          long due = world.clock.wallMicros() + (chance.oneIn(8) ? -later : later);
+          long due = life.clock.wallMicros() + (chance.oneIn(8) ? -later : later);
           finishIn(execution, quick, new AttemptOutcome.Again(due, "not yet"));
         }
       }
@@ -153,7 +153,7 @@ final class Handlers implements AttemptRunner {
     boolean ownRule = world.faulty && execution.attempt.number() < 3 && world.chance.oneIn(12);
     return ownRule
         ? new AttemptOutcome.Verdict.RetryAt(
-            world.clock.wallMicros() + world.chance.spread(1, 10_000_000))
+            life.clock.wallMicros() + world.chance.spread(1, 10_000_000))
         : new AttemptOutcome.Verdict.ByPolicy();
   }
 
@@ -182,10 +182,10 @@ final class Handlers implements AttemptRunner {
 
   private void finished(Execution execution, AttemptOutcome outcome) {
     execution.outcome = outcome;
-    execution.finishedWallMicros = world.clock.wallMicros();
+    execution.finishedWallMicros = life.clock.wallMicros();
     running.remove(execution);
     executions.remove(execution.attempt);
-    users.ends(UserOperations.Kind.ATTEMPT);
+    users.ends(life, UserOperations.Kind.ATTEMPT);
     execution.accepted = life.node.finished(execution.attempt, outcome);
     world.trace.note(
         "finish",
@@ -203,7 +203,7 @@ final class Handlers implements AttemptRunner {
             life.deliver(
                 () -> {
                   if (execution.runs()) {
-                    users.begins(UserOperations.Kind.SAVE);
+                    users.begins(life, UserOperations.Kind.SAVE);
                     life.node.save(
                         execution.attempt,
                         state,
@@ -213,7 +213,7 @@ final class Handlers implements AttemptRunner {
   }
 
   private void saved(Execution execution, byte[] state, boolean kept) {
-    users.ends(UserOperations.Kind.SAVE);
+    users.ends(life, UserOperations.Kind.SAVE);
     world.trace.note("saved", execution.request.id, kept ? 1 : 0, "");
     if (kept) {
       judge.saveAcknowledged(execution, state);

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class Hunt {
   private @Nullable String caught;
 
-  /** Hunts from {@code firstSeed} on, through at most {@code seeds} seeds. */
-  public Hunt(long firstSeed, long seeds) {
-    FaultTable table = new FaultTable();
+  /** Hunts from {@code firstSeed} on, with so many nodes, through at most {@code seeds} seeds. */
+  public Hunt(long firstSeed, int nodes, long seeds) {
+    FaultTable table = new FaultTable(nodes);
     for (long i = 0; i < seeds && caught == null; i++) {
-      Violation violation = new Simulation(firstSeed + i, table, null).run().violation();
+      Seed seed = new Seed(firstSeed + i, nodes);
+      Violation violation = new Simulation(seed, table, null).run().violation();
       if (violation != null) {
         caught = i + 1 + " " + violation.guarantee();
       }

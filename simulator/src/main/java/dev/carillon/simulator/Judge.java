@@ -158,7 +158,7 @@ final class Judge {
   }
 
   void marked(ModelJob job) {
-    if (job.alone && job.markerIncarnation != world.incarnation) {
+    if (job.alone && !world.lives(job.markerIncarnation)) {
       job.crashedAlone = true; // its node died before it could know that this is written
     }
   }

@@ -155,7 +155,7 @@ final class KeyJudge {
   private boolean isInLine(ModelJob job, long incarnation) {
     Concurrency concurrency = job.spec.more().concurrency();
     return job.live()
-        && job.due <= world.clock.wallMicros() // the clock may have been put back
+        && job.due <= world.clockOf(incarnation).wallMicros() // the clock may have been put back
         && concurrency != null
         && concurrency.key().equals(Wishes.LINE_KEY)
         && job.blockedBy == incarnation

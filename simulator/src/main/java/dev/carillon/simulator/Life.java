@@ -26,7 +26,12 @@ final class Life implements NodeEnvironment {
   private static final int ENDLESS = 20_000;
 
   final int index;
+
+  /** Which of the nodes it is a start of, from 0. */
+  final int nodeIndex;
+
   final long incarnation;
+  final NodeClock clock;
   final Node node;
   final StoreChannels channels;
   final Handlers handlers;
@@ -44,19 +49,24 @@ final class Life implements NodeEnvironment {
   boolean stopping;
 
   /** A new life, which {@code crash} ends, for the reason it is given. */
-  Life(int index, Parts parts, Consumer<String> crash) {
-    this.index = index;
+  Life(Place place, Parts parts, Consumer<String> crash) {
     this.world = parts.world();
+    this.index = world.nextLife();
+    this.nodeIndex = place.node();
+    this.clock = world.clock.of(nodeIndex);
     this.users = parts.users();
     this.ledger = parts.ledger();
     this.incarnation = world.chance.next() | 1;
-    this.channels = new StoreChannels(parts, this::deliver, crash);
+    this.channels = new StoreChannels(this, parts, place.line(), crash);
     this.handlers = new Handlers(this, parts, crash);
-    this.node = new Node(this, world.climate.options(incarnation));
+    this.node = new Node(this, world.climate.options(nodeIndex, incarnation));
   }
 
+  /** Where a node runs: which one it is, and its line to the store. */
+  record Place(int node, StoreLine line) {}
+
   /**
-   * What every life of the node shares.
+   * What every life of every node shares.
    *
    * @param store with faults
    * @param ghostly the same without
@@ -114,6 +124,7 @@ final class Life implements NodeEnvironment {
     pausedUntil = world.clock.nanos() + nanos;
   }
 
+  /** Lets the node have a turn after so much of virtual time. */
   void turnIn(long nanos) {
     long at = world.clock.nanos() + nanos;
     if (at < turnAt) {
@@ -140,7 +151,8 @@ final class Life implements NodeEnvironment {
       turnIn(world.chance.between(VirtualClock.MICRO, LONGEST_TURN_NANOS));
     } else {
       turnsAtOnce = 0;
-      turnIn(sleep < FINE_SLEEP_NANOS ? sleep + oversleep() : longSleep(sleep));
+      long virtual = clock.virtualNanos(sleep);
+      turnIn(sleep < FINE_SLEEP_NANOS ? virtual + oversleep() : longSleep(virtual));
     }
   }
 
@@ -150,11 +162,12 @@ final class Life implements NodeEnvironment {
 
   /**
    * With nothing to do the node looks at the clock every second; over days of virtual time that
-   * would be most of the work. So an idle one oversleeps, but never past the next due time.
+   * would be most of the work. So an idle one oversleeps, but never past the next due time. One
+   * that beats never is idle.
    */
   private long longSleep(long asked) {
     boolean busy = !channels.idle() || handlers.running() > 0 || world.model.owes();
-    if (busy || users.any() || stopping) {
+    if (busy || users.any() || stopping || world.climate.nodes > 1) {
       return asked;
     }
     long toNextDue = world.model.nanosToNextDue(world.faulty);
@@ -177,12 +190,12 @@ final class Life implements NodeEnvironment {
 
   @Override
   public long wallMicros() {
-    return world.clock.wallMicros();
+    return clock.wallMicros();
   }
 
   @Override
   public long monotonicNanos() {
-    return world.clock.nanos();
+    return clock.monotonicNanos();
   }
 
   @Override

@@ -8,7 +8,7 @@ import dev.carillon.simulator.FaultTable.Column;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node over all its starts: it lives, dies or stops, and is started again on the same store.
+ * One node over all its starts: it lives, dies or stops, and is started again on the same store.
  */
 final class Lives {
   private static final long LONGEST_DOWN_NANOS = 60 * VirtualClock.SECOND;
@@ -18,19 +18,34 @@ final class Lives {
   private final World world;
   private final UserOperations users;
   private final Life.Parts parts;
-  private int started;
+  private final Life.Place place;
+  private final Runnable afterCrash;
   private @Nullable Life current;
-
-  /** Told of each crash. */
-  Runnable afterCrash = () -> {};
 
   /** How many times it died. */
   int crashes;
 
-  Lives(Life.Parts parts) {
+  /**
+   * The node of that number.
+   *
+   * @param afterCrash told of each crash
+   */
+  Lives(int node, Life.Parts parts, Runnable afterCrash) {
     this.world = parts.world();
     this.users = parts.users();
     this.parts = parts;
+    this.place = new Life.Place(node, new StoreLine(world.clock));
+    this.afterCrash = afterCrash;
+  }
+
+  /** A fault happens to it. */
+  void met(Column fault) {
+    users.met(place.node(), fault);
+  }
+
+  /** Its line to the store. */
+  StoreLine line() {
+    return place.line();
   }
 
   /** The life that takes requests now, or null. */
@@ -47,10 +62,10 @@ final class Lives {
     if (current != null) {
       return;
     }
-    Life life = new Life(++started, parts, this::crash);
+    Life life = new Life(place, parts, this::crash);
     current = life;
     world.begins(life);
-    world.trace.note("node starts", started);
+    world.trace.note("node starts", life.index);
     register(life);
     standard(life, Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
     standard(life, Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE, world.climate.queueLimit);
@@ -103,8 +118,8 @@ final class Lives {
     }
     crashes++;
     world.trace.note("crash", life.index, why);
-    users.met(Column.CRASH);
-    users.crashed();
+    met(Column.CRASH);
+    users.crashed(life);
     over(life, true);
     afterCrash.run();
     world.in(world.chance.spread(VirtualClock.MILLI, LONGEST_DOWN_NANOS), this::start);
@@ -113,7 +128,6 @@ final class Lives {
   private void over(Life life, boolean crash) {
     life.end();
     current = null;
-    world.incarnation = 0;
     parts.judge().lifeEnded(life.incarnation, crash);
   }
 
@@ -127,12 +141,12 @@ final class Lives {
     }
     life.stopping = true;
     parts.judge().stopping();
-    users.met(Column.STOP);
-    users.begins(UserOperations.Kind.STOP);
+    met(Column.STOP);
+    users.begins(life, UserOperations.Kind.STOP);
     world.trace.note("stop", life.index);
     life.deliver(life.node::beginStop);
     if (world.faulty && world.chance.oneIn(4)) {
-      users.met(Column.PAUSE);
+      met(Column.PAUSE);
       life.pause(world.chance.spread(VirtualClock.MILLI, GRACE_NANOS));
     }
     long grace = world.chance.spread(VirtualClock.MILLI, GRACE_NANOS);
@@ -183,7 +197,7 @@ final class Lives {
       return;
     }
     world.trace.note("stopped", life.index);
-    users.crashed();
+    users.crashed(life);
     over(life, false);
     then.run();
   }

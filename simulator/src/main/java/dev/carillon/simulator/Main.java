@@ -45,7 +45,7 @@ public final class Main {
     Report report =
         new Report(
             new Campaign(
-                    arguments.firstSeed(),
+                    arguments.first(),
                     arguments.seeds(),
                     arguments.threads(),
                     progress(arguments.seeds(), err))
@@ -73,9 +73,11 @@ public final class Main {
   private static int trace(Arguments arguments, PrintStream out) {
     boolean passed = true;
     for (long i = 0; i < arguments.seeds(); i++) {
-      long seed = arguments.firstSeed() + i;
+      long seed = arguments.first().number() + i;
+      int nodes = arguments.first().nodes();
       out.println("seed " + seed);
-      Simulation.Result result = new Simulation(seed, new FaultTable(), out::println).run();
+      Simulation.Result result =
+          new Simulation(new Seed(seed, nodes), new FaultTable(nodes), out::println).run();
       Violation violation = result.violation();
       out.printf(
           "seed %d: %d jobs, %d events, %d faults, hash %016x%n",

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * operation means for a promise is asked of the {@link Judge}.
  */
 final class Model {
+  private final World world;
   private final VirtualClock clock;
   private final Map<ShardId, ModelShard> shards = new HashMap<>();
 
@@ -34,8 +35,9 @@ final class Model {
   private @Nullable Judge judge;
   private @Nullable KeyJudge keys;
 
-  Model(VirtualClock clock) {
-    this.clock = clock;
+  Model(World world) {
+    this.world = world;
+    this.clock = world.clock;
   }
 
   void judge(Judge newJudge, KeyJudge newKeys) {
@@ -116,7 +118,7 @@ final class Model {
    */
   long nanosToNextDue(boolean leaveOutOverdue) {
     long earliest = Long.MAX_VALUE;
-    long now = clock.wallMicros();
+    long now = clock.latestWallMicros();
     for (ModelShard shard : inOrder) {
       if (shard.live > 0 && !shard.dropped) {
         earliest = Math.min(earliest, shard.earliestDueAfter(leaveOutOverdue ? now : 0));
@@ -198,7 +200,7 @@ final class Model {
       shard.wake = append.raiseWakeMicros();
       checkWake(shard);
       check(
-          shard.debts.isEmpty() || shard.wake <= clock.wallMicros(),
+          shard.debts.isEmpty() || shard.wake <= world.clockOf(shard.owner).wallMicros(),
           Guarantee.WAKE_TIME,
           () -> "shard " + shard.index + " falls asleep and owes " + shard.debts);
     }

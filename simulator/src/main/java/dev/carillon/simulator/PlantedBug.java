@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  *
  * <pre>
  * What it breaks, in a line or more.
+ * nodes: how many it takes to notice, where that is more than one
  * --- path of a source file
  * &lt;&lt;&lt;&lt;
  * text that occurs there exactly once
@@ -24,9 +25,11 @@ import java.util.stream.Stream;
  *
  * @param name the file's name without its ending
  * @param about the first line
+ * @param nodes how many nodes it is hunted with
  */
-record PlantedBug(String name, String about, List<Edit> edits) {
+record PlantedBug(String name, String about, int nodes, List<Edit> edits) {
   private static final String ENDING = ".bug";
+  private static final String NODES = "nodes: ";
 
   /** One exchange of text in a source file, whose path is relative to the root. */
   record Edit(String file, String before, String after) {
@@ -67,10 +70,13 @@ record PlantedBug(String name, String about, List<Edit> edits) {
   static PlantedBug parse(String name, List<String> lines) {
     List<Edit> edits = new ArrayList<>();
     String file = "";
+    int nodes = 1;
     List<String> before = new ArrayList<>();
     List<String> text = new ArrayList<>();
     for (String line : lines) {
-      if (line.startsWith("--- ")) {
+      if (line.startsWith(NODES) && file.isEmpty()) {
+        nodes = Integer.parseInt(line.substring(NODES.length()));
+      } else if (line.startsWith("--- ")) {
         file = line.substring(4);
       } else if (line.equals("<<<<")) {
         text = new ArrayList<>();
@@ -86,6 +92,6 @@ record PlantedBug(String name, String about, List<Edit> edits) {
     if (edits.isEmpty() || lines.getFirst().isBlank()) {
       throw new IllegalArgumentException("planted bug " + name + ": no edits, or no first line");
     }
-    return new PlantedBug(name, lines.getFirst(), edits);
+    return new PlantedBug(name, lines.getFirst(), nodes, edits);
   }
 }

@@ -53,7 +53,7 @@ final class PlantedBugs {
         ExecutorService workers = Executors.newFixedThreadPool(threads)) {
       List<Callable<String>> hunts = new ArrayList<>();
       for (long first : FIRST_SEEDS) {
-        hunts.add(() -> engine.hunt(first, seeds));
+        hunts.add(() -> engine.hunt(first, bug.nodes(), seeds));
       }
       for (Future<String> hunt : workers.invokeAll(hunts)) {
         caught.add(hunt.get());

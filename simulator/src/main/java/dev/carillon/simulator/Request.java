@@ -25,7 +25,10 @@ final class Request {
   List<Tie> ties = List.of();
 
   @Nullable AddRequest asked;
-  int life;
+
+  /** Of the life that it was asked of. */
+  long incarnation;
+
   long askedNanos;
   Told told = Told.NOTHING;
 

@@ -14,8 +14,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One seed: users, faults and the node on one store, first in bad weather, then, when everything
- * has healed, until all is quiet; then the store is read and compared with what the checker saw.
+ * One seed: users, faults and one node or more on one store, first in bad weather, then, when
+ * everything has healed, until all is quiet; then the store is read and compared with what the
+ * checker saw.
  */
 final class Simulation {
   private static final int LEAST_JOBS = 200;
@@ -40,7 +41,7 @@ final class Simulation {
   private final ControlUsers controlUsers;
   private final FlowUsers flowUsers;
   private final AttemptJudge attempts;
-  private final Lives lives;
+  private final Fleet fleet;
   private final Wishes wishes;
   private final FoldProbe probe;
   private final Patience patience;
@@ -50,13 +51,13 @@ final class Simulation {
   private int todo;
 
   private long steps;
-  private boolean stopped;
-  private long lastIncarnation;
+  private int stopped;
+  private final Set<Long> lastIncarnations = new HashSet<>();
 
   /** A simulation of {@code seed}; faults are counted in {@code table}. */
-  Simulation(long seed, FaultTable table, @Nullable Consumer<String> printer) {
+  Simulation(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
     world = new World(seed, table, printer);
-    operations = new UserOperations(table);
+    operations = new UserOperations(table, seed.nodes());
     ledger = new Ledger(world.model);
     Judge judge = new Judge(world, ledger);
     world.model.judge(judge, world.keys);
@@ -66,12 +67,12 @@ final class Simulation {
     store = new FaultyStore(watched, faults);
     made[0] = store;
     attempts = new AttemptJudge(world, ledger);
-    lives =
-        new Lives(
-            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts));
     wishes = new Wishes(world);
     users = new Users(world, ledger, operations, wishes);
-    lives.afterCrash = users::crashed;
+    fleet =
+        new Fleet(
+            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts),
+            users::crashed);
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
@@ -103,7 +104,7 @@ final class Simulation {
       badWeather();
       heal();
       goodWeather();
-      new FinalCheck(world, ledger, memory, lastIncarnation).run(users.watchers());
+      new FinalCheck(world, ledger, memory, lastIncarnations).run(users.watchers());
     } catch (Violation broken) {
       violation = broken;
     } catch (RuntimeException thrown) {
@@ -112,7 +113,7 @@ final class Simulation {
     }
     world.table.count(store);
     return new Result(
-        world.seed,
+        world.seed.number(),
         world.trace.hash(),
         world.trace.events(),
         faults(),
@@ -123,7 +124,7 @@ final class Simulation {
   // ---- bad weather
 
   private void badWeather() {
-    lives.start();
+    fleet.start();
     plan();
     runUntil(world.climate.spanNanos, () -> false);
     runFor(world.climate.spanNanos + QUIET_LIMIT_NANOS, () -> todo == 0);
@@ -147,7 +148,7 @@ final class Simulation {
   }
 
   private long faults() {
-    return faults.decided + planned + lives.crashes;
+    return faults.decided + planned + fleet.crashes();
   }
 
   private void plan() {
@@ -184,7 +185,7 @@ final class Simulation {
       world.queue.at(moment(bursts), this::jump);
     }
     for (int i = 0; i < climate.stops; i++) {
-      at(moment(bursts), life -> stop());
+      at(moment(bursts), this::stop);
     }
     for (long i = world.chance.between(0, 2); i > 0; i--) {
       world.queue.at(moment(bursts), this::outage);
@@ -193,7 +194,7 @@ final class Simulation {
       at(moment(bursts), this::pause);
     }
     for (long i = world.chance.between(1, 4); i > 0; i--) {
-      world.queue.at(world.chance.between(0, climate.spanNanos), lives::registerAll);
+      world.queue.at(world.chance.between(0, climate.spanNanos), fleet::registerAll);
     }
     for (int i = 1; i <= 8; i++) {
       world.queue.at(climate.spanNanos * i / 8, this::compareFold);
@@ -215,7 +216,7 @@ final class Simulation {
   }
 
   private void tryNow(Consumer<Life> action) {
-    Life life = lives.open();
+    Life life = fleet.someOpen();
     if (life == null) {
       world.in(RETRY_NANOS, () -> tryNow(action));
     } else if (life.paused()) {
@@ -257,7 +258,8 @@ final class Simulation {
     for (int i = (int) world.chance.between(1, 10); i > 0; i--) {
       batch.add(wishes.ofBatch(i));
     }
-    List<Request> requests = users.scheduleAll(life, batch, world.chance.oneIn(2));
+    boolean tied = world.chance.oneIn(2) && world.climate.has(Climate.Part.DEPENDENCIES);
+    List<Request> requests = users.scheduleAll(life, batch, tied);
     if (world.chance.oneIn(4)) {
       world.in(
           world.chance.spread(VirtualClock.MICRO, VirtualClock.SECOND),
@@ -270,23 +272,23 @@ final class Simulation {
     long by = world.chance.spread(1, world.climate.longestJumpMicros);
     boolean back = world.chance.oneIn(2);
     world.trace.note("clock jumps", back ? -by : by, "");
-    operations.met(back ? Column.CLOCK_BACK : Column.CLOCK_FORWARD);
+    fleet.nodes().forEach(node -> node.met(back ? Column.CLOCK_BACK : Column.CLOCK_FORWARD));
     world.clock.jump(back ? -by : by);
     if (!back) {
       attempts.clockPutForward();
     }
-    Life life = lives.current();
-    if (life != null) {
+    for (Life life : fleet.current()) {
       life.turnIn(world.chance.between(0, VirtualClock.SECOND));
     }
   }
 
-  private void stop() {
+  private void stop(Life life) {
     planned++;
-    lives.stop(
+    Lives node = fleet.nodes().get(life.nodeIndex);
+    node.stop(
         () ->
             world.in(
-                world.chance.spread(VirtualClock.MILLI, 20 * VirtualClock.SECOND), lives::start));
+                world.chance.spread(VirtualClock.MILLI, 20 * VirtualClock.SECOND), node::start));
   }
 
   private void outage() {
@@ -302,14 +304,15 @@ final class Simulation {
     planned++;
     long nanos = world.chance.spread(10 * VirtualClock.MILLI, 30 * VirtualClock.SECOND);
     world.trace.note("pause", nanos);
-    operations.met(Column.PAUSE);
+    operations.met(life.nodeIndex, Column.PAUSE);
     life.pause(nanos);
   }
 
   private void compareFold() {
-    Life life = lives.current();
-    if (life != null && probe.compare(life)) {
-      world.trace.note("fold compared");
+    for (Life life : fleet.current()) {
+      if (probe.compare(life)) {
+        world.trace.note("fold compared");
+      }
     }
   }
 
@@ -323,14 +326,16 @@ final class Simulation {
   }
 
   private void goodWeather() {
-    Life life = lives.current();
-    if (life == null) {
-      lives.start();
-    } else {
-      life.handlers.heal();
+    for (Lives node : fleet.nodes()) {
+      Life life = node.current();
+      if (life == null) {
+        node.start();
+      } else {
+        life.handlers.heal();
+      }
     }
-    lives.registerAll();
-    world.in(REGISTER_AGAIN_NANOS, lives::registerAll);
+    fleet.registerAll();
+    world.in(REGISTER_AGAIN_NANOS, fleet::registerAll);
     tidy();
     settle();
     world.trace.note("late", store.deliverLate());
@@ -341,20 +346,28 @@ final class Simulation {
   }
 
   private void tidy() {
-    Life life = lives.open();
-    boolean[] any = {true};
-    if (life != null) {
-      life.deliver(
-          () -> {
-            boolean flow = flowUsers.tidy(life);
-            any[0] = controlUsers.tidy(life) || flow;
-          });
+    boolean any = false;
+    for (Lives node : fleet.nodes()) {
+      any |= tidy(node.open());
     }
-    if (any[0] || operations.anyAsked()) {
+    if (any || operations.anyAsked()) {
       world.in(REGISTER_AGAIN_NANOS, this::tidy);
     } else if (world.model.live() > 0) {
       world.in(TIDY_AGAIN_NANOS, this::tidy); // a late write may pause a job
     }
+  }
+
+  /** Lets a node tidy up its own shards; true if there was any need, or nobody knows. */
+  private boolean tidy(@Nullable Life life) {
+    boolean[] any = {true};
+    if (life != null) {
+      life.deliver(
+          () -> {
+            boolean flow = world.climate.has(Climate.Part.FLOW) && flowUsers.tidy(life);
+            any[0] = controlUsers.tidy(life) || flow;
+          });
+    }
+    return any[0];
   }
 
   private void settle() {
@@ -384,39 +397,59 @@ final class Simulation {
     if (name == null) {
       return;
     }
-    Life life = lives.open();
-    if (life == null) {
-      throw new IllegalStateException("node: not open (expected: open)");
+    Request.Told told = Request.Told.NOTHING;
+    for (Life life : fleet.openOwnerFirst(job.shard)) {
+      told = probe(life, wishes.probe(job.spec.namespace(), name));
+      if (told == Request.Told.CREATED) {
+        return;
+      }
     }
+    throw new Violation(Guarantee.NAMES, "the name of ended " + job + " is not free: " + told);
+  }
+
+  private Request.Told probe(Life life, Request.Wish wish) {
     Request[] request = new Request[1];
-    life.deliver(() -> request[0] = users.schedule(life, wishes.probe(job.spec.namespace(), name)));
+    life.deliver(() -> request[0] = users.schedule(life, wish));
     runFor(QUIET_LIMIT_NANOS, () -> request[0].told != Request.Told.NOTHING && !operations.any());
-    check(
-        request[0].told == Request.Told.CREATED,
-        Guarantee.NAMES,
-        () -> "the name of ended " + job + " is not free: " + request[0].told);
+    return request[0].told;
   }
 
   private void stopForGood() {
-    Life life = lives.open();
-    if (life != null) {
-      lastIncarnation = life.incarnation;
+    int nodes = fleet.nodes().size();
+    for (Lives node : fleet.nodes()) {
+      Life life = node.open();
+      if (life != null) {
+        lastIncarnations.add(life.incarnation);
+      }
+      node.stop(() -> stopped++);
     }
-    lives.stop(() -> stopped = true);
-    runFor(QUIET_LIMIT_NANOS, () -> stopped);
-    check(stopped, Guarantee.NOT_STUCK, "a healthy node does not stop");
+    runFor(QUIET_LIMIT_NANOS, () -> stopped == nodes);
+    check(stopped == nodes, Guarantee.NOT_STUCK, "a healthy node does not stop");
+  }
+
+  private void crashSome() {
+    Life life = fleet.someCurrent();
+    if (life != null) {
+      world.crashesLeft--;
+      fleet.nodes().get(life.nodeIndex).crash("just so");
+    }
   }
 
   // ---- time
 
   private String state() {
-    Life life = lives.current();
-    return world.model.live()
-        + " live jobs, pending: "
-        + operations.pending()
-        + (life == null
-            ? ", no node"
-            : ", " + life.handlers.running() + " attempts, store idle " + life.channels.idle());
+    StringBuilder state = new StringBuilder();
+    state.append(world.model.live()).append(" live jobs, pending: ").append(operations.pending());
+    for (Life life : fleet.current()) {
+      state
+          .append(", node ")
+          .append(life.nodeIndex)
+          .append(": ")
+          .append(life.handlers.running())
+          .append(" attempts, store idle ")
+          .append(life.channels.idle());
+    }
+    return state.toString();
   }
 
   private void runFor(long nanos, BooleanSupplier done) {
@@ -431,11 +464,8 @@ final class Simulation {
         throw new Violation(Guarantee.NOT_STUCK, "the simulation does not end: " + state());
       }
       if (world.faulty) {
-        if (world.crashesLeft > 0
-            && world.chance.below(EXPECTED_EVENTS) < world.crashesLeft
-            && lives.current() != null) {
-          world.crashesLeft--;
-          lives.crash("just so");
+        if (world.crashesLeft > 0 && world.chance.below(EXPECTED_EVENTS) < world.crashesLeft) {
+          crashSome();
         }
       } else {
         patience.look();

@@ -22,14 +22,16 @@ final class StoreChannels {
   private static final long LONGEST_HANG_NANOS = 40 * VirtualClock.SECOND;
   private static final int CRASH_AT_CALL = 100;
   private static final long LONGEST_GHOST_NANOS = 300 * VirtualClock.SECOND;
+  private static final long LONGEST_REFUSAL_NANOS = VirtualClock.SECOND;
 
+  private final Life life;
   private final World world;
+  private final StoreLine storeLine;
   private final FaultyStore faulty;
   private final Store ghostly;
   private final Store probed;
   private final Consumer<String> crash;
   private final StoreFaults faults;
-  private final Consumer<Runnable> toLoop;
   private final Map<Channel, Line> lines = new EnumMap<>(Channel.class);
   private int unanswered;
   private boolean dead;
@@ -59,17 +61,17 @@ final class StoreChannels {
   /**
    * Channels of a node.
    *
-   * @param toLoop hands an answer to the loop
    * @param crash kills the node, for the reason given
    */
-  StoreChannels(Life.Parts parts, Consumer<Runnable> toLoop, Consumer<String> crash) {
+  StoreChannels(Life life, Life.Parts parts, StoreLine storeLine, Consumer<String> crash) {
+    this.life = life;
+    this.storeLine = storeLine;
     this.world = parts.world();
     this.faulty = parts.store();
     this.ghostly = parts.ghostly();
     this.probed = parts.memory();
     this.faults = parts.faults();
     this.crash = crash;
-    this.toLoop = toLoop;
     for (Channel channel : Channel.values()) {
       lines.put(channel, new Line());
     }
@@ -117,28 +119,60 @@ final class StoreChannels {
   }
 
   private <T> void effect(Line line, Call<T> call) {
-    if (dead || call.effected || diesHere(call)) {
+    if (dead || call.effected || waitsForLine(line, call) || diesHere(call)) {
       return;
     }
     call.effected = true;
-    faults.begin(call.hangs, () -> interleave(line));
-    T result = call.work.apply(faulty);
+    boolean refused = storeLine.isCut();
+    faults.begin(life.nodeIndex, call.hangs, refused, () -> interleave(line));
+    T result = work(call);
     call.operation = faults.lastOperation();
-    long delay = latency() + faults.slowness();
+    long delay = latency() + faults.slowness() + (refused ? refusal() : 0);
     long at = Math.max(line.lastAnswerNanos, world.clock.nanos() + delay);
     line.lastAnswerNanos = at;
     line.current = null;
     line.unheard.add(call);
-    world.queue.at(
-        at,
-        () ->
-            toLoop.accept(
-                () -> {
-                  unanswered--;
-                  line.unheard.remove(call);
-                  call.done.accept(result);
-                }));
+    world.queue.at(at, () -> answer(line, call, result, refused));
     beginNext(line);
+  }
+
+  private <T> T work(Call<T> call) {
+    Life before = world.writer;
+    world.writer = life;
+    T result = call.work.apply(faulty);
+    world.writer = before;
+    return result;
+  }
+
+  /** Whether the line is cut and the call hangs until it is mended; others are refused. */
+  private boolean waitsForLine(Line line, Call<?> call) {
+    if (!storeLine.isCut() || !world.chance.oneIn(2)) {
+      return false;
+    }
+    call.hangs = true;
+    world.queue.at(storeLine.cutUntilNanos() + latency(), () -> effect(line, call));
+    return true;
+  }
+
+  private long refusal() {
+    return world.chance.spread(10 * VirtualClock.MILLI, LONGEST_REFUSAL_NANOS);
+  }
+
+  /** An answer of the store gets through; that there is no way to it is said by nobody. */
+  private <T> void answer(Line line, Call<T> call, T result, boolean refused) {
+    boolean first = line.unheard.peek() == call;
+    if (storeLine.isCut() && (!refused || !first)) {
+      long later = storeLine.cutUntilNanos();
+      line.lastAnswerNanos = Math.max(line.lastAnswerNanos, later);
+      world.queue.at(later, () -> answer(line, call, result, refused));
+      return;
+    }
+    life.deliver(
+        () -> {
+          unanswered--;
+          line.unheard.remove(call);
+          call.done.accept(result);
+        });
   }
 
   /** Now and then the node dies just before a call, or just after, more often at rare ones. */
@@ -208,7 +242,9 @@ final class StoreChannels {
         world.chance.spread(VirtualClock.MICRO, LONGEST_GHOST_NANOS),
         () -> {
           world.trace.note("late, from a dead node", -1, operation.toString());
+          world.writer = life;
           var ignored = call.work.apply(ghostly);
+          world.writer = null;
         });
   }
 }

@@ -20,7 +20,9 @@ final class StoreFaults implements FaultyStore.Faults {
   private final Runnable deliverLate;
   private final UserOperations users;
   private Runnable betweenCalls = () -> {};
+  private int node;
   private boolean hung;
+  private boolean cut;
   private int calls;
   private long slowness;
   private @Nullable Operation last;
@@ -55,25 +57,36 @@ final class StoreFaults implements FaultyStore.Faults {
     return POSSIBLE.getOrDefault(operation, List.of());
   }
 
-  /** A piece of work begins; {@code between} runs between its store calls. */
-  void begin(boolean hangs, Runnable between) {
+  /**
+   * A piece of work begins.
+   *
+   * @param by the node that asks for it
+   * @param hangs whether it took long to get here
+   * @param isCut whether no call of it gets through
+   * @param between runs between its store calls
+   */
+  void begin(int by, boolean hangs, boolean isCut, Runnable between) {
     betweenCalls = between;
+    node = by;
     hung = hangs;
+    cut = isCut;
     calls = 0;
     slowness = 0;
     last = null;
   }
 
   /** What a piece of work had done when another interrupted it. */
-  record Moment(Runnable between, boolean hung, int calls, long slowness) {}
+  record Moment(Runnable between, int node, boolean hung, boolean cut, int calls, long slowness) {}
 
   Moment suspend() {
-    return new Moment(betweenCalls, hung, calls, slowness);
+    return new Moment(betweenCalls, node, hung, cut, calls, slowness);
   }
 
   void resume(Moment moment) {
     betweenCalls = moment.between();
+    node = moment.node();
     hung = moment.hung();
+    cut = moment.cut();
     calls = moment.calls();
     slowness = moment.slowness();
   }
@@ -95,7 +108,13 @@ final class StoreFaults implements FaultyStore.Faults {
     if (hung) {
       decided += calls == 1 ? 1 : 0;
       world.table.count(operation, Column.HANG);
-      users.met(Column.HANG);
+      users.met(node, Column.HANG);
+    }
+    if (cut) {
+      decided++;
+      world.table.count(operation, Column.CUT);
+      users.met(node, Column.CUT);
+      return Fault.FAIL_BEFORE;
     }
     if (!world.faulty || !world.chance.happens(likelihood(operation))) {
       return Fault.NONE;
@@ -103,7 +122,7 @@ final class StoreFaults implements FaultyStore.Faults {
     Fault fault = world.chance.pick(of(operation));
     decided++;
     world.trace.note(operation.toString(), -1, fault.name());
-    users.met(Column.of(fault));
+    users.met(node, Column.of(fault));
     if (fault == Fault.TIMEOUT_THEN_APPLY && !world.chance.oneIn(5)) {
       boolean soon = world.chance.oneIn(2);
       world.in(

@@ -1,7 +1,10 @@
 package dev.carillon.simulator;
 
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What users have asked for and not heard of yet, to count which faults each kind of it met. */
 final class UserOperations {
@@ -41,6 +44,15 @@ final class UserOperations {
       this.text = text;
     }
 
+    /** What the engine must have for it; null for what it always has. */
+    Climate.@Nullable Part part() {
+      return switch (this) {
+        case FLOW_PAUSE, FLOW_RESUME, FLOW_LIMIT, FLOW_RATE -> Climate.Part.FLOW;
+        case SCHEDULE_AFTER, SCHEDULE_TIED -> Climate.Part.DEPENDENCIES;
+        default -> null;
+      };
+    }
+
     @Override
     public String toString() {
       return text;
@@ -48,29 +60,39 @@ final class UserOperations {
   }
 
   private final FaultTable table;
-  private final Map<Kind, Integer> pending = new EnumMap<>(Kind.class);
 
-  UserOperations(FaultTable table) {
+  /** What is waited for at each node. */
+  private final List<Map<Kind, Integer>> pending = new ArrayList<>();
+
+  UserOperations(FaultTable table, int nodes) {
     this.table = table;
+    for (int i = 0; i < nodes; i++) {
+      pending.add(new EnumMap<>(Kind.class));
+    }
   }
 
-  void begins(Kind kind) {
-    pending.merge(kind, 1, Integer::sum);
+  void begins(Life life, Kind kind) {
+    pending.get(life.nodeIndex).merge(kind, 1, Integer::sum);
     table.count(kind, FaultTable.Column.ALL);
   }
 
-  void ends(Kind kind) {
-    pending.merge(kind, -1, (now, less) -> now + less == 0 ? null : now + less);
+  void ends(Life life, Kind kind) {
+    pending.get(life.nodeIndex).merge(kind, -1, (now, less) -> now + less == 0 ? null : now + less);
   }
 
   /** Whether anybody waits for anything. */
   boolean any() {
-    return !pending.isEmpty();
+    return pending.stream().anyMatch(waiting -> !waiting.isEmpty());
   }
 
   /** Whether anybody waits for an answer; attempts are not waited for. */
   boolean anyAsked() {
-    return pending.size() > (pending.containsKey(Kind.ATTEMPT) ? 1 : 0);
+    for (Map<Kind, Integer> waiting : pending) {
+      if (waiting.size() > (waiting.containsKey(Kind.ATTEMPT) ? 1 : 0)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** What is waited for, in words. */
@@ -78,15 +100,15 @@ final class UserOperations {
     return pending.toString();
   }
 
-  /** A fault happened: it met whatever was pending. */
-  void met(FaultTable.Column fault) {
-    for (Kind kind : pending.keySet()) {
+  /** A fault happened to a node: it met whatever was pending there. */
+  void met(int node, FaultTable.Column fault) {
+    for (Kind kind : pending.get(node).keySet()) {
       table.count(kind, fault);
     }
   }
 
   /** The process died with everybody in it. */
-  void crashed() {
-    pending.clear();
+  void crashed(Life life) {
+    pending.get(life.nodeIndex).clear();
   }
 }

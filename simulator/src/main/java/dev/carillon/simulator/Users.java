@@ -67,10 +67,12 @@ final class Users {
     return unsure.isEmpty() ? null : unsure.removeLast();
   }
 
-  /** The process is gone; who had a key to ask with asks again. */
+  /** A process is gone; who had a key to ask with asks again. */
   void crashed() {
     for (Request request : ledger.requests()) {
-      if (request.told == Request.Told.NOTHING && request.batch.isEmpty()) {
+      if (request.told == Request.Told.NOTHING
+          && request.batch.isEmpty()
+          && !world.lives(request.incarnation)) {
         doubt(request);
       }
     }
@@ -89,7 +91,7 @@ final class Users {
     Request request = ledger.open(wish);
     AddRequest asked = ask(request, life, kind(wish));
     world.trace.note("schedule", request.id, kind(wish).toString());
-    operations.begins(kind(wish));
+    operations.begins(life, kind(wish));
     life.node.add(asked);
     return request;
   }
@@ -108,7 +110,7 @@ final class Users {
         request.ties = group ? ties(batch, batch.size() + 1 == wishes.size()) : ties(batch);
       }
       batch.add(request);
-      operations.begins(kind);
+      operations.begins(life, kind);
     }
     batch.forEach(Users::tie);
     if (world.chance.oneIn(2)) {
@@ -184,7 +186,7 @@ final class Users {
       asked.afterNamed(waits.name(), waits.condition());
     }
     request.asked = asked;
-    request.life = life.index;
+    request.incarnation = life.incarnation;
     request.askedNanos = world.clock.nanos();
     return asked;
   }
@@ -228,7 +230,9 @@ final class Users {
 
   /** Whether a request of this life still waits. */
   boolean waits(Request request, Life life) {
-    return life.alive() && request.life == life.index && request.told == Request.Told.NOTHING;
+    return life.alive()
+        && request.incarnation == life.incarnation
+        && request.told == Request.Told.NOTHING;
   }
 
   /** Stops waiting for an answer: there must be one at once. */
@@ -263,7 +267,7 @@ final class Users {
           Guarantee.UNKNOWN_IS_SAID,
           () -> request + " is answered twice: " + request.told + ", then " + told);
       request.told = told;
-      operations.ends(kind);
+      operations.ends(life, kind);
       world.trace.note("answer", request.id, told.name());
     }
 
@@ -397,14 +401,14 @@ final class Users {
       job.cancelAsked = true;
       job.touchedNanos = world.clock.nanos();
     }
-    operations.begins(Kind.CANCEL);
+    operations.begins(life, Kind.CANCEL);
     long id = job != null ? job.request : -2;
     world.trace.note("cancel", id);
     life.node.cancel(
         ref,
         "no longer wanted",
         outcome -> {
-          operations.ends(Kind.CANCEL);
+          operations.ends(life, Kind.CANCEL);
           world.trace.note("cancelled", id, outcome.toString());
           if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)) {
             cancelled(job, result);
@@ -454,12 +458,12 @@ final class Users {
       return;
     }
     ModelJob job = ledger.job(ref);
-    operations.begins(Kind.GET);
+    operations.begins(life, Kind.GET);
     world.trace.note("get", job != null ? job.request : -2);
     life.node.get(
         ref,
         outcome -> {
-          operations.ends(Kind.GET);
+          operations.ends(life, Kind.GET);
           world.trace.note("got", job != null ? job.request : -2, outcome.isOk() ? "" : "failed");
           if (outcome instanceof Outcome.Ok<Optional<JobView>>(Optional<JobView> found)) {
             got(job, found.map(JobView::info).orElse(null));

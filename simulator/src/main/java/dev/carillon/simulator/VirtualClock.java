@@ -2,88 +2,73 @@ package dev.carillon.simulator;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
- * Virtual time: a monotonic clock that the event queue moves, and a wall clock that runs beside it
- * and jumps when told. It remembers the jumps, for checks that must not depend on the moment at
- * which somebody looked.
+ * Virtual time, which the event queue moves, and the clocks of all nodes, which run beside it. What
+ * is asked of it about wall clocks is true of some node: checks that need a certain one ask that
+ * node's {@link NodeClock}.
  */
 final class VirtualClock {
   static final long SECOND = 1_000_000_000L;
   static final long MILLI = 1_000_000L;
   static final long MICRO = 1_000L;
 
+  private final List<NodeClock> nodes = new ArrayList<>();
   private long nanos;
-  private long wallOffsetMicros;
-  private final List<Jump> jumps = new ArrayList<>();
 
-  /** The wall clock was left at {@code wallMicros}. */
-  private record Jump(long nanos, long wallMicros, long byMicros) {}
-
-  VirtualClock(long wallMicros) {
-    this.wallOffsetMicros = wallMicros;
+  /** The clocks of a seed of such a climate. */
+  VirtualClock(Climate climate) {
+    IntStream.range(0, climate.nodes)
+        .forEach(i -> nodes.add(new NodeClock(this, climate.firstWall(i), climate.drift(i))));
   }
 
-  /** The monotonic clock. */
+  /** What has passed since the beginning. */
   long nanos() {
     return nanos;
   }
 
-  long wallMicros() {
-    return wallOffsetMicros + nanos / MICRO;
+  /** The clocks of a node. */
+  NodeClock of(int node) {
+    return nodes.get(node);
   }
 
-  /** The highest time the wall clock showed from {@code sinceNanos} until now. */
+  /** What users take for the time: what the first node does. */
+  long wallMicros() {
+    return nodes.getFirst().wallMicros();
+  }
+
+  /** The time of the node that is ahead of the others. */
+  long latestWallMicros() {
+    return nodes.stream().mapToLong(NodeClock::wallMicros).max().orElseThrow();
+  }
+
+  /** The highest time that any wall clock showed from {@code sinceNanos} until now. */
   long highestWallSince(long sinceNanos) {
-    long highest = wallMicros();
-    for (Jump jump : jumps) {
-      if (jump.nanos >= sinceNanos) {
-        highest = Math.max(highest, jump.wallMicros);
-      }
+    long highest = Long.MIN_VALUE;
+    for (NodeClock node : nodes) {
+      highest = Math.max(highest, node.highestWallSince(sinceNanos));
     }
     return highest;
   }
 
-  /** How often the wall clock jumped back. */
+  /** How often wall clocks jumped back. */
   int jumpsBack() {
-    int back = 0;
-    for (Jump jump : jumps) {
-      back += jump.byMicros < 0 ? 1 : 0;
-    }
-    return back;
+    return nodes.stream().mapToInt(NodeClock::jumpsBack).sum();
   }
 
-  /** Whether the wall clock has jumped back since then. */
+  /** Whether a wall clock has jumped back since then. */
   boolean jumpedBackSince(long sinceNanos) {
-    return jumps.stream().anyMatch(jump -> jump.byMicros < 0 && jump.nanos >= sinceNanos);
+    return nodes.stream().anyMatch(node -> node.jumpedBackSince(sinceNanos));
   }
 
-  /** When, by the monotonic clock, the wall clock last showed {@code wallMicros}. */
-  long nanosWhenWallWas(long wallMicros) {
-    long offset = wallOffsetMicros;
-    for (Jump jump : jumps.reversed()) {
-      long at = (wallMicros - offset) * MICRO;
-      if (at >= jump.nanos && at <= nanos) {
-        return at;
-      }
-      offset -= jump.byMicros;
+  /** When all wall clocks will have shown {@code wallMicros}, if none jumps. */
+  long nanosAtWall(long wallMicros) {
+    long latest = Long.MIN_VALUE;
+    for (NodeClock node : nodes) {
+      latest = Math.max(latest, node.nanosAtWall(wallMicros));
     }
-    return (wallMicros - offset) * MICRO;
-  }
-
-  /** Whether the wall clock showed {@code wallMicros} at one moment only. */
-  boolean wallWasOnce(long wallMicros) {
-    int moments = 0;
-    long offset = wallOffsetMicros;
-    long until = nanos;
-    for (Jump jump : jumps.reversed()) {
-      long at = (wallMicros - offset) * MICRO;
-      moments += at >= jump.nanos && at <= until ? 1 : 0;
-      until = jump.nanos;
-      offset -= jump.byMicros;
-    }
-    moments += (wallMicros - offset) * MICRO <= until ? 1 : 0;
-    return moments == 1;
+    return latest;
   }
 
   void moveTo(long newNanos) {
@@ -93,14 +78,8 @@ final class VirtualClock {
     nanos = newNanos;
   }
 
-  /** The wall clock jumps, either way. */
+  /** All wall clocks jump alike, either way. */
   void jump(long micros) {
-    jumps.add(new Jump(nanos, wallMicros(), micros));
-    wallOffsetMicros += micros;
-  }
-
-  /** When the monotonic clock will stand where the wall clock now expects {@code wallMicros}. */
-  long nanosAtWall(long wallMicros) {
-    return (wallMicros - wallOffsetMicros) * MICRO;
+    nodes.forEach(node -> node.jump(micros));
   }
 }

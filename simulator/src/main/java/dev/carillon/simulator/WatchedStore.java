@@ -246,7 +246,8 @@ final class WatchedStore implements Store {
             word(outcomes.get(i)));
         if (outcomes.get(i).isOk()) {
           world.names.changed(change);
-          world.flow.changed(change, world.lifeOf(change.stamp().writer()));
+          Life life = world.life(change.stamp().writer());
+          world.flow.changed(change, life != null ? life.index : 0);
         }
       }
       return outcomes;

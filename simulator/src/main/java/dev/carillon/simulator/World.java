@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class World {
   private static final long AFTER_EFFECTS_NANOS = 60 * VirtualClock.SECOND;
 
-  final long seed;
+  final Seed seed;
   final Chance chance;
   final VirtualClock clock;
   final EventQueue queue = new EventQueue();
@@ -21,12 +21,12 @@ final class World {
   final FlowRecords flow;
   final KeyJudge keys = new KeyJudge(this);
 
-  /** The life that runs now, 0 while none does. */
-  long incarnation;
+  /** The life whose store call takes effect just now; null for one that nobody answers for. */
+  @Nullable Life writer;
 
-  private final Map<Long, Integer> lives = new HashMap<>();
+  private final Map<Long, Life> lives = new HashMap<>();
 
-  /** How often the node may still be killed just so. */
+  /** How often a node may still be killed just so. */
   int crashesLeft;
 
   /** Faults may happen; false from the moment when everything heals. */
@@ -34,15 +34,15 @@ final class World {
 
   private long healthyFromNanos = Long.MAX_VALUE;
 
-  World(long seed, FaultTable table, @Nullable Consumer<String> printer) {
+  World(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
     this.seed = seed;
-    this.chance = new Chance(seed);
-    this.climate = new Climate(chance);
+    this.chance = new Chance(seed.number());
+    this.climate = new Climate(chance, seed.nodes());
     this.crashesLeft = climate.crashes;
-    this.clock = new VirtualClock(climate.firstWallMicros);
+    this.clock = new VirtualClock(climate);
     this.trace = new Trace(clock, printer);
     this.table = table;
-    this.model = new Model(clock);
+    this.model = new Model(this);
     this.flow = new FlowRecords(clock);
   }
 
@@ -62,16 +62,32 @@ final class World {
     return clock.nanos() >= healthyFromNanos;
   }
 
+  /** The number of the next life. */
+  int nextLife() {
+    return lives.size() + 1;
+  }
+
   /** A node lives. */
   void begins(Life life) {
-    incarnation = life.incarnation;
-    lives.put(life.incarnation, life.index);
+    lives.put(life.incarnation, life);
     flow.begins(life.index);
   }
 
-  /** Which life had the incarnation; 0 for none. */
-  int lifeOf(long incarnationOfLife) {
-    return lives.getOrDefault(incarnationOfLife, 0);
+  /** Which life has or had the incarnation; null for none. */
+  @Nullable Life life(long incarnation) {
+    return lives.get(incarnation);
+  }
+
+  /** Whether the life of that incarnation runs. */
+  boolean lives(long incarnation) {
+    Life life = lives.get(incarnation);
+    return life != null && life.alive();
+  }
+
+  /** The clocks of the node of that incarnation, or of the first where nobody has or had it. */
+  NodeClock clockOf(long incarnation) {
+    Life life = lives.get(incarnation);
+    return life != null ? life.clock : clock.of(0);
   }
 
   /** Runs {@code action} that many nanoseconds from now. */

@@ -42,7 +42,12 @@ class MainTest {
   void strangeOptionIsExplained() {
     assertThat(run("--seeds", "many")).isEqualTo(2);
     assertThat(run("--nonsense")).isEqualTo(2);
+    assertThat(run("--nodes", "8")).isEqualTo(2);
     assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("--seeds: many (expected: a number)", "unknown option: --nonsense", "Usage:");
+        .contains(
+            "--seeds: many (expected: a number)",
+            "unknown option: --nonsense",
+            "nodes: 8 (expected: from 1 to 7)",
+            "Usage:");
   }
 }

@@ -25,7 +25,7 @@ class PlantedBugTest {
     PlantedBug bug =
         PlantedBug.all(ROOT).stream().filter(b -> b.name().equals(name)).findFirst().orElseThrow();
     try (BrokenEngine engine = BrokenEngine.with(bug, ROOT)) {
-      String noticed = engine.hunt(1, 100);
+      String noticed = engine.hunt(1, bug.nodes(), 100);
       String broken = noticed.substring(noticed.lastIndexOf(' ') + 1);
       assertThat(guarantees).as(bug.about()).contains(Guarantee.valueOf(broken).name());
     }

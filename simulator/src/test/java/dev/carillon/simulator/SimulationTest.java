@@ -7,13 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SimulationTest {
-  private static final long FIRST_SEED = 1;
+  private static final Seed FIRST = new Seed(1, 1);
   private static final long SEEDS = 300;
 
   @Test
   void everyGuaranteeHoldsForAFewHundredSeeds() {
     int threads = Runtime.getRuntime().availableProcessors();
-    Campaign.Outcome outcome = new Campaign(FIRST_SEED, SEEDS, threads, done -> {}).run();
+    Campaign.Outcome outcome = new Campaign(FIRST, SEEDS, threads, done -> {}).run();
 
     assertThat(outcome.failures())
         .as("seeds that broke a guarantee; replay: ./carillon simulate --seed S --trace")
@@ -25,11 +25,12 @@ class SimulationTest {
 
   @Test
   void sameSeedGivesTheSameTrace() {
-    for (long seed = 7; seed < 12; seed++) {
+    for (long number = 7; number < 12; number++) {
+      Seed seed = new Seed(number, 1);
       List<String> once = new ArrayList<>();
       List<String> again = new ArrayList<>();
-      Simulation.Result first = new Simulation(seed, new FaultTable(), once::add).run();
-      Simulation.Result second = new Simulation(seed, new FaultTable(), again::add).run();
+      Simulation.Result first = new Simulation(seed, new FaultTable(1), once::add).run();
+      Simulation.Result second = new Simulation(seed, new FaultTable(1), again::add).run();
 
       assertThat(again).isEqualTo(once);
       assertThat(second.hash()).isEqualTo(first.hash());
@@ -38,8 +39,8 @@ class SimulationTest {
 
   @Test
   void differentSeedsGiveDifferentTraces() {
-    Simulation.Result first = new Simulation(1, new FaultTable(), null).run();
-    Simulation.Result second = new Simulation(2, new FaultTable(), null).run();
+    Simulation.Result first = new Simulation(FIRST, new FaultTable(1), null).run();
+    Simulation.Result second = new Simulation(new Seed(2, 1), new FaultTable(1), null).run();
 
     assertThat(second.hash()).isNotEqualTo(first.hash());
   }

@@ -1,0 +1,45 @@
+package dev.carillon.simulator;
+
+import java.util.List;
+
+/** What a seed with several nodes is like beyond what one node has: their settings and faults. */
+final class Together {
+  private static final List<Long> BEATS_MILLIS = List.of(500L, 1_000L, 2_000L);
+  private static final int BEATS_A_TIMEOUT = 5;
+
+  /** How often a node says that it is there. */
+  final long beatNanos;
+
+  /** How long after its last beat it is dead to the others. */
+  final long timeoutNanos;
+
+  /** How long after it the others wait for it to come back. */
+  final long forgetNanos;
+
+  /** How often a node is cut off from the store. */
+  final int cuts;
+
+  /** How often a node stands still. */
+  final int pauses;
+
+  /** How often all nodes are stopped and started again, one after the other. */
+  final int rollingRestarts;
+
+  /** How often the clock of one node jumps. */
+  final int jumps;
+
+  Together(Chance chance, long spanNanos) {
+    beatNanos = chance.pick(BEATS_MILLIS) * VirtualClock.MILLI;
+    timeoutNanos = BEATS_A_TIMEOUT * beatNanos;
+    forgetNanos = Math.max(2 * timeoutNanos, chance.spread(spanNanos / 4, 20 * spanNanos));
+    cuts = (int) chance.between(0, 5);
+    pauses = (int) chance.between(0, 5);
+    rollingRestarts = chance.oneIn(4) ? 1 : 0;
+    jumps = (int) chance.between(0, 4);
+  }
+
+  /** How long a pause or a cut lasts: shorter than the timeout, or several times as long. */
+  long faultNanos(Chance chance) {
+    return chance.spread(timeoutNanos / 16, 4 * timeoutNanos);
+  }
+}
