@@ -19,8 +19,9 @@ import java.util.Set;
  * which shard.
  *
  * <p>A peer is dead when reads that cover the timeout, with no gap above half of it, all showed the
- * same beat. Every wait is measured by this node's monotonic clock. A wrong judgement costs a
- * take-over and nothing else: epochs decide who may write.
+ * same beat; and it may be alive again half a timeout after the last read. Every wait is measured
+ * by this node's monotonic clock. A wrong judgement costs a take-over and nothing else: epochs
+ * decide who may write.
  */
 final class Members implements Directory, ControlVersion.Host {
   private static final int PAGE = 1000;
@@ -175,11 +176,10 @@ final class Members implements Directory, ControlVersion.Host {
 
   /** What a read that was sent then has shown. */
   private void looked(List<Stored> records, long sentNanos) {
-    long now = now();
-    boolean gap = !hasRead || now - lastReadNanos > settings.timeout().toNanos() / 2;
-    boolean changed = !hasRead;
+    boolean gap = !hasReadOfLate();
+    boolean changed = gap; // what could not be claimed meanwhile is looked for again
     hasRead = true;
-    lastReadNanos = now;
+    lastReadNanos = sentNanos; // it may have been answered long after it looked
     Set<Long> there = new HashSet<>();
     for (Stored record : records) {
       if (record.key().equals(ControlVersion.KEY)) {
@@ -283,6 +283,16 @@ final class Members implements Directory, ControlVersion.Host {
     homes = known;
   }
 
+  /** Whether the last read is recent enough to act on what it showed. */
+  private boolean hasReadOfLate() {
+    return hasRead && now() - lastReadNanos <= newsNanos();
+  }
+
+  /** How long it takes at most until others act on what a node says of itself. */
+  long newsNanos() {
+    return settings.timeout().toNanos() / 2;
+  }
+
   private long now() {
     return env.monotonicNanos();
   }
@@ -330,7 +340,9 @@ final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isFree(Head head) {
-    return head.released() || head.owner() == options.incarnation() || isDead(head.owner());
+    return head.released()
+        || head.owner() == options.incarnation()
+        || (hasReadOfLate() && isDead(head.owner()));
   }
 
   @Override
@@ -344,6 +356,6 @@ final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isForgotten(String nodeId) {
-    return !homes.contains(nodeId);
+    return hasRead && !homes.contains(nodeId);
   }
 }

@@ -74,6 +74,7 @@ final class Shards {
   private int claimsALook = FIRST_CLAIMS;
   private int claimsLeft;
   private boolean lookSoon;
+  private boolean willLookSoon;
   private @Nullable String full;
 
   /** The node, as far as its shards need it. */
@@ -392,18 +393,18 @@ final class Shards {
     shard.added = summary.added();
     shard.addedBytes = summary.addedBytes();
     known.put(shard.id, shard);
-    claim(shard, head.epoch(), summary);
+    claim(shard, head, summary);
     return shard;
   }
 
-  private void claim(Shard shard, long expectedEpoch, Summary summary) {
+  private void claim(Shard shard, Head head, Summary summary) {
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().claim(shard.id, expectedEpoch, options.incarnation()),
-        outcome -> claimed(shard, expectedEpoch, summary, outcome));
+        store -> store.journals().claim(shard.id, head.epoch(), options.incarnation()),
+        outcome -> claimed(shard, head, summary, outcome));
   }
 
-  private void claimed(Shard shard, long expectedEpoch, Summary summary, Outcome<Claim> outcome) {
+  private void claimed(Shard shard, Head head, Summary summary, Outcome<Claim> outcome) {
     switch (outcome) {
       case Outcome.Ok<Claim>(Claim claim) -> {
         shard.acquired(claim.head(), claim.tail());
@@ -433,7 +434,17 @@ final class Shards {
       }
       case Outcome.Conflict<Claim> conflict -> lost(shard);
       default ->
-          host.at(env.monotonicNanos() + RETRY_NANOS, () -> claim(shard, expectedEpoch, summary));
+          host.at(env.monotonicNanos() + RETRY_NANOS, () -> claimAgain(shard, head, summary));
+    }
+  }
+
+  /** Claims again, unless whoever had the shard was heard of meanwhile. */
+  private void claimAgain(Shard shard, Head head, Summary summary) {
+    if (directory.isFree(head)) {
+      claim(shard, head, summary);
+    } else {
+      lost(shard);
+      look(); // the lost claim may be in effect all the same
     }
   }
 
@@ -756,8 +767,14 @@ final class Shards {
     listing = false;
     looked = true;
     claimsALook = Math.min(MOST_CLAIMS, claimsALook + FIRST_CLAIMS);
-    if (lookSoon) {
-      host.at(env.monotonicNanos() + SOON_NANOS, this::look);
+    if (lookSoon && !willLookSoon) {
+      willLookSoon = true;
+      host.at(
+          env.monotonicNanos() + SOON_NANOS,
+          () -> {
+            willLookSoon = false;
+            look();
+          });
     }
     if (!headsLooked) {
       lookForDamagedHeads();
@@ -784,6 +801,10 @@ final class Shards {
   }
 
   private void claimIfIdle(Head head) {
+    Shard own = known.get(head.shard());
+    if (own != null && own.owned() && head.epoch() > own.epoch) {
+      lost(own); // taken by one who had not heard yet that this node is back
+    }
     if (known.containsKey(head.shard())
         || refused.containsKey(head.shard())
         || stopping

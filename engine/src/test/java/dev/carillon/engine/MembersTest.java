@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
+import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,11 +34,20 @@ class MembersTest {
     private long nanos = 1_000_000_000L * all.size();
     private boolean cutOff;
     private boolean paused;
+
+    /** What the store does is answered by {@link #deliverLate}. */
+    private boolean lateAnswers;
+
+    private final List<Runnable> late = new ArrayList<>();
     private int fenced;
     private int joined;
     private int changed;
 
     One(String nodeId) {
+      this(nodeId, true);
+    }
+
+    One(String nodeId, boolean looks) {
       members =
           new Members(
               this,
@@ -46,8 +57,17 @@ class MembersTest {
               new RecordChanges(this, incarnation, timers),
               this);
       all.add(this);
-      members.start();
-      settle();
+      if (looks) {
+        members.start();
+        settle();
+      }
+    }
+
+    /** Answers that were on their way arrive. */
+    void deliverLate() {
+      List<Runnable> late = List.copyOf(this.late);
+      this.late.clear();
+      late.forEach(Runnable::run);
     }
 
     void settle() {
@@ -81,7 +101,15 @@ class MembersTest {
 
     @Override
     public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
-      answers.add(() -> done.accept(work.apply(store)));
+      answers.add(
+          () -> {
+            T result = work.apply(store);
+            if (lateAnswers) {
+              late.add(() -> done.accept(result));
+            } else {
+              done.accept(result);
+            }
+          });
     }
 
     @Override
@@ -243,5 +271,50 @@ class MembersTest {
     assertThat(a.members.isForgotten("b")).isFalse();
     assertThat(b.members.beat().isMember()).isTrue();
     assertThat(b.joined).isEqualTo(2);
+  }
+
+  private static Head headOf(One owner) {
+    ShardId shard = new ShardId(1, owner.incarnation, 1);
+    return new Head(
+        shard, 1, owner.incarnation, false, Head.Status.OPEN, 1, 1, 0, "b", new byte[0]);
+  }
+
+  @Test
+  void judgementIsNotActedOnAfterTheReadsHaveStopped() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    b.paused = true;
+    pass(TIMEOUT.plusSeconds(1));
+    assertThat(a.members.isFree(headOf(b))).isTrue();
+    a.cutOff = true;
+    pass(TIMEOUT);
+    assertThat(a.members.isFree(headOf(b))).as("b may be back").isFalse();
+    int changes = a.changed;
+    a.cutOff = false;
+    pass(TIMEOUT.plusSeconds(2));
+    assertThat(a.changed).as("what could not be claimed is looked for").isGreaterThan(changes);
+    assertThat(a.members.isFree(headOf(b))).isTrue();
+  }
+
+  @Test
+  void readCountsFromWhenItWasSent() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    b.paused = true;
+    pass(TIMEOUT.plusSeconds(1));
+    a.lateAnswers = true;
+    pass(TIMEOUT);
+    a.deliverLate();
+    assertThat(a.members.isFree(headOf(b))).as("the read is as old as the silence").isFalse();
+  }
+
+  @Test
+  void nobodyIsForgottenByOneWhoHasNotLookedYet() {
+    One a = new One("a");
+    assertThat(a.members.isForgotten("b")).isTrue();
+    One c = new One("c", false);
+    assertThat(c.members.isForgotten("b")).isFalse();
   }
 }

@@ -1,0 +1,154 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.store.Records.Change;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says of several nodes whether each keeps to what the others may think of it: from the beats that
+ * took effect, by virtual time and written from the documents.
+ */
+final class MemberJudge {
+  private static final String PREFIX = "m\0";
+
+  /** What the clocks of two nodes may be apart after a timeout, and what a turn takes. */
+  private static final long SLACK_NANOS = 2 * VirtualClock.MILLI;
+
+  /** How long a node may not know what any read would show. */
+  private static final long LATEST_NEWS_NANOS = 60 * VirtualClock.SECOND;
+
+  private final World world;
+  private final Map<Long, Beats> beats = new HashMap<>();
+  private final Map<String, Known> nodes = new HashMap<>();
+
+  /** What has taken effect of one start of a node. */
+  private static final class Beats {
+    long sentNanos = Long.MIN_VALUE;
+    long effectNanos = Long.MIN_VALUE;
+
+    /** When it was last heard of again after others may have taken it for dead. */
+    long revivedNanos = Long.MIN_VALUE;
+
+    /** Its record was deleted: it is gone, or was forgotten. */
+    boolean deleted;
+  }
+
+  /** Which starts of a node have a record. */
+  private static final class Known {
+    final Set<Long> recorded = new TreeSet<>();
+    long forgottenUntilNanos = Long.MIN_VALUE;
+  }
+
+  MemberJudge(World world) {
+    this.world = world;
+  }
+
+  private Together together() {
+    Together together = world.climate.together;
+    if (together == null) {
+      throw new IllegalStateException("nodes: 1 (expected: more)");
+    }
+    return together;
+  }
+
+  /** A record was put or deleted. */
+  void changed(Change change, long sentNanos) {
+    if (!change.key().startsWith(PREFIX)) {
+      return;
+    }
+    long incarnation = Long.parseUnsignedLong(change.key().substring(PREFIX.length()), 16);
+    Life life = world.life(incarnation);
+    check(life != null, Guarantee.MEMBERS, "a node beats that nobody started");
+    if (life == null) {
+      return;
+    }
+    long now = world.clock.nanos();
+    Beats of = beats.computeIfAbsent(incarnation, i -> new Beats());
+    Known node = nodes.computeIfAbsent(world.climate.nodeId(life.nodeIndex), i -> new Known());
+    if (change.value() == null) {
+      of.deleted = true;
+      node.recorded.remove(incarnation);
+      return;
+    }
+    if (node.recorded.isEmpty()) {
+      node.forgottenUntilNanos = now;
+    }
+    node.recorded.add(incarnation);
+    if (of.deleted || now - of.effectNanos >= shortestTimeout()) {
+      of.revivedNanos = now;
+    }
+    of.deleted = false;
+    of.sentNanos = Math.max(of.sentNanos, sentNanos);
+    of.effectNanos = now;
+  }
+
+  /** The timeout, as the fastest clock counts it. */
+  private long shortestTimeout() {
+    return together().timeoutNanos - SLACK_NANOS;
+  }
+
+  /** A handler is called: its node must not be one that others may have given up. */
+  void called(Execution execution) {
+    Beats of = beats.get(execution.incarnation);
+    long sent = of == null ? Long.MIN_VALUE : of.sentNanos;
+    long deadline = sent + together().timeoutNanos * 9 / 10 + SLACK_NANOS;
+    check(
+        of != null && world.clock.nanos() <= deadline,
+        Guarantee.MEMBERS,
+        () ->
+            execution
+                + " is called "
+                + (world.clock.nanos() - sent) / VirtualClock.MILLI
+                + " ms after the last beat of its node was sent");
+  }
+
+  /**
+   * A shard goes from a start of a node that lives to another: when the claim was made the claimer
+   * must have been entitled to take it for dead. It need not have heard of a beat that took effect
+   * less than half a timeout before.
+   */
+  void claimed(ModelShard shard, long from) {
+    Beats of = beats.get(from);
+    if (of == null || of.deleted || world.clock.nanos() - of.effectNanos >= shortestTimeout()) {
+      return;
+    }
+    long made = world.writer != null ? world.writtenNanos : of.revivedNanos;
+    check(
+        made - of.revivedNanos <= together().timeoutNanos / 2 + SLACK_NANOS,
+        Guarantee.MEMBERS,
+        () -> "shard " + shard.index + " is taken from a node that is there");
+    shard.snatchedFrom = from;
+    world.trace.note("snatched", shard.index);
+  }
+
+  /**
+   * Whether another node took the shard from the life of that incarnation at the moment when it
+   * came back, so recently that it need not have seen that.
+   */
+  boolean mayNotKnow(ModelShard shard, long incarnation) {
+    return shard.owner != incarnation
+        && shard.snatchedFrom == incarnation
+        && world.clock.nanos() - shard.claimedNanos
+            <= world.climate.horizonNanos() / 4 + LATEST_NEWS_NANOS;
+  }
+
+  /** A job is added to a shard: by its home, or by whoever has inherited it. */
+  void added(ModelJob job, @Nullable Life writer) {
+    String home = job.shard.home;
+    if (writer == null || home.equals(world.climate.nodeId(writer.nodeIndex))) {
+      return;
+    }
+    Known node = nodes.get(home);
+    check(
+        node == null
+            || node.recorded.isEmpty()
+            || world.clock.nanos() - node.forgottenUntilNanos <= LATEST_NEWS_NANOS,
+        Guarantee.MEMBERS,
+        () -> job + " is added by node " + writer.nodeIndex + " to a shard of " + home);
+  }
+}
