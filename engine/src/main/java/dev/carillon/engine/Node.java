@@ -1144,13 +1144,26 @@ public final class Node {
       int join = ++joins;
       proven = false;
       shards.joined();
-      // What operators have set meanwhile was not waited to be acted on here.
-      shards.prove(() -> flow.load(() -> proven(join)));
+      if (join == 1 || members == null) {
+        prove(join);
+      } else {
+        // Who has not heard yet that this node is back may still take what it has.
+        timers.at(env.monotonicNanos() + members.newsNanos(), () -> prove(join));
+      }
+    }
+
+    private void prove(int join) {
+      if (join == joins) {
+        // What operators have set meanwhile was not waited to be acted on here.
+        shards.prove(() -> flow.load(() -> proven(join)));
+      }
     }
 
     private void proven(int join) {
-      proven = join == joins;
-      shards.look();
+      if (join == joins) { // else a later one proves it, or has
+        proven = true;
+        shards.look();
+      }
     }
   }
 
