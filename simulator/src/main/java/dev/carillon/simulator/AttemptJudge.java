@@ -43,6 +43,10 @@ final class AttemptJudge {
 
   void started(Execution execution, List<Execution> running) {
     ModelJob job = execution.job;
+    if (world.members.mayNotKnow(job.shard, execution.incarnation)) {
+      execution.unaware = true;
+      return; // whatever it does is refused
+    }
     check(
         job.end != JobState.CANCELLED,
         Guarantee.CANCEL,
@@ -92,6 +96,20 @@ final class AttemptJudge {
     repeats(execution, running);
     alone(execution, running);
     limits(execution, running);
+  }
+
+  /**
+   * The handler of an attempt is called, some time after the engine decided that. Nobody else may
+   * have the job by then, nor be about to take it.
+   */
+  void called(Execution execution) {
+    check(
+        execution.interrupted
+            || execution.job.shard.owner == execution.incarnation
+            || world.members.mayNotKnow(execution.job.shard, execution.incarnation),
+        Guarantee.MEMBERS,
+        () -> execution + " is called though another node has its shard");
+    world.members.called(execution);
   }
 
   /** It is the occurrence that its schedule says, beside none that it may not be beside. */
@@ -158,7 +176,7 @@ final class AttemptJudge {
     }
   }
 
-  private static void repeats(Execution execution, List<Execution> running) {
+  private void repeats(Execution execution, List<Execution> running) {
     ModelJob job = execution.job;
     check(
         ++job.starts <= job.startsAllowed,
@@ -170,10 +188,25 @@ final class AttemptJudge {
           Guarantee.BOUNDED_REPEATS,
           () -> execution + " started while another of it runs");
     }
+    for (Execution other : job.executions) {
+      check(
+          other.incarnation == execution.incarnation || !other.runs() || isToldToStop(other),
+          Guarantee.MEMBERS,
+          () -> execution + " started while another node runs it and was not told to stop");
+    }
+  }
+
+  /** Whether its node has interrupted it, or will as soon as it goes on or knows of the other. */
+  private boolean isToldToStop(Execution execution) {
+    Life life = world.life(execution.incarnation);
+    return execution.interrupted
+        || life == null
+        || life.stoodStillSince(world.clock.nanos() - 1)
+        || world.members.mayNotKnow(execution.job.shard, execution.incarnation);
   }
 
   private void alone(Execution execution, List<Execution> running) {
-    long time = world.climate.options().aloneTime().toNanos();
+    long time = execution.clock.leastVirtualNanos(world.climate.options().aloneTime().toNanos());
     for (Execution other : running) {
       check(
           !isAlone(execution) || world.clock.nanos() - other.startedNanos >= time,
@@ -276,11 +309,13 @@ final class AttemptJudge {
     if (execution.accepted
         && execution.revision == job.revision
         && (execution.outcome instanceof AttemptOutcome.Interrupted
+            || execution.outcome instanceof AttemptOutcome.TooLate
             || execution.outcome instanceof AttemptOutcome.Undecodable)) {
       job.startsAllowed++;
     }
+    boolean counts = execution.accepted && job.shard.owner == execution.incarnation;
     check(
-        !execution.accepted || job.live() || !job.endTold,
+        !counts || job.live() || !job.endTold,
         Guarantee.ONE_OUTCOME,
         () -> execution + " was accepted after the job's end");
   }
@@ -312,19 +347,21 @@ final class AttemptJudge {
       for (ModelJob job : shard.jobs.values()) {
         if (job.live()) {
           // A shard that could not be given back is found as after a crash.
-          lifeEnded(job, incarnationOfLife, crash || shard.owner == incarnationOfLife);
+          cutOff(job, incarnationOfLife, crash || shard.owner == incarnationOfLife);
         }
       }
     }
   }
 
-  private static void lifeEnded(ModelJob job, long incarnationOfLife, boolean crash) {
+  /** A job's attempts by that life do not count any more. */
+  static void cutOff(ModelJob job, long incarnationOfLife, boolean crash) {
     for (Execution execution : job.executions.reversed()) {
       if (execution.incarnation != incarnationOfLife) {
         break;
       }
       if (execution.revision == job.revision && execution.attempt.number() > job.attempts) {
-        job.startsAllowed++;
+        job.startsAllowed += execution.mayBeRepeated ? 0 : 1;
+        execution.mayBeRepeated = true;
         break;
       }
     }

@@ -195,7 +195,7 @@ final class Climate {
         settings.packFromJobs(),
         settings.historyBytes(),
         settings.indexedMetadata(),
-        settings.membership());
+        together == null ? null : together.membership());
   }
 
   /** Whether loaded jobs always have their bodies in memory. */

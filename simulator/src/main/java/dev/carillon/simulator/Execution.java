@@ -40,6 +40,12 @@ final class Execution {
   /** The node interrupted it. */
   boolean interrupted;
 
+  /** It is accounted for that its job starts once more because of it. */
+  boolean mayBeRepeated;
+
+  /** Its node does not know yet that another has taken its shard. */
+  boolean unaware;
+
   /** Its node is gone. */
   boolean cutOff;
 

@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 final class Handlers implements AttemptRunner {
   private static final long LONGEST_ATTEMPT_NANOS = 300 * VirtualClock.SECOND;
   private static final long LONGEST_JUDGEMENT_NANOS = 30 * VirtualClock.SECOND;
+  private static final long LONGEST_THREAD_NANOS = 5 * VirtualClock.MILLI;
   private static final long QUICK_NANOS = 20 * VirtualClock.MILLI;
 
   /** The error of a payload that does not decode, which is in no journal. */
@@ -59,13 +60,32 @@ final class Handlers implements AttemptRunner {
     long payload = ByteBuffer.wrap(attempt.spec().payload()).getLong();
     Request request = ledger.request(payload);
     Execution execution = new Execution(life, attempt, job, request, world);
-    world.trace.note("start", request.id, attempt.number(), "");
+    world.trace.note("start", request.id, attempt.number(), life.name());
     judge.started(execution, running);
     running.add(execution);
     executions.put(attempt, execution);
     job.executions.add(execution);
     users.begins(life, UserOperations.Kind.ATTEMPT);
-    behave(execution);
+    if (world.climate.together == null) {
+      behave(execution);
+    } else {
+      world.in(
+          world.chance.spread(VirtualClock.MICRO, LONGEST_THREAD_NANOS),
+          () -> life.deliver(() -> call(execution)));
+    }
+  }
+
+  /** The attempt's thread is there, and looks at the clock before it calls the handler. */
+  private void call(Execution execution) {
+    if (!execution.runs()) {
+      return;
+    }
+    if (execution.attempt.isTooLate(life.clock.monotonicNanos())) {
+      finished(execution, new AttemptOutcome.TooLate());
+    } else {
+      judge.called(execution);
+      behave(execution);
+    }
   }
 
   /** The handler's rule may take its time, and longer than it has. */
@@ -232,7 +252,7 @@ final class Handlers implements AttemptRunner {
       return;
     }
     execution.interrupted = true;
-    world.trace.note("interrupt", execution.request.id, attempt.number(), "");
+    world.trace.note("interrupt", execution.request.id, attempt.number(), life.name());
     boolean deaf = world.faulty && execution.request.wish.temper() == Temper.DEAF;
     if (!deaf) {
       long nanos = world.chance.between(0, 10 * QUICK_NANOS);

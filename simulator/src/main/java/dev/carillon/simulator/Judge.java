@@ -39,7 +39,24 @@ final class Judge {
 
   // ---- operations that took effect
 
+  /** A shard is about to have another owner. */
+  void claimed(ModelShard shard, long owner) {
+    long before = shard.owner;
+    if (before == owner || !world.lives(before)) {
+      return; // what a life's end means was said then
+    }
+    world.members.claimed(shard, before);
+    for (ModelJob job : shard.jobs.values()) {
+      if (job.live()) {
+        AttemptJudge.cutOff(job, before, true);
+      }
+    }
+  }
+
   void added(ModelJob job) {
+    if (world.climate.nodes > 1) {
+      world.members.added(job, world.writer);
+    }
     Request request = ledger.request(job.request);
     mayAppear(request, job);
     matches(request, job.spec);
@@ -471,7 +488,8 @@ final class Judge {
     long timeout = execution.request.wish.timeoutMicros() * VirtualClock.MICRO;
     return timeout != 0
         && execution.interrupted
-        && world.clock.nanos() - execution.startedNanos >= timeout;
+        && world.clock.nanos() - execution.startedNanos
+            >= execution.clock.leastVirtualNanos(timeout);
   }
 
   void ended(ModelJob job, JournalFormat.End end) {
@@ -552,7 +570,8 @@ final class Judge {
     boolean ranOut =
         execution != null
             && world.clock.nanos() - execution.startedNanos
-                >= (deadline - execution.startedWallMicros) * VirtualClock.MICRO;
+                >= execution.clock.leastVirtualNanos(
+                    (deadline - execution.startedWallMicros) * VirtualClock.MICRO);
     check(
         deadline != 0 && (passed || ranOut),
         Guarantee.NOT_LOST,

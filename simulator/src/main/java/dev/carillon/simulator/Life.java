@@ -82,6 +82,11 @@ final class Life implements NodeEnvironment {
       Ledger ledger,
       AttemptJudge judge) {}
 
+  /** Which node it is, where there are several. */
+  String name() {
+    return world.climate.nodes == 1 ? "" : world.climate.nodeId(nodeIndex);
+  }
+
   boolean alive() {
     return alive;
   }
@@ -115,13 +120,18 @@ final class Life implements NodeEnvironment {
     return world.clock.nanos() < pausedUntil;
   }
 
+  /** Whether it has stood still then or later. */
+  boolean stoodStillSince(long nanos) {
+    return pausedUntil >= nanos;
+  }
+
   long pausedUntil() {
     return pausedUntil;
   }
 
   /** The whole process stands still for a while. */
   void pause(long nanos) {
-    pausedUntil = world.clock.nanos() + nanos;
+    pausedUntil = Math.max(pausedUntil, world.clock.nanos() + nanos);
   }
 
   /** Lets the node have a turn after so much of virtual time. */

@@ -65,7 +65,7 @@ final class Lives {
     Life life = new Life(place, parts, this::crash);
     current = life;
     world.begins(life);
-    world.trace.note("node starts", life.index);
+    world.trace.note("node starts", life.index, life.name());
     register(life);
     standard(life, Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
     standard(life, Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE, world.climate.queueLimit);
@@ -196,7 +196,7 @@ final class Lives {
     if (!life.alive()) {
       return;
     }
-    world.trace.note("stopped", life.index);
+    world.trace.note("stopped", life.index, life.name());
     users.crashed(life);
     over(life, false);
     then.run();

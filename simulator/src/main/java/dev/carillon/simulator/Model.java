@@ -144,9 +144,10 @@ final class Model {
 
   // ---- calls that took effect
 
-  void created(ShardId id, long wake) {
+  void created(ShardId id, String home, long wake) {
     if (!shards.containsKey(id)) {
-      ModelShard shard = new ModelShard(this, inOrder.size(), id, wake);
+      ModelShard shard = new ModelShard(this, inOrder.size(), id, home);
+      shard.wake = wake;
       shard.claimedNanos = clock.nanos();
       shards.put(id, shard);
       inOrder.add(shard);
@@ -157,6 +158,7 @@ final class Model {
     ModelShard shard = existing(id);
     if (epoch != shard.epoch) {
       check(epoch == shard.epoch + 1, Guarantee.ONE_WRITER, "a claim skipped an epoch");
+      judge().claimed(shard, owner);
       shard.epoch = epoch;
       shard.owner = owner;
       shard.claimedNanos = clock.nanos();
@@ -191,6 +193,11 @@ final class Model {
         Guarantee.ONE_WRITER,
         "an append took effect in a replaced generation");
     writable(append.shard(), append.epoch(), "append");
+    Life writer = world.writer;
+    check(
+        writer == null || writer.incarnation == shard.owner,
+        Guarantee.ONE_WRITER,
+        () -> "an append to shard " + shard.index + " took effect that is not by its owner");
     check(append.number() == shard.tail + 1, Guarantee.ONE_WRITER, "an append left a gap");
     shard.tail = append.number();
     for (JournalFormat.Op operation : JournalFormat.read(append.data())) {

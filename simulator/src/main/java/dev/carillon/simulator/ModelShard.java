@@ -12,6 +12,10 @@ final class ModelShard {
   final int index;
   final ShardId id;
   final Model model;
+
+  /** The id of the node that made it. */
+  final String home;
+
   final Map<Long, ModelJob> jobs = new LinkedHashMap<>();
 
   /** The ends that jobs which wait for them have not got yet. */
@@ -27,6 +31,9 @@ final class ModelShard {
   /** When its owner took it. */
   long claimedNanos;
 
+  /** Who came back just when it was claimed as from one who is dead, and may not know that yet. */
+  long snatchedFrom;
+
   int live;
   boolean sealed;
   boolean dropped;
@@ -34,12 +41,12 @@ final class ModelShard {
   /** The end of a job of this shard, owed to another. */
   record Debt(long number, JobRef waiter) {}
 
-  ModelShard(Model model, int index, ShardId id, long wake) {
+  ModelShard(Model model, int index, ShardId id, String home) {
     this.model = model;
     this.index = index;
     this.id = id;
     this.owner = id.incarnation();
-    this.wake = wake;
+    this.home = home;
   }
 
   /** The earliest due time after {@code micros}; what is due already does not count. */

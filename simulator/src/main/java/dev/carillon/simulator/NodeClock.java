@@ -40,6 +40,13 @@ final class NodeClock {
         : ownNanos - ownNanos / MILLION * driftPerMillion + MICRO;
   }
 
+  /** How long it takes at least until the monotonic clock has gone on by so much. */
+  long leastVirtualNanos(long ownNanos) {
+    return driftPerMillion == 0
+        ? ownNanos
+        : ownNanos - ownNanos / MILLION * driftPerMillion - MICRO;
+  }
+
   long wallMicros() {
     return wallOffsetMicros + time.nanos() / MICRO;
   }

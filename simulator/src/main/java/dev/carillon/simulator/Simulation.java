@@ -45,6 +45,11 @@ final class Simulation {
   private final Wishes wishes;
   private final FoldProbe probe;
   private final Patience patience;
+
+  /** Of several nodes; null where there is one. */
+  private final @Nullable FleetFaults fleetFaults;
+
+  private final @Nullable Lull lull;
   private long planned;
 
   /** What users still mean to do. */
@@ -77,6 +82,9 @@ final class Simulation {
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
     patience = new Patience(world);
+    Together together = world.climate.together;
+    fleetFaults = together == null ? null : new FleetFaults(world, fleet, together);
+    lull = together == null ? null : new Lull(world, fleet, operations);
   }
 
   private void deliverLate(FaultyStore from) {
@@ -148,7 +156,10 @@ final class Simulation {
   }
 
   private long faults() {
-    return faults.decided + planned + fleet.crashes();
+    return faults.decided
+        + planned
+        + fleet.crashes()
+        + (fleetFaults != null ? fleetFaults.planned : 0);
   }
 
   private void plan() {
@@ -198,6 +209,9 @@ final class Simulation {
     }
     for (int i = 1; i <= 8; i++) {
       world.queue.at(climate.spanNanos * i / 8, this::compareFold);
+    }
+    if (fleetFaults != null) {
+      fleetFaults.plan(() -> moment(bursts));
     }
   }
 
@@ -322,6 +336,9 @@ final class Simulation {
     world.trace.note("everything heals");
     world.heal();
     faults.outage = false;
+    if (fleetFaults != null) {
+      fleetFaults.heal();
+    }
     patience.healed();
   }
 
@@ -469,6 +486,9 @@ final class Simulation {
         }
       } else {
         patience.look();
+        if (lull != null) {
+          lull.look();
+        }
       }
     }
   }

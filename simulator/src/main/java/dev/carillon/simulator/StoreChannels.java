@@ -48,11 +48,13 @@ final class StoreChannels {
   private static final class Call<T> {
     final Function<Store, T> work;
     final Consumer<T> done;
+    final long madeNanos;
     boolean hangs;
     boolean effected;
     @Nullable Operation operation;
 
-    Call(Function<Store, T> work, Consumer<T> done) {
+    Call(Function<Store, T> work, Consumer<T> done, long madeNanos) {
+      this.madeNanos = madeNanos;
       this.work = work;
       this.done = done;
     }
@@ -85,7 +87,7 @@ final class StoreChannels {
   <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
     unanswered++;
     Line line = line(channel);
-    line.waiting.add(new Call<>(work, done));
+    line.waiting.add(new Call<>(work, done, world.clock.nanos()));
     beginNext(line);
   }
 
@@ -137,10 +139,13 @@ final class StoreChannels {
   }
 
   private <T> T work(Call<T> call) {
-    Life before = world.writer;
+    Life writer = world.writer;
+    long written = world.writtenNanos;
     world.writer = life;
+    world.writtenNanos = call.madeNanos;
     T result = call.work.apply(faulty);
-    world.writer = before;
+    world.writer = writer;
+    world.writtenNanos = written;
     return result;
   }
 
@@ -243,6 +248,7 @@ final class StoreChannels {
         () -> {
           world.trace.note("late, from a dead node", -1, operation.toString());
           world.writer = life;
+          world.writtenNanos = call.madeNanos;
           var ignored = call.work.apply(ghostly);
           world.writer = null;
         });

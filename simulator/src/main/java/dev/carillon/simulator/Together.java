@@ -1,5 +1,7 @@
 package dev.carillon.simulator;
 
+import dev.carillon.engine.Membership;
+import java.time.Duration;
 import java.util.List;
 
 /** What a seed with several nodes is like beyond what one node has: their settings and faults. */
@@ -36,6 +38,14 @@ final class Together {
     pauses = (int) chance.between(0, 5);
     rollingRestarts = chance.oneIn(4) ? 1 : 0;
     jumps = (int) chance.between(0, 4);
+  }
+
+  Membership membership() {
+    return new Membership(
+        Duration.ofNanos(beatNanos),
+        Duration.ofNanos(timeoutNanos),
+        Duration.ofNanos(forgetNanos),
+        true);
   }
 
   /** How long a pause or a cut lasts: shorter than the timeout, or several times as long. */

@@ -11,6 +11,7 @@ import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +19,16 @@ import org.jspecify.annotations.Nullable;
  * however late.
  */
 final class WatchedStore implements Store {
+  private static final List<String> BY =
+      IntStream.range(0, Seed.MOST_NODES).mapToObj(i -> "node " + i + ": ").toList();
+
   private final Store store;
   private final Journals journals;
   private final Records records;
 
   WatchedStore(Store store, World world) {
     this.store = store;
-    this.journals = new WatchedJournals(store.journals(), world.model, world.trace);
+    this.journals = new WatchedJournals(store.journals(), world);
     this.records = new WatchedRecords(store.records(), world);
   }
 
@@ -53,24 +57,29 @@ final class WatchedStore implements Store {
     store.close();
   }
 
-  private static String word(Outcome<?> outcome) {
-    return outcome.getClass().getSimpleName();
+  /** How a call went, and whose it was where there are several. */
+  private static String word(World world, Outcome<?> outcome) {
+    String word = outcome.getClass().getSimpleName();
+    Life writer = world.writer;
+    return writer == null || world.climate.nodes == 1 ? word : BY.get(writer.nodeIndex) + word;
   }
 
   private static final class WatchedJournals implements Journals {
     private final Journals journals;
+    private final World world;
     private final Model model;
     private final Trace trace;
 
-    WatchedJournals(Journals journals, Model model, Trace trace) {
+    WatchedJournals(Journals journals, World world) {
       this.journals = journals;
-      this.model = model;
-      this.trace = trace;
+      this.world = world;
+      this.model = world.model;
+      this.trace = world.trace;
     }
 
     private <T> Outcome<T> note(String call, ShardId shard, long number, Outcome<T> outcome) {
       ModelShard known = model.shard(shard);
-      trace.note(call, known != null ? known.index : -2, number, word(outcome));
+      trace.note(call, known != null ? known.index : -2, number, word(world, outcome));
       return outcome;
     }
 
@@ -78,7 +87,7 @@ final class WatchedStore implements Store {
     public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
       Outcome<Head> outcome = journals.create(shard, home, wakeMicros, summary);
       if (outcome.isOk()) {
-        model.created(shard, wakeMicros);
+        model.created(shard, home, wakeMicros);
       }
       return note("create", shard, wakeMicros, outcome);
     }
@@ -204,14 +213,15 @@ final class WatchedStore implements Store {
     @Override
     public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
       Outcome<List<Head>> outcome = journals.listByWake(beforeMicros, after, limit);
-      trace.note("listByWake", outcome.isOk() ? outcome.orThrow().size() : -1, word(outcome));
+      trace.note(
+          "listByWake", outcome.isOk() ? outcome.orThrow().size() : -1, word(world, outcome));
       return outcome;
     }
 
     @Override
     public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
       Outcome<List<Head>> outcome = journals.listById(after, limit);
-      trace.note("listById", outcome.isOk() ? outcome.orThrow().size() : -1, word(outcome));
+      trace.note("listById", outcome.isOk() ? outcome.orThrow().size() : -1, word(world, outcome));
       return outcome;
     }
   }
@@ -230,7 +240,7 @@ final class WatchedStore implements Store {
     @Override
     public Outcome<Optional<Stored>> get(String key) {
       Outcome<Optional<Stored>> outcome = records.get(key);
-      trace.note("records.get", key.hashCode(), word(outcome));
+      trace.note("records.get", key.hashCode(), word(world, outcome));
       return outcome;
     }
 
@@ -243,9 +253,11 @@ final class WatchedStore implements Store {
             change.value() != null ? "records.put" : "records.delete",
             change.stamp().sequence(),
             change.key().hashCode(),
-            word(outcomes.get(i)));
+            word(world, outcomes.get(i)));
         if (outcomes.get(i).isOk()) {
           world.names.changed(change);
+          world.members.changed(
+              change, world.writer != null ? world.writtenNanos : world.clock.nanos());
           Life life = world.life(change.stamp().writer());
           world.flow.changed(change, life != null ? life.index : 0);
         }

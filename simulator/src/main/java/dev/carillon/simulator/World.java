@@ -20,9 +20,13 @@ final class World {
   final NameRecords names = new NameRecords();
   final FlowRecords flow;
   final KeyJudge keys = new KeyJudge(this);
+  final MemberJudge members = new MemberJudge(this);
 
   /** The life whose store call takes effect just now; null for one that nobody answers for. */
   @Nullable Life writer;
+
+  /** When that call was made. */
+  long writtenNanos;
 
   private final Map<Long, Life> lives = new HashMap<>();
 
