@@ -29,6 +29,7 @@ public final class Flow {
   private final RecordChanges records;
   private final Timers timers;
   private final Rates rates;
+  private final Shares shares;
   private final Dispatcher dispatcher;
   private final Map<Subject, FlowSetting> standards = new HashMap<>();
   private final Map<Subject, Kept> kept = new HashMap<>();
@@ -73,11 +74,13 @@ public final class Flow {
       RecordChanges records,
       Timers timers,
       Rates rates,
+      Shares shares,
       Dispatcher dispatcher) {
     this.env = env;
     this.records = records;
     this.timers = timers;
     this.rates = rates;
+    this.shares = shares;
     this.dispatcher = dispatcher;
   }
 
@@ -207,6 +210,12 @@ public final class Flow {
     boolean paused = gate.paused == null && setting.paused() != null;
     gate.paused = setting.paused();
     gate.limit(setting.limit() != 0 ? setting.limit() : Gate.OPEN);
+    if (setting.limit() == 0) {
+      gate.share(null, shares);
+    } else if (gate.share() == null && shares.isShared()) {
+      String record = subject.recordKey(Shares.RECORDS);
+      gate.share(new Share(record, gate::running, dispatcher::lookAgain), shares);
+    }
     if (setting.rate() == null) {
       gate.rate(null, rates);
     } else if (gate.bucket() != null) {

@@ -13,6 +13,8 @@ final class Gate {
   private int running;
   private @Nullable TokenBucket bucket;
   private @Nullable Rates rates;
+  private @Nullable Share share;
+  private @Nullable Shares shares;
 
   /** Why nothing goes through; null where something may. */
   @Nullable String paused;
@@ -23,11 +25,20 @@ final class Gate {
 
   /** Whether nothing has gone through that is not out again, and nobody has set anything. */
   boolean isIdle() {
-    return running == 0 && limit == OPEN && paused == null && bucket == null;
+    return running == 0 && limit == OPEN && paused == null && bucket == null && share == null;
   }
 
   boolean hasRoom() {
-    return running < limit && paused == null && isInTime();
+    return running < limit && paused == null && hasShare() && isInTime();
+  }
+
+  private boolean hasShare() {
+    if (share == null || shares == null || running < share.usable()) {
+      return true;
+    }
+    // Twice as many each time: what it needs shows only as it goes.
+    shares.ask(share, limit, Math.clamp(running, 1, limit - running), shares.nowMicros());
+    return running < share.usable();
   }
 
   private boolean isInTime() {
@@ -46,6 +57,10 @@ final class Gate {
     if (--running < 0) {
       throw new IllegalStateException("running: " + running + " (expected: not negative)");
     }
+    if (share != null && shares != null) {
+      shares.freed(share);
+      return true;
+    }
     return running == limit - 1;
   }
 
@@ -59,6 +74,16 @@ final class Gate {
 
   void limit(int newLimit) {
     limit = newLimit;
+  }
+
+  @Nullable Share share() {
+    return share;
+  }
+
+  /** Its limit is of all nodes together, of which this one has a share; or with null its own. */
+  void share(@Nullable Share newShare, Shares kept) {
+    share = newShare;
+    shares = kept;
   }
 
   @Nullable TokenBucket bucket() {

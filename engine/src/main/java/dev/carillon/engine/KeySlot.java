@@ -25,6 +25,9 @@ final class KeySlot {
   /** How often attempts may start; null for as often as they come. */
   @Nullable TokenBucket bucket;
 
+  /** What this node has of its limit; null where it has the store to itself. */
+  @Nullable Share share;
+
   KeySlot(String namespace, String key) {
     this.namespace = namespace;
     this.key = key;
@@ -84,6 +87,11 @@ final class KeySlot {
 
   int held() {
     return holders.size();
+  }
+
+  /** How many wait for it, at most. */
+  int waiting() {
+    return line.size();
   }
 
   /** The job waits for the key. */

@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Keys {
   private static final int SWEEP_FROM = 1024;
+  private static final String KEY_LIMITS = Shares.RECORDS + "c\0";
 
   private final Rates rates;
+  private final Shares shares;
   private final Host host;
   private final Map<Name, KeySlot> slots = new HashMap<>();
   private int sweepAt = SWEEP_FROM;
@@ -43,8 +45,9 @@ final class Keys {
     void cancel(ShardJob job, String reason);
   }
 
-  Keys(Rates rates, Host host) {
+  Keys(Rates rates, Shares shares, Host host) {
     this.rates = rates;
+    this.shares = shares;
     this.host = host;
   }
 
@@ -66,13 +69,57 @@ final class Keys {
             new Name(job.namespace, concurrency.key()), n -> new KeySlot(n.namespace(), n.key()));
     Rate rate = concurrency.rate();
     if (rate != null && slot.bucket == null) {
-      slot.bucket = TokenBucket.followingJobs(recordKey(slot), rate, () -> offer(slot));
+      slot.bucket =
+          TokenBucket.followingJobs(recordKey(Rates.KEY_RECORDS, slot), rate, () -> offer(slot));
+    }
+    if (slot.share == null && shares.isShared()) {
+      slot.share = new Share(recordKey(KEY_LIMITS, slot), slot::held, () -> shareChanged(slot));
     }
     return slot;
   }
 
-  private static String recordKey(KeySlot slot) {
-    return Rates.KEY_RECORDS + slot.namespace + "\0" + slot.key;
+  private static String recordKey(String prefix, KeySlot slot) {
+    return prefix + slot.namespace + "\0" + slot.key;
+  }
+
+  /** How many may hold the key here, as far as this job is concerned. */
+  private static int room(KeySlot slot, Concurrency concurrency) {
+    Share share = slot.share;
+    return share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.usable());
+  }
+
+  /** Asks for more of the limit than this node has, for a job that waits here. */
+  private void askForMore(KeySlot slot, ShardJob job, Concurrency concurrency) {
+    Share share = slot.share;
+    if (share != null && slot.held() < concurrency.limit() && slot.held() >= share.usable()) {
+      int wanted = Math.min(concurrency.limit() - slot.held(), slot.waiting());
+      shares.ask(share, concurrency.limit(), Math.max(1, wanted), job.dueMicros);
+    }
+  }
+
+  private void shareChanged(KeySlot slot) {
+    if (slot.share != null && slot.share.full) {
+      refuseWaiting(slot);
+    }
+    offer(slot);
+  }
+
+  /** Other nodes have all of the limit: those go that are not to wait. */
+  private void refuseWaiting(KeySlot slot) {
+    List<ShardJob> waiting = slot.pollAll();
+    for (ShardJob job : waiting) {
+      Concurrency concurrency = job.concurrency();
+      boolean stays = concurrency == null || job.attempts > 0 || !isRefused(job, concurrency);
+      if (stays) {
+        slot.await(job);
+      }
+    }
+  }
+
+  private void freed(KeySlot slot) {
+    if (slot.share != null) {
+      shares.freed(slot.share);
+    }
   }
 
   /** Whether the due job has its key; if not, it waits or is over. */
@@ -84,16 +131,17 @@ final class Keys {
     }
     // One that is being changed may have another key soon: it comes back once that is done.
     boolean may = open && job.busy == 0;
-    if (may && slot.held() < concurrency.limit() && isNext(slot, job)) {
+    if (may && slot.held() < room(slot, concurrency) && isNext(slot, job)) {
       slot.hold(job);
       return true;
     }
     // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
     // timeout.
-    boolean byRate = slot.bucket != null && slot.held() < concurrency.limit();
+    boolean byRate = slot.bucket != null && slot.held() < room(slot, concurrency);
+    boolean byShare = slot.share != null && slot.held() < concurrency.limit() && !slot.share.full;
     ShardJob oldest = null;
     // A retry waits too: its occasion was there when it was new.
-    if (may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job)) {
+    if (may && !byRate && !byShare && job.attempts == 0 && !slot.isHeldByAttemptOf(job)) {
       if (isRefused(job, concurrency)) {
         return false;
       }
@@ -103,6 +151,9 @@ final class Keys {
     }
     slot.await(job);
     host.blocked(job);
+    if (may) {
+      askForMore(slot, job, concurrency);
+    }
     if (oldest != null) {
       // Now that it is in line, for the room may be offered at once.
       host.cancel(oldest, "a newer job is due; " + full(concurrency));
@@ -148,13 +199,16 @@ final class Keys {
     }
     TokenBucket bucket = slot.bucket;
     // One with a higher limit may have come to its lane after this one and started before it.
-    boolean room = slot.attempts() < concurrency.limit();
+    Share share = slot.share;
+    int most = share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.granted);
+    boolean room = slot.attempts() < most;
     if (room && (bucket == null || mayTake(slot, bucket, job))) {
       return true;
     }
     slot.release(job);
     slot.await(job);
     host.blocked(job);
+    askForMore(slot, job, concurrency);
     return false;
   }
 
@@ -197,6 +251,7 @@ final class Keys {
     if (slot != null) {
       attempt.key = null;
       slot.release(attempt);
+      freed(slot);
       offer(slot);
     }
   }
@@ -205,6 +260,7 @@ final class Keys {
   void leave(ShardJob job, Concurrency concurrency) {
     KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
     if (slot != null && slot.release(job)) {
+      freed(slot);
       offer(slot);
     }
   }
@@ -226,15 +282,17 @@ final class Keys {
     for (ShardJob first = slot.first(); first != null; first = slot.first()) {
       Concurrency concurrency = first.concurrency();
       TokenBucket bucket = slot.bucket;
-      if (concurrency == null
-          || slot.held() >= concurrency.limit()
-          || (bucket != null && !mayTake(slot, bucket, first))) {
+      if (concurrency != null && slot.held() >= room(slot, concurrency)) {
+        askForMore(slot, first, concurrency);
+        return;
+      }
+      if (concurrency == null || (bucket != null && !mayTake(slot, bucket, first))) {
         return;
       }
       slot.poll();
       host.ready(first);
     }
-    if (slot.isIdle() && slot.bucket == null) {
+    if (slot.isIdle() && slot.bucket == null && isGone(slot.share)) {
       slots.remove(new Name(slot.namespace, slot.key), slot);
     }
   }
@@ -244,8 +302,12 @@ final class Keys {
     if (slots.size() < sweepAt) {
       return;
     }
-    slots.values().removeIf(slot -> slot.isIdle() && isFull(slot.bucket));
+    slots.values().removeIf(slot -> slot.isIdle() && isGone(slot.share) && isFull(slot.bucket));
     sweepAt = Math.max(SWEEP_FROM, 2 * slots.size());
+  }
+
+  private static boolean isGone(@Nullable Share share) {
+    return share == null || share.isGone();
   }
 
   private boolean isFull(@Nullable TokenBucket bucket) {

@@ -26,6 +26,9 @@ import java.util.Set;
 final class Members implements Directory, ControlVersion.Host {
   private static final int PAGE = 1000;
 
+  /** How long the handlers of a node have to stop after it was dead. */
+  private static final long STOP_NANOS = 10_000_000_000L;
+
   /** Owners without a record of whom this node keeps in mind since when it wonders. */
   private static final int MOST_STRANGERS = 10_000;
 
@@ -309,6 +312,19 @@ final class Members implements Directory, ControlVersion.Host {
     }
     living.add(beat.self());
     return living;
+  }
+
+  /**
+   * Whether nothing runs any more of an incarnation: it stopped in order, or its handlers have had
+   * time to stop since it was dead.
+   */
+  boolean isOver(long incarnation) {
+    if (!isDead(incarnation)) {
+      return false;
+    }
+    Peer peer = peers.get(incarnation);
+    long over = settings.timeout().toNanos() + STOP_NANOS;
+    return peer == null || peer.member.isGone() || now() - peer.sinceNanos >= over;
   }
 
   /** Whether anybody else is there. */

@@ -57,6 +57,7 @@ public final class Node {
   private final Dispatcher dispatcher;
   private final Keys keys;
   private final Rates rates;
+  private final Shares shares;
   private final Flow flow;
   private final Attempts attempts;
   private final Cancels cancels;
@@ -111,10 +112,11 @@ public final class Node {
             new Attempts.Rules(retries, recurrences),
             new AttemptHost());
     this.rates = new Rates(env, records, timers);
-    this.keys = new Keys(rates, new KeyHost());
+    this.shares = new Shares(env, records, timers, options.incarnation(), new ShareHost());
+    this.keys = new Keys(rates, shares, new KeyHost());
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
-    this.flow = new Flow(env, records, timers, rates, dispatcher);
+    this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, mail, this::met);
@@ -1136,6 +1138,7 @@ public final class Node {
     @Override
     public void fenced() {
       proven = false;
+      shares.fenced();
       attempts.fence();
     }
 
@@ -1164,6 +1167,18 @@ public final class Node {
         proven = true;
         shards.look();
       }
+    }
+  }
+
+  private final class ShareHost implements Shares.Host {
+    @Override
+    public boolean isShared() {
+      return members != null;
+    }
+
+    @Override
+    public boolean isOver(long incarnation) {
+      return members != null && members.isOver(incarnation);
     }
   }
 

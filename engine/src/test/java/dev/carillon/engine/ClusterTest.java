@@ -3,9 +3,11 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.WhenFull;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
@@ -468,5 +470,144 @@ class ClusterTest {
     a.node().changeFlow(queue, setting -> setting.paused("maintenance"), answers::add);
     pass(DEAD_WITHIN);
     assertThat(answers).hasSize(1);
+  }
+
+  // ---- limits of all nodes together
+
+  private List<String> shares() {
+    return store.records().list(Shares.RECORDS, null, 100).orThrow().stream()
+        .map(Records.Stored::key)
+        .toList();
+  }
+
+  @Test
+  void keyIsHeldOnOneNodeAtATimeAndGoesAround() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Concurrency one = Concurrency.of("printer");
+    for (int i = 0; i < 3; i++) {
+      a.add(a.under(one));
+      b.add(b.under(one));
+    }
+    int finished = 0;
+    List<StillWorld> turns = new ArrayList<>();
+    for (int i = 0; i < 100 && finished < 6; i++) {
+      pass(Duration.ofMillis(500));
+      assertThat(a.running().size() + b.running().size()).isLessThanOrEqualTo(1);
+      for (StillWorld world : List.of(a, b)) {
+        if (world.finishOne() != null) {
+          finished++;
+          turns.add(world);
+        }
+      }
+    }
+    assertThat(finished).isEqualTo(6);
+    assertThat(turns.subList(0, 5)).as("who had the key").contains(a, b);
+    pass(Duration.ofSeconds(20));
+    assertThat(shares()).isEmpty();
+  }
+
+  @Test
+  void limitOfAKeyIsOfAllNodesTogether() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Concurrency four = Concurrency.of("printer").limit(4);
+    for (int i = 0; i < 6; i++) {
+      a.add(a.under(four));
+    }
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(4);
+    b.add(b.under(four));
+    b.add(b.under(four));
+    pass(Duration.ofSeconds(10));
+    assertThat(a.running().size() + b.running().size()).isEqualTo(4);
+    for (int i = 0; i < 4; i++) {
+      a.finishOne();
+      pass(Duration.ofSeconds(2));
+      assertThat(a.running().size() + b.running().size()).isLessThanOrEqualTo(4);
+    }
+    assertThat(b.running()).hasSize(2);
+  }
+
+  @Test
+  void jobThatIsNotToWaitIsRejectedWhereAnotherNodeHasTheKey() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Concurrency one = Concurrency.of("printer").whenFull(WhenFull.REJECT);
+    a.add(a.under(one));
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(1);
+    JobRef rejected = b.add(b.under(one));
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(rejected)).isEqualTo(JobState.FAILED);
+    a.finishOne();
+    pass(Duration.ofSeconds(10));
+    b.add(b.under(one));
+    pass(Duration.ofSeconds(1));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void keyOfADeadNodeIsFreeWhenItsHandlersHadTimeToStop() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Concurrency one = Concurrency.of("printer");
+    a.add(a.under(one));
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(1);
+    kill(a);
+    b.add(b.under(one));
+    pass(Duration.ofSeconds(11));
+    assertThat(b.running()).isEmpty();
+    pass(Duration.ofSeconds(4));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void nodeThatWasPausedForLongDoesNotUseAKeyThatOthersTook() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Concurrency one = Concurrency.of("printer");
+    a.add(a.under(one));
+    a.add(a.under(one));
+    pass(Duration.ofSeconds(1));
+    paused.add(a);
+    b.add(b.under(one));
+    pass(Duration.ofSeconds(20));
+    assertThat(b.running()).hasSize(1);
+    paused.clear();
+    a.finishOne(); // refused, but its handler has returned
+    pass(Duration.ofSeconds(20));
+    assertThat(a.running()).isEmpty();
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void limitOfAQueueIsOfAllNodesTogether() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    a.node().changeFlow(queue, setting -> setting.limit(5), outcome -> {});
+    pass(Duration.ofSeconds(3));
+    for (int i = 0; i < 10; i++) {
+      addDueIn(a, Duration.ZERO);
+      addDueIn(b, Duration.ZERO);
+    }
+    int finished = 0;
+    for (int i = 0; i < 100 && finished < 20; i++) {
+      pass(Duration.ofMillis(500));
+      assertThat(a.running().size() + b.running().size()).isLessThanOrEqualTo(5);
+      finished += a.finishOne() != null ? 1 : 0;
+      finished += b.finishOne() != null ? 1 : 0;
+    }
+    assertThat(finished).isEqualTo(20);
+    pass(Duration.ofSeconds(30));
+    assertThat(shares()).isEmpty();
   }
 }

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobListener;
@@ -53,13 +54,24 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     NodeOptions options = NodeOptions.of("node", 1);
     StillWorld world = new StillWorld(options);
     Timers timers = new Timers();
-    Keys keys =
-        new Keys(new Rates(world, new RecordChanges(world, 1, timers), timers), new NoHost());
+    RecordChanges records = new RecordChanges(world, 1, timers);
+    Shares shares = new Shares(world, records, timers, 1, new NoHost());
+    Keys keys = new Keys(new Rates(world, records, timers), shares, new NoHost());
     return new Dispatcher(
         1, new NoStarter(), keys, job -> {}, new Bodies(world, options, timers, new NoHost()));
   }
 
-  private static final class NoHost implements Bodies.Host, Keys.Host {
+  private static final class NoHost implements Bodies.Host, Keys.Host, Shares.Host {
+    @Override
+    public boolean isShared() {
+      return false;
+    }
+
+    @Override
+    public boolean isOver(long incarnation) {
+      return false;
+    }
+
     @Override
     public void blocked(ShardJob job) {}
 
@@ -219,6 +231,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   JobSpec named(String name, long dueMicros, byte[] payload) {
     return spec(JobSpec.DEFAULT, name, dueMicros, 0, 0, payload, More.NONE);
+  }
+
+  /** One under a concurrency key, due now. */
+  JobSpec under(Concurrency concurrency) {
+    More more = new More(null, null, null, concurrency, List.of(), List.of());
+    return spec(JobSpec.DEFAULT, null, micros, 0, 0, new byte[0], more);
   }
 
   /** One that waits for another. */

@@ -1,0 +1,274 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Limits of all nodes together. A limit has a record that says how much of it which incarnation
+ * has; a node takes what it needs and is free, by the record's version, and gives back what it has
+ * not used for a second. So the parts never add up to more than the limit.
+ *
+ * <pre>
+ * version  byte    1
+ * entries  varint, each: long incarnation, varint share, long wanted since
+ * </pre>
+ *
+ * <p>Where others wait who have less than their even part, a node that has more uses as many fewer;
+ * where there is not one for each, the one that was due first has it.
+ *
+ * <p>Crash table: the node dies: what it had is free once it has been dead for as long as its
+ * handlers had to stop. It is paused: before that time it stops itself, and afterwards it reads
+ * what it still has. The answer to a change is lost: {@link RecordChanges} resolves it.
+ */
+final class Shares {
+  static final String RECORDS = "l\0";
+
+  private static final int VERSION = 1;
+  private static final long POLL_NANOS = 250_000_000;
+  private static final long LINGER_NANOS = 1_000_000_000;
+  private static final int MOST_DOUBLINGS = 3;
+
+  private final NodeEnvironment env;
+  private final RecordChanges records;
+  private final Timers timers;
+  private final long incarnation;
+  private final Host host;
+  private final Set<Share> held = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /** The node, as far as limits need it. */
+  interface Host {
+    /** Whether there are other nodes on the store, perhaps. */
+    boolean isShared();
+
+    /** Whether nothing of that incarnation can run any more. */
+    boolean isOver(long incarnation);
+  }
+
+  Shares(NodeEnvironment env, RecordChanges records, Timers timers, long incarnation, Host host) {
+    this.env = env;
+    this.records = records;
+    this.timers = timers;
+    this.incarnation = incarnation;
+    this.host = host;
+  }
+
+  /** Whether limits are of several nodes together. */
+  boolean isShared() {
+    return host.isShared();
+  }
+
+  long nowMicros() {
+    return env.wallMicros();
+  }
+
+  /** More of it is needed here: {@link Share#changed} runs when there is, or nothing is left. */
+  void ask(Share share, int limit, int wanted, long sinceMicros) {
+    share.asked = true;
+    share.limit = limit;
+    share.wanted = wanted;
+    share.wantedSince = Math.min(share.wantedSince, sinceMicros);
+    if (!share.full) { // else it is looked at again and again
+      step(share);
+    }
+  }
+
+  /** One that was in use is not any more. */
+  void freed(Share share) {
+    if (share.owed > 0) {
+      step(share);
+    } else {
+      lookIn(share, LINGER_NANOS);
+    }
+  }
+
+  /** What this node has may have been taken from it: it is read before it is used again. */
+  void fenced() {
+    for (Share share : held) {
+      share.stale = true;
+      share.granted = 0;
+      share.owed = 0;
+      lookIn(share, POLL_NANOS);
+    }
+  }
+
+  private void lookIn(Share share, long nanos) {
+    if (share.next == null || share.next.isOver()) {
+      share.next = timers.at(env.monotonicNanos() + nanos, () -> lookAt(share));
+    }
+  }
+
+  private void lookAt(Share share) {
+    if (!share.asked) {
+      share.wanted = 0;
+      share.wantedSince = Share.Entry.NOTHING;
+    }
+    share.asked = false;
+    boolean idle = share.wanted == 0 && share.inUse.getAsInt() == 0;
+    share.stale |= !idle; // what is given back needs no look
+    step(share);
+  }
+
+  /** Takes or gives what is to be. */
+  private void step(Share share) {
+    if (share.busy) {
+      return;
+    }
+    timers.cancel(share.next);
+    held.add(share);
+    if (share.stale) {
+      read(share);
+    } else {
+      decide(share);
+    }
+  }
+
+  private void read(Share share) {
+    share.busy = true;
+    records.get(
+        share.record,
+        found -> {
+          share.busy = false;
+          share.stale = false;
+          remember(share, found);
+          decide(share);
+        });
+  }
+
+  private void remember(Share share, Optional<Stored> found) {
+    share.version = found.map(Stored::version).orElse(Stamp.ABSENT);
+    share.granted = 0;
+    share.said = Share.Entry.NOTHING;
+    List<Share.Entry> others = new ArrayList<>();
+    for (Share.Entry entry : found.map(Shares::decode).orElse(List.of())) {
+      if (entry.incarnation() == incarnation) {
+        share.granted = entry.share();
+        share.said = entry.wantedSince();
+      } else if (!host.isOver(entry.incarnation())) {
+        others.add(entry);
+      }
+    }
+    share.others = others;
+  }
+
+  private void decide(Share share) {
+    int inUse = share.inUse.getAsInt();
+    share.owed = owed(share);
+    int kept = Math.min(share.granted, Math.max(inUse, share.granted - share.owed));
+    int target = kept;
+    if (share.wanted == 0) {
+      target = inUse == 0 ? 0 : kept;
+    } else if (share.owed == 0) {
+      target = share.granted + Math.min(share.wanted, free(share));
+    }
+    share.full = share.wanted > 0 && target <= inUse;
+    long since = share.full ? share.wantedSince : Share.Entry.NOTHING;
+    change(share, new Share.Entry(incarnation, target, since));
+  }
+
+  /** What is left of the limit for this node: those who wait longer come first. */
+  private static int free(Share share) {
+    int left = share.limit - share.granted;
+    for (Share.Entry other : share.others) {
+      left -= other.share();
+      if (other.wants() && other.wantedSince() < share.wantedSince && other.share() == 0) {
+        left--;
+      }
+    }
+    return Math.max(0, left);
+  }
+
+  /** What others are to have of this node's. */
+  private static int owed(Share share) {
+    List<Share.Entry> wanting = share.others.stream().filter(Share.Entry::wants).toList();
+    if (wanting.isEmpty() || share.granted == 0) {
+      return 0;
+    }
+    long holding = share.others.stream().filter(each -> each.share() > 0 && !each.wants()).count();
+    int contenders = (int) Math.min(Integer.MAX_VALUE, 1 + wanting.size() + holding);
+    int even = Math.ceilDiv(share.limit, contenders);
+    if (share.granted > even) {
+      return Math.min(share.granted - even, wanting.size() * even);
+    }
+    boolean scarce = share.limit < contenders;
+    boolean older =
+        wanting.stream()
+            .anyMatch(each -> each.share() == 0 && each.wantedSince() < share.wantedSince);
+    return scarce && older ? share.granted : 0;
+  }
+
+  private void change(Share share, Share.Entry mine) {
+    if (mine.share() == share.granted && mine.wantedSince() == share.said) {
+      share.quietLooks++;
+      settled(share);
+      return;
+    }
+    List<Share.Entry> all = new ArrayList<>(share.others);
+    if (mine.share() > 0 || mine.wants()) {
+      all.add(mine);
+    }
+    share.quietLooks = 0;
+    share.busy = true;
+    Stamp[] version = new Stamp[1];
+    version[0] =
+        records.change(
+            share.record,
+            share.version,
+            all.isEmpty() ? null : encode(all),
+            inEffect -> {
+              share.busy = false;
+              if (!inEffect) {
+                read(share); // somebody else took or gave
+                return;
+              }
+              share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
+              if (!share.stale) { // else it is not this node's to use before it was read
+                share.granted = mine.share();
+                share.said = mine.wantedSince();
+              }
+              settled(share);
+            });
+  }
+
+  private void settled(Share share) {
+    if (share.usable() > share.inUse.getAsInt()) {
+      share.wanted = 0;
+      share.wantedSince = Share.Entry.NOTHING;
+    }
+    if (share.stale || share.wanted > 0) {
+      lookIn(share, POLL_NANOS);
+    } else if (share.granted > 0) {
+      lookIn(share, LINGER_NANOS << Math.min(share.quietLooks, MOST_DOUBLINGS));
+    } else {
+      held.remove(share);
+    }
+    share.changed.run();
+  }
+
+  private static byte[] encode(List<Share.Entry> entries) {
+    ByteWriter out = new ByteWriter(4 + 18 * entries.size()).u8(VERSION).varint(entries.size());
+    for (Share.Entry entry : entries) {
+      out.i64(entry.incarnation()).varint(entry.share()).i64(entry.wantedSince());
+    }
+    return out.toBytes();
+  }
+
+  private static List<Share.Entry> decode(Stored record) {
+    ByteReader in = new ByteReader(record.value(), 0, record.value().length);
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("limit record: version " + version + " (expected: 1)");
+    }
+    int size = (int) in.varint();
+    List<Share.Entry> entries = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      entries.add(new Share.Entry(in.i64(), (int) in.varint(), in.i64()));
+    }
+    return entries;
+  }
+}
