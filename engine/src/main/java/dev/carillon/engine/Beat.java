@@ -40,6 +40,7 @@ final class Beat {
   private @Nullable Sent unknown;
   private @Nullable Sent acknowledged;
   private boolean member;
+  private long era;
   private boolean underWay;
   private boolean over;
   private @Nullable Runnable whenLeft;
@@ -168,6 +169,7 @@ final class Beat {
     timers.at(deadlineNanos(), this::fenceIfLate);
     if (!member && now() - deadlineNanos() < 0) {
       member = true;
+      era++;
       host.joined();
     }
   }
@@ -175,6 +177,7 @@ final class Beat {
   private void fenceIfLate() {
     if (member && now() - deadlineNanos() >= 0) {
       member = false;
+      era++;
       env.metrics().count("members.fenced", 1);
       host.fenced();
     }
@@ -191,6 +194,12 @@ final class Beat {
   boolean isMember() {
     fenceIfLate();
     return member;
+  }
+
+  /** Another number after each time that it stopped or began to be one. */
+  long era() {
+    fenceIfLate();
+    return era;
   }
 
   /**

@@ -23,6 +23,11 @@ interface Directory {
         public boolean isForgotten(String nodeId) {
           return false;
         }
+
+        @Override
+        public long era() {
+          return 0;
+        }
       };
 
   /** Whether nobody has the shard who lives: it may be claimed. */
@@ -33,6 +38,12 @@ interface Directory {
 
   /** Whether no node of this id is there, nor expected back. */
   boolean isForgotten(String nodeId);
+
+  /**
+   * Another number whenever this node may have been taken for dead: what it was given in an earlier
+   * era may be another's since.
+   */
+  long era();
 
   /** Whether the shard, which this node has, is to go to another that is there. */
   default boolean isAnothers(String home, ShardId shard) {

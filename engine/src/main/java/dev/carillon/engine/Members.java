@@ -371,6 +371,11 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   @Override
+  public long era() {
+    return beat.era();
+  }
+
+  @Override
   public boolean isForgotten(String nodeId) {
     return hasRead && !homes.contains(nodeId);
   }

@@ -1108,6 +1108,9 @@ public final class Node {
     public void fenced(Shard shard, long epoch) {
       env.metrics().count("shards.fenced", 1);
       shards.lost(shard);
+      if (members != null) {
+        shards.lookSoon(); // it may be given back
+      }
     }
 
     @Override

@@ -336,10 +336,16 @@ final class Shards {
     byte[] summary = Summary.fresh(bucket).encode();
     boolean near = bucket.startMicros() <= env.wallMicros() + horizonMicros();
     long wake = near ? ALWAYS_AWAKE : bucket.startMicros();
+    long era = directory.era();
     control(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().create(shard.id, options.nodeId(), wake, summary),
         head -> {
+          if (era != directory.era()) {
+            shard.whenOwned(() -> opened(bucket, place, shard));
+            claim(shard, head, Summary.fresh(bucket)); // another may have taken it since
+            return;
+          }
           shard.acquired(head, 0);
           if (near) {
             shard.fold = new ShardFold((job, end) -> {});
@@ -398,10 +404,17 @@ final class Shards {
   }
 
   private void claim(Shard shard, Head head, Summary summary) {
+    long era = directory.era();
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().claim(shard.id, head.epoch(), options.incarnation()),
-        outcome -> claimed(shard, head, summary, outcome));
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Claim>(Claim claim) && era != directory.era()) {
+            claim(shard, claim.head(), summary); // another may have taken it since
+          } else {
+            claimed(shard, head, summary, outcome);
+          }
+        });
   }
 
   private void claimed(Shard shard, Head head, Summary summary, Outcome<Claim> outcome) {
@@ -767,14 +780,8 @@ final class Shards {
     listing = false;
     looked = true;
     claimsALook = Math.min(MOST_CLAIMS, claimsALook + FIRST_CLAIMS);
-    if (lookSoon && !willLookSoon) {
-      willLookSoon = true;
-      host.at(
-          env.monotonicNanos() + SOON_NANOS,
-          () -> {
-            willLookSoon = false;
-            look();
-          });
+    if (lookSoon) {
+      lookSoon();
     }
     if (!headsLooked) {
       lookForDamagedHeads();
@@ -782,6 +789,19 @@ final class Shards {
     if (listAgain) {
       listAgain = false;
       look();
+    }
+  }
+
+  /** Looks once more in a moment: something is about to be free. */
+  void lookSoon() {
+    if (!willLookSoon) {
+      willLookSoon = true;
+      host.at(
+          env.monotonicNanos() + SOON_NANOS,
+          () -> {
+            willLookSoon = false;
+            look();
+          });
     }
   }
 
@@ -800,6 +820,11 @@ final class Shards {
         });
   }
 
+  /** Whether this node has the shard, perhaps by a claim of which it never heard. */
+  private boolean isOwn(Head head) {
+    return head.owner() == options.incarnation();
+  }
+
   private void claimIfIdle(Head head) {
     Shard own = known.get(head.shard());
     if (own != null && own.owned() && head.epoch() > own.epoch) {
@@ -808,7 +833,7 @@ final class Shards {
     if (known.containsKey(head.shard())
         || refused.containsKey(head.shard())
         || stopping
-        || !directory.isMine(head.home(), head.shard())) {
+        || !(isOwn(head) || directory.isMine(head.home(), head.shard()))) {
       return;
     }
     if (!directory.isFree(head)) {
