@@ -168,6 +168,10 @@ final class AttemptJudge {
           Math.max(
               world.keys.possibleNanos(execution.job),
               Math.max(execution.job.possibleNanos(), world.healthyFromNanos()));
+      if (world.climate.nodes > 1) {
+        possible =
+            Math.max(possible, execution.job.shard.claimedNanos); // how late that may be: Patience
+      }
       long late = world.clock.nanos() - Math.max(due, possible) - keyRates.waitNanos(execution);
       check(
           late <= LATEST_START_NANOS,
@@ -344,6 +348,9 @@ final class AttemptJudge {
   /** The node's life is over, in order or not: its attempts are cut off. */
   void lifeEnded(long incarnationOfLife, boolean crash) {
     for (ModelShard shard : world.model.shards()) {
+      if (shard.owner == incarnationOfLife) {
+        shard.freeNanos = world.clock.nanos();
+      }
       for (ModelJob job : shard.jobs.values()) {
         if (job.live()) {
           // A shard that could not be given back is found as after a crash.

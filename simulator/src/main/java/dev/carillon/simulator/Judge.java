@@ -41,14 +41,23 @@ final class Judge {
 
   /** A shard is about to have another owner. */
   void claimed(ModelShard shard, long owner) {
-    long before = shard.owner;
-    if (before == owner || !world.lives(before)) {
+    long before = shard.owner != 0 ? shard.owner : shard.releasedBy;
+    Life life = world.life(before);
+    if (before == owner || life == null || !life.alive()) {
       return; // what a life's end means was said then
     }
-    world.members.claimed(shard, before);
+    if (shard.owner != 0) {
+      world.members.claimed(shard, before);
+      cutOff(shard, before, true);
+    } else if (life.stopping) {
+      cutOff(shard, before, false); // it does not wait for its attempts for ever
+    }
+  }
+
+  private static void cutOff(ModelShard shard, long incarnation, boolean crash) {
     for (ModelJob job : shard.jobs.values()) {
       if (job.live()) {
-        AttemptJudge.cutOff(job, before, true);
+        AttemptJudge.cutOff(job, incarnation, crash);
       }
     }
   }

@@ -3,6 +3,7 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.store.Records.Change;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemberJudge {
   private static final String PREFIX = "m\0";
+  private static final long GONE = 4;
 
   /** What the clocks of two nodes may be apart after a timeout, and what a turn takes. */
   private static final long SLACK_NANOS = 2 * VirtualClock.MILLI;
@@ -34,8 +36,8 @@ final class MemberJudge {
     /** When it was last heard of again after others may have taken it for dead. */
     long revivedNanos = Long.MIN_VALUE;
 
-    /** Its record was deleted: it is gone, or was forgotten. */
-    boolean deleted;
+    /** It has said goodbye, or its record was deleted: to others it is not there. */
+    boolean gone;
   }
 
   /** Which starts of a node have a record. */
@@ -71,7 +73,7 @@ final class MemberJudge {
     Beats of = beats.computeIfAbsent(incarnation, i -> new Beats());
     Known node = nodes.computeIfAbsent(world.climate.nodeId(life.nodeIndex), i -> new Known());
     if (change.value() == null) {
-      of.deleted = true;
+      of.gone = true;
       node.recorded.remove(incarnation);
       return;
     }
@@ -79,12 +81,25 @@ final class MemberJudge {
       node.forgottenUntilNanos = now;
     }
     node.recorded.add(incarnation);
-    if (of.deleted || now - of.effectNanos >= shortestTimeout()) {
+    if (of.gone || now - of.effectNanos >= shortestTimeout()) {
       of.revivedNanos = now;
     }
-    of.deleted = false;
+    of.gone = saysGoodbye(change.value(), life);
     of.sentNanos = Math.max(of.sentNanos, sentNanos);
     of.effectNanos = now;
+  }
+
+  /** Reads a member's record: version, node id, incarnation, beat, traits. */
+  private boolean saysGoodbye(byte[] value, Life life) {
+    ByteBuffer in = ByteBuffer.wrap(value);
+    check(in.get() == 1, Guarantee.HISTORY, "a member's record of another version");
+    check(
+        JournalFormat.string(in).equals(world.climate.nodeId(life.nodeIndex))
+            && in.getLong() == life.incarnation,
+        Guarantee.MEMBERS,
+        "a beat tells of another node than its key does");
+    JournalFormat.varint(in);
+    return (JournalFormat.varint(in) & GONE) != 0;
   }
 
   /** The timeout, as the fastest clock counts it. */
@@ -114,7 +129,7 @@ final class MemberJudge {
    */
   void claimed(ModelShard shard, long from) {
     Beats of = beats.get(from);
-    if (of == null || of.deleted || world.clock.nanos() - of.effectNanos >= shortestTimeout()) {
+    if (of == null || of.gone || world.clock.nanos() - of.effectNanos >= shortestTimeout()) {
       return;
     }
     long made = world.writer != null ? world.writtenNanos : of.revivedNanos;

@@ -282,7 +282,10 @@ final class Model {
   }
 
   void released(ShardId id, long epoch) {
-    writable(id, epoch, "release").owner = 0;
+    ModelShard shard = writable(id, epoch, "release");
+    shard.releasedBy = shard.owner != 0 ? shard.owner : shard.releasedBy;
+    shard.owner = 0;
+    shard.freeNanos = clock.nanos();
   }
 
   void dropped(ShardId id, long epoch) {

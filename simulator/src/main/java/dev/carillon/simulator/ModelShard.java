@@ -23,6 +23,13 @@ final class ModelShard {
 
   long epoch = 1;
   long owner;
+
+  /** Since when it has had no owner, or none that lives. */
+  long freeNanos;
+
+  /** Who gave it back last; 0 where nobody has. */
+  long releasedBy;
+
   long wake;
   long tail;
   int generation = 1;

@@ -3,6 +3,7 @@ package dev.carillon.simulator;
 /** Waits for due jobs once everything has healed, and says when that has taken too long. */
 final class Patience {
   private static final long LOOK_NANOS = 30 * VirtualClock.SECOND;
+  private static final long SOON_NANOS = 5 * VirtualClock.SECOND;
 
   private final World world;
   private long healedNanos;
@@ -21,6 +22,29 @@ final class Patience {
     return world.climate.horizonNanos() + 120 * VirtualClock.SECOND;
   }
 
+  /** A shard that wakes has an owner who lives, or soon will. */
+  private void hasOwner(ModelShard shard) {
+    Together together = world.climate.together;
+    if (together == null
+        || world.lives(shard.owner)
+        || shard.wake > world.clock.latestWallMicros()) {
+      return;
+    }
+    long awake = Math.max(world.clock.nanosAtWall(shard.wake), world.clock.jumpedNanos());
+    long since = Math.max(shard.freeNanos, awake);
+    long free = world.clock.nanos() - Math.max(since, world.healthyFromNanos());
+    long bound = world.climate.horizonNanos() / 4 + 2 * together.timeoutNanos + SOON_NANOS;
+    Violation.check(
+        free <= bound,
+        Guarantee.NOT_STUCK,
+        () ->
+            "shard "
+                + shard.index
+                + " should be awake and has had no owner for "
+                + free / VirtualClock.SECOND
+                + " s");
+  }
+
   void look() {
     if (world.clock.nanos() < nextLookNanos) {
       return;
@@ -28,6 +52,7 @@ final class Patience {
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;
     for (ModelShard shard : world.model.shards()) {
       if (shard.live > 0) {
+        hasOwner(shard);
         for (ModelJob job : shard.jobs.values()) {
           long due = job.broken() ? Long.MIN_VALUE : world.clock.nanosAtWall(job.due);
           long possible =

@@ -16,6 +16,7 @@ final class VirtualClock {
 
   private final List<NodeClock> nodes = new ArrayList<>();
   private long nanos;
+  private long jumpedNanos;
 
   /** The clocks of a seed of such a climate. */
   VirtualClock(Climate climate) {
@@ -80,6 +81,12 @@ final class VirtualClock {
 
   /** All wall clocks jump alike, either way. */
   void jump(long micros) {
+    jumpedNanos = nanos;
     nodes.forEach(node -> node.jump(micros));
+  }
+
+  /** When all wall clocks last jumped. */
+  long jumpedNanos() {
+    return jumpedNanos;
   }
 }
