@@ -31,6 +31,17 @@ public interface Store extends AutoCloseable {
     return Doorbells.NONE;
   }
 
+  /**
+   * What users' own transactions share with the store.
+   *
+   * @throws UnsupportedOperationException if the store does not declare {@link
+   *     StoreInfo.Capability#TRANSACTIONS}
+   */
+  default Transactions transactions() {
+    throw new UnsupportedOperationException(
+        "store: " + info().kind() + " (expected: one with transactions of users' own)");
+  }
+
   /** Releases what the store holds open. Nothing acknowledged is lost by not calling it. */
   @Override
   void close();

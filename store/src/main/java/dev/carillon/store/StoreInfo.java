@@ -43,7 +43,9 @@ public record StoreInfo(
     /** Only one process at a time can open it, so nobody else can take over. */
     SINGLE_PROCESS,
     /** {@link Doorbells} are heard by all that have the store open. */
-    PUSH
+    PUSH,
+    /** {@link Transactions} of users' own can add jobs and complete attempts. */
+    TRANSACTIONS
   }
 
   public StoreInfo {

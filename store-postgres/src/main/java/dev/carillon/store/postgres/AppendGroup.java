@@ -6,6 +6,7 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.StoreInfo;
+import dev.carillon.store.Transactions.Rider;
 import dev.carillon.store.postgres.Database.UndoneException;
 import dev.carillon.store.postgres.Positions.Position;
 import java.sql.PreparedStatement;
@@ -33,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  * of one number. No row is updated, so an append leaves nothing behind to be vacuumed.
  *
  * <p><b>With a look.</b> What that statement did not write, and what cannot be written without
- * reading (a wake time to be raised, a table that has been followed by another), is done in a
- * transaction that locks the heads for itself, looks at each entry in turn and so has the true
- * reason of each refusal.
+ * reading (a wake time to be raised, a table that has been followed by another, what rides along an
+ * entry), is done in a transaction that locks the heads for itself, looks at each entry in turn and
+ * so has the true reason of each refusal.
  */
 final class AppendGroup {
 
@@ -45,6 +46,7 @@ final class AppendGroup {
   private final Cluster cluster;
   private final StoreInfo info;
   private final List<Append> group;
+  private final List<Rider> riders;
   private final boolean allOrNothing;
   private final long groupBytes;
   private final @Nullable Outcome<Long>[] outcomes;
@@ -56,10 +58,16 @@ final class AppendGroup {
   private final int period;
 
   @SuppressWarnings({"unchecked", "rawtypes"}) // an array is the plain way to fill in any order
-  AppendGroup(Cluster cluster, StoreInfo info, List<Append> group, boolean allOrNothing) {
+  AppendGroup(
+      Cluster cluster,
+      StoreInfo info,
+      List<Append> group,
+      List<Rider> riders,
+      boolean allOrNothing) {
     this.cluster = cluster;
     this.info = info;
     this.group = group;
+    this.riders = riders;
     this.allOrNothing = allOrNothing;
     this.outcomes = new Outcome[group.size()];
     long sum = 0;
@@ -108,7 +116,8 @@ final class AppendGroup {
   private List<Integer> known() {
     Set<ShardId> unknown = new HashSet<>();
     Map<ShardId, Long> numbers = new HashMap<>();
-    for (Append append : group) {
+    for (int i = 0; i < group.size(); i++) {
+      Append append = group.get(i);
       Position position = cluster.positions().get(append.shard());
       Long before = numbers.put(append.shard(), append.number());
       if (position == null
@@ -117,6 +126,7 @@ final class AppendGroup {
           || position.generation() != append.generation()
           || (before != null && append.number() != before + 1)
           || append.raiseWakeMicros() != Append.KEEP_WAKE
+          || !riders.get(i).isNone()
           || append.data().length > info.maxEntryBytes()) {
         unknown.add(append.shard());
       } else {
@@ -292,18 +302,21 @@ final class AppendGroup {
     private final Map<ShardId, Long> tails = new HashMap<>();
     private final Map<Integer, Outcome<Long>> answers = new TreeMap<>();
     private final Map<ShardId, List<Append>> fitting = new LinkedHashMap<>();
+    private final RiderWriter riding;
     private boolean done;
 
     Look(Tables tables) {
       this.tables = tables;
+      this.riding = new RiderWriter(tables.session(), cluster.id());
     }
 
     boolean write(List<Integer> indexes) throws SQLException {
       tables.lockHeads(
           indexes.stream().map(index -> group.get(index).shard().toString()).distinct().toList());
+      riding.lock(indexes.stream().map(riders::get).toList());
       boolean refused = false;
       for (int index : indexes) {
-        Outcome<Long> outcome = look(group.get(index));
+        Outcome<Long> outcome = look(group.get(index), riders.get(index));
         answers.put(index, outcome);
         refused |= !outcome.isOk();
       }
@@ -314,6 +327,7 @@ final class AppendGroup {
         for (Map.Entry<ShardId, List<Append>> entry : fitting.entrySet()) {
           writeFitting(entry.getKey(), entry.getValue());
         }
+        riding.write();
       }
       return true;
     }
@@ -326,7 +340,7 @@ final class AppendGroup {
                   : outcome);
     }
 
-    private Outcome<Long> look(Append append) throws SQLException {
+    private Outcome<Long> look(Append append, Rider rider) throws SQLException {
       if (append.data().length > info.maxEntryBytes()) {
         return new Outcome.TooLarge<>(info.maxEntryBytes());
       }
@@ -350,6 +364,9 @@ final class AppendGroup {
         return holds(row, tail, append)
             ? Outcome.ok(append.number())
             : new Outcome.Conflict<>(tail);
+      }
+      if (!riding.take(rider)) {
+        return new Outcome.Unavailable<>("rows of the inbox are gone: others have taken them");
       }
       tails.put(append.shard(), append.number());
       fitting.computeIfAbsent(append.shard(), shard -> new ArrayList<>()).add(append);

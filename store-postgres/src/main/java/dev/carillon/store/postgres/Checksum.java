@@ -56,6 +56,16 @@ final class Checksum {
     return of(key, value);
   }
 
+  long inbox(byte[] ticket, byte[] body) {
+    fields.clear().putInt(ticket.length);
+    return of(ticket, body);
+  }
+
+  long completion(ShardId shard, long job, long epoch, long nonce, byte[] outcome) {
+    shard(shard).putLong(job).putLong(epoch).putLong(nonce);
+    return of(outcome);
+  }
+
   /** Of a mark that only rises: who, and how far. */
   long mark(long who, long highest) {
     fields.clear().putLong(who).putLong(highest);

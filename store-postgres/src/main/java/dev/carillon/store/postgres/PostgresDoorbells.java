@@ -90,8 +90,13 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
     }
   }
 
+  /** Where rings are heard. */
+  String channel() {
+    return channel;
+  }
+
   /** What is said for a name: any text, without what a payload cannot hold. */
-  private static String said(String name) {
+  static String said(String name) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     if (bytes.length > MAX_NAME_BYTES) {
       throw new IllegalArgumentException(

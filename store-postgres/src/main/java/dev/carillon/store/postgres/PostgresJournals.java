@@ -8,11 +8,13 @@ import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.StoreInfo;
+import dev.carillon.store.Transactions.Rider;
 import dev.carillon.store.postgres.Database.UndoneException;
 import dev.carillon.store.postgres.Tables.Range;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -136,7 +138,9 @@ final class PostgresJournals implements Journals {
 
   @Override
   public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
-    return new AppendGroup(cluster, info, group, allOrNothing).run();
+    return new AppendGroup(
+            cluster, info, group, Collections.nCopies(group.size(), Rider.NONE), allOrNothing)
+        .run();
   }
 
   /** Waits for the append, should it still be under way on the server: it holds the head's lock. */

@@ -12,6 +12,7 @@ import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
+import dev.carillon.store.Transactions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -35,9 +36,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>The tables.</b> {@code heads} has a row for each shard, {@code segments} one for each run
  * of consecutive entries in one table, {@code entries_c_p} the entries of cluster c in period p,
- * {@code periods} the tables there are, {@code records} the records. {@code makers} and {@code
- * writers} hold what must outlive shards and records: the highest shard made, the highest change
- * resolved. Every row has a checksum of its own.
+ * {@code periods} the tables there are, {@code records} the records, {@code inbox} and {@code
+ * completions} what came with transactions of users' own. {@code makers} and {@code writers} hold
+ * what must outlive shards and records: the highest shard made, the highest change resolved. Every
+ * row has a checksum of its own.
  *
  * <p><b>What if …</b>
  *
@@ -78,6 +80,7 @@ public final class PostgresStore implements Store {
   private final Journals journals;
   private final Records records;
   private final @Nullable PostgresDoorbells doorbells;
+  private final Transactions transactions;
   private final Rotation rotation; // begun unless this is for reading only
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -96,6 +99,9 @@ public final class PostgresStore implements Store {
         options.push()
             ? new PostgresDoorbells(cluster, options.schema(), () -> line(options))
             : null;
+    this.transactions =
+        new PostgresTransactions(
+            cluster, info, options, doorbells == null ? null : doorbells.channel());
     this.rotation = new Rotation(cluster, options);
   }
 
@@ -157,8 +163,8 @@ public final class PostgresStore implements Store {
   private static StoreInfo info(PostgresOptions options, Durability durability) {
     Set<Capability> capabilities =
         options.push()
-            ? Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH)
-            : Set.of(Capability.ATOMIC_ACROSS_JOURNALS);
+            ? Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.TRANSACTIONS, Capability.PUSH)
+            : Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.TRANSACTIONS);
     return new StoreInfo(
         "postgres", durability, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
   }
@@ -306,6 +312,11 @@ public final class PostgresStore implements Store {
   @Override
   public Doorbells doorbells() {
     return doorbells == null ? Doorbells.NONE : doorbells;
+  }
+
+  @Override
+  public Transactions transactions() {
+    return transactions;
   }
 
   PostgresOptions options() {
