@@ -34,9 +34,11 @@ import dev.carillon.engine.JobView;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.engine.Retention;
+import dev.carillon.engine.Ticket;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -86,6 +88,8 @@ public final class Carillon implements AutoCloseable {
   private final Specs specs;
   private final JobControl control;
   private final DeadLetters deadLetters;
+  private final Tickets tickets;
+  private final AutoCloseable inboxBell;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
   private Carillon(CarillonBuilder options, Store opened) {
@@ -94,7 +98,6 @@ public final class Carillon implements AutoCloseable {
     this.store = new GuardedStore(opened, reports);
     this.time = options.time;
     this.payloads = new Payloads(options.codec, options.otherCodecs);
-    this.specs = new Specs(payloads, time);
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
     ListenerRelay relay =
         options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
@@ -110,13 +113,15 @@ public final class Carillon implements AutoCloseable {
             random.nextLong());
     this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
+    this.tickets = new Tickets(store, loop);
+    this.specs = new Specs(payloads, time, tickets);
     this.lister =
         new JobLister(
             store,
             loop,
             head -> Retention.isOver(nodeOptions, head, options.time.wallMicros()),
             this::isOver);
-    this.control = new JobControl(loop);
+    this.control = new JobControl(loop, tickets);
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.scheduleTimeout);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
@@ -130,6 +135,7 @@ public final class Carillon implements AutoCloseable {
           options.flowSettings.forEach(setting -> setting.accept(node));
           options.namespacePolicies.forEach(node::failurePolicy);
         });
+    this.inboxBell = InboxBell.start(store, loop);
   }
 
   // ---- opening and closing
@@ -208,6 +214,11 @@ public final class Carillon implements AutoCloseable {
   }
 
   private void closeAndWait() {
+    try {
+      inboxBell.close();
+    } catch (Exception e) {
+      reports.report("the inbox's bell does not close", e);
+    }
     shutdown.run();
     results.forEach(ResultWatch::closed);
   }
@@ -346,6 +357,65 @@ public final class Carillon implements AutoCloseable {
   }
 
   /**
+   * Schedules a job in a transaction of the caller's: the job is there if and only if the
+   * transaction commits. Its id is final at once. A node takes it within moments of the commit;
+   * until then {@link #get} and {@link #history} show it as SCHEDULED, while {@link #cancel},
+   * {@link #watch} and all other calls about it wait for that. Before the commit, and after a
+   * rollback, there is no such job.
+   *
+   * <p>Times count from this call. Nothing but the database refuses the job later.
+   *
+   * @param connection a transaction in the database of the store
+   * @param job the request, without name, key and dependencies, of which only a node that takes it
+   *     could say whether they hold
+   * @param <O> the result
+   * @return the job to be
+   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable; nothing was written
+   * @throws dev.carillon.api.CodecException if its input cannot be encoded; nothing was written
+   * @throws IllegalStateException if the store takes part in no transactions of others, or the
+   *     connection commits each statement by itself
+   * @throws dev.carillon.api.StoreUnavailableException if the database refused: the transaction can
+   *     only be rolled back
+   */
+  public <O> JobHandle<O> schedule(Connection connection, Job<O> job) {
+    JobId id = write(connection, List.of(job)).getFirst();
+    return new ScheduledJob<>(this, () -> id, true, job.outputType());
+  }
+
+  /**
+   * Schedules jobs in a transaction of the caller's; see {@link #schedule(Connection, Job)}. A
+   * transaction may hold any number of such calls.
+   *
+   * @param connection a transaction in the database of the store
+   * @param jobs at most {@link Limits#BATCH_MAX_JOBS}, and no more bytes than the store takes at
+   *     once
+   * @return the jobs to be, in the same order
+   * @throws BatchTooLargeException if there are too many, or too large ones; nothing was written
+   */
+  public List<JobHandle<?>> scheduleAll(Connection connection, List<? extends Job<?>> jobs) {
+    List<JobId> ids = write(connection, jobs);
+    List<JobHandle<?>> handles = new ArrayList<>(ids.size());
+    for (int i = 0; i < ids.size(); i++) {
+      JobId id = ids.get(i);
+      handles.add(new ScheduledJob<>(this, () -> id, true, jobs.get(i).outputType()));
+    }
+    return handles;
+  }
+
+  private List<JobId> write(Connection connection, List<? extends Job<?>> jobs) {
+    shutdown.requireOpen();
+    Limits.checkBatch(jobs.size());
+    List<JobSpec> all = new ArrayList<>(jobs.size());
+    for (Job<?> job : jobs) {
+      Job<?> asked = runner.scheduling(Objects.requireNonNull(job, "job"));
+      Tickets.check(asked);
+      all.add(specs.of(asked));
+    }
+    Tickets.checkBytes(all, store.info().maxEntryBytes());
+    return tickets.write(connection, all);
+  }
+
+  /**
    * Schedules jobs together with one that starts when all of them have ended, in whatever way: all
    * or none, durable when this returns. That job sees how they ended by {@link
    * dev.carillon.api.JobContext#dependencies()}.
@@ -459,7 +529,7 @@ public final class Carillon implements AutoCloseable {
     shutdown.requireOpen();
     Objects.requireNonNull(id, "id");
     Limits.checkReason(reason);
-    JobRef ref = JobRef.parse(id);
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       return new CancelResult.NotFound();
     }
@@ -647,7 +717,11 @@ public final class Carillon implements AutoCloseable {
    */
   public Optional<JobInfo> get(JobId id) {
     shutdown.requireOpen();
-    JobRef ref = JobRef.parse(id);
+    Optional<JobInfo> untaken = tickets.untaken(id);
+    if (untaken.isPresent()) {
+      return untaken;
+    }
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       return Optional.empty();
     }
@@ -730,7 +804,11 @@ public final class Carillon implements AutoCloseable {
   public Optional<JobHistory> history(JobId id, @Nullable String cursor) {
     shutdown.requireOpen();
     int before = cursor != null ? count(cursor) : Integer.MAX_VALUE;
-    JobRef ref = JobRef.parse(id);
+    Optional<JobInfo> untaken = tickets.untaken(id);
+    if (untaken.isPresent()) {
+      return untaken.map(job -> new JobHistory(job, List.of(), null));
+    }
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       return Optional.empty();
     }
@@ -815,17 +893,35 @@ public final class Carillon implements AutoCloseable {
   public <O> CompletableFuture<@Nullable O> resultAsync(JobId id, TypeToken<O> type) {
     shutdown.requireOpen();
     var future = new CompletableFuture<@Nullable O>();
+    if (!Ticket.is(id.value())) {
+      watchResult(ref(id), type, future);
+      return future;
+    }
+    Thread.ofVirtual()
+        .name("carillon-ticket")
+        .start(
+            () -> {
+              try {
+                watchResult(ref(id), type, future);
+              } catch (Throwable e) {
+                future.completeExceptionally(e);
+              }
+            });
+    return future;
+  }
+
+  private <O> void watchResult(
+      JobRef ref, TypeToken<O> type, CompletableFuture<@Nullable O> future) {
     ResultWatch<O> watch =
         new ResultWatch<>(
             loop,
-            ref(id),
+            ref,
             over -> {
               results.remove(over);
               loop.outside(() -> complete(future, over, type));
             });
     results.add(watch);
     watch.begin();
-    return future;
   }
 
   private <O> void complete(
@@ -837,8 +933,8 @@ public final class Carillon implements AutoCloseable {
     }
   }
 
-  private static JobRef ref(JobId id) {
-    JobRef ref = JobRef.parse(id);
+  private JobRef ref(JobId id) {
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       throw new JobNotFoundException(id);
     }

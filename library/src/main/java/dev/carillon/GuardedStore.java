@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.store.Append;
+import dev.carillon.store.Doorbells;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
@@ -8,9 +9,12 @@ import dev.carillon.store.Records;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
+import dev.carillon.store.Transactions;
+import java.sql.Connection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +62,16 @@ final class GuardedStore implements Store {
   @Override
   public Records records() {
     return records;
+  }
+
+  @Override
+  public Doorbells doorbells() {
+    return store.doorbells();
+  }
+
+  @Override
+  public Transactions transactions() {
+    return new GuardedTransactions(store.transactions());
   }
 
   @Override
@@ -226,6 +240,46 @@ final class GuardedStore implements Store {
     @Override
     public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
       return read(() -> inner.list(prefix, afterKey, limit));
+    }
+  }
+
+  /** In users' transactions what is thrown is theirs to see. */
+  private final class GuardedTransactions implements Transactions {
+    private final Transactions inner;
+
+    GuardedTransactions(Transactions inner) {
+      this.inner = inner;
+    }
+
+    @Override
+    public void write(Connection connection, List<Draft> drafts) {
+      inner.write(connection, drafts);
+    }
+
+    @Override
+    public Answer complete(Connection connection, Completion completion) {
+      return inner.complete(connection, completion);
+    }
+
+    @Override
+    public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
+      return GuardedStore.this.write(() -> inner.take(taker, free, maxRows, maxBytes));
+    }
+
+    @Override
+    public Outcome<Optional<Row>> find(String ticket) {
+      return read(() -> inner.find(ticket));
+    }
+
+    @Override
+    public List<Outcome<Long>> append(
+        List<Append> group, List<Rider> riders, boolean allOrNothing) {
+      return writeAll(group.size(), () -> inner.append(group, riders, allOrNothing));
+    }
+
+    @Override
+    public Outcome<List<Settled>> settle(List<Place> jobs) {
+      return read(() -> inner.settle(jobs));
     }
   }
 }

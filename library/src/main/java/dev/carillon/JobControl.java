@@ -15,9 +15,11 @@ import java.util.function.Consumer;
 /** Changes of jobs that have not ended, put to the node. */
 final class JobControl {
   private final NodeLoop loop;
+  private final Tickets tickets;
 
-  JobControl(NodeLoop loop) {
+  JobControl(NodeLoop loop, Tickets tickets) {
     this.loop = loop;
+    this.tickets = tickets;
   }
 
   /** Puts a change to the node. */
@@ -26,7 +28,7 @@ final class JobControl {
   }
 
   ControlResult change(JobId id, String doing, Change change) {
-    JobRef ref = JobRef.parse(id);
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       return ControlResult.NOT_FOUND;
     }
@@ -61,7 +63,7 @@ final class JobControl {
   }
 
   List<JobId> occurrences(JobId id, String doing, Wish wish) {
-    JobRef ref = JobRef.parse(id);
+    JobRef ref = tickets.place(id);
     if (ref == null) {
       throw new JobNotFoundException(id);
     }

@@ -8,6 +8,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo.Capability;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +46,7 @@ final class NodeLoop {
   private final WorkerLoop completer;
   private final StoreDriver driver;
   private final HandlerRunner runner;
+  private final boolean hasTransactions;
   private final Node node;
 
   // The loop's own.
@@ -93,6 +95,7 @@ final class NodeLoop {
     this.completer = new WorkerLoop("carillon-completer", reports);
     this.driver = new StoreDriver(store, this, reports);
     this.runner = runner;
+    this.hasTransactions = store.info().can(Capability.TRANSACTIONS);
     readClocks();
     this.node = new Node(new Environment(), settings.node());
   }
@@ -519,6 +522,11 @@ final class NodeLoop {
     @Override
     public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
       driver.submit(channel, work, done);
+    }
+
+    @Override
+    public boolean hasTransactions() {
+      return hasTransactions;
     }
 
     @Override

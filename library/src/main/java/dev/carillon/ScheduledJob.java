@@ -11,25 +11,33 @@ import dev.carillon.engine.JobRef;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A job that is in the store. The text of its id is made only where somebody asks for it. */
+/**
+ * A job that is in the store, or will be with a transaction of the user's. The text of its id is
+ * made only where somebody asks for it.
+ */
 final class ScheduledJob<O> implements JobHandle<O> {
   private final Carillon carillon;
-  private final JobRef ref;
+  private final Supplier<JobId> id;
   private final boolean created;
   private final TypeToken<O> output;
 
   ScheduledJob(Carillon carillon, JobRef ref, boolean created, TypeToken<O> output) {
+    this(carillon, ref::id, created, output);
+  }
+
+  ScheduledJob(Carillon carillon, Supplier<JobId> id, boolean created, TypeToken<O> output) {
     this.carillon = carillon;
-    this.ref = ref;
+    this.id = id;
     this.created = created;
     this.output = output;
   }
 
   @Override
   public JobId id() {
-    return ref.id();
+    return id.get();
   }
 
   @Override

@@ -18,6 +18,7 @@ import dev.carillon.engine.Micros;
 import dev.carillon.engine.More;
 import dev.carillon.engine.PolicyFormat;
 import dev.carillon.engine.ScheduleFormat;
+import dev.carillon.engine.Ticket;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,13 +35,19 @@ import java.util.concurrent.ThreadLocalRandom;
 final class Specs {
   private final Payloads payloads;
   private final TimeSource time;
+  private final Tickets tickets;
 
-  Specs(Payloads payloads, TimeSource time) {
+  Specs(Payloads payloads, TimeSource time, Tickets tickets) {
     this.payloads = payloads;
     this.time = time;
+    this.tickets = tickets;
   }
 
   JobSpec of(Job<?> job) {
+    if (Ticket.is(job.key())) {
+      throw new InvalidJobException(
+          "key: " + job.key() + " (expected: not what may be the id of another job)");
+    }
     byte[] payload = payloads.encode(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     long accepted = time.wallMicros();
@@ -71,7 +78,7 @@ final class Specs {
         payload);
   }
 
-  private static More more(Job<?> job, long first) {
+  private More more(Job<?> job, long first) {
     Schedule schedule = job.schedule();
     FailurePolicy policy = job.failurePolicy();
     if (schedule == null
@@ -90,12 +97,12 @@ final class Specs {
   }
 
   /** The jobs that it waits for by id; those by name are found by the node. */
-  private static List<After> after(Job<?> job) {
+  private List<After> after(Job<?> job) {
     List<After> after = new ArrayList<>();
     for (Dependency dependency : job.dependencies()) {
       JobId id = dependency.job();
       if (id != null) {
-        JobRef ref = JobRef.parse(id);
+        JobRef ref = tickets.place(id);
         if (ref == null) {
           throw new InvalidJobException(
               "dependency: job " + id.value() + " (expected: an id that Carillon gave)");

@@ -2,6 +2,7 @@ package dev.carillon;
 
 import dev.carillon.engine.NodeEnvironment.Channel;
 import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo.Capability;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -31,9 +32,16 @@ final class StoreDriver {
     this.loop = loop;
     this.reports = reports;
     for (Channel channel : Channel.values()) {
+      if (isForTransactions(channel) && !store.info().can(Capability.TRANSACTIONS)) {
+        continue;
+      }
       String name = "carillon-" + channel.name().toLowerCase(Locale.ROOT);
       workers.put(channel, new WorkerLoop(name, reports));
     }
+  }
+
+  private static boolean isForTransactions(Channel channel) {
+    return channel == Channel.INBOX || channel == Channel.COMPLETIONS;
   }
 
   void start() {

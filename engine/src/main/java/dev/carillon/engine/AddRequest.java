@@ -4,6 +4,7 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
 import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Transactions.Row;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,9 @@ public final class AddRequest {
   @Nullable AddBatch batch;
   long number;
 
+  /** The row of the inbox that it came in, if so. */
+  final @Nullable Row row;
+
   /** Who asked. Exactly one of the two is called, on the loop. */
   public interface Answer {
     /** The job is durable as {@code job}; not {@code created} where the name or key had one. */
@@ -60,6 +64,12 @@ public final class AddRequest {
 
   /** A request for {@code spec}. */
   public AddRequest(JobSpec spec, IfExists ifExists, Answer answer) {
+    this(spec, ifExists, answer, null);
+  }
+
+  /** A request that came in a row of the inbox. */
+  AddRequest(JobSpec spec, IfExists ifExists, Answer answer, @Nullable Row row) {
+    this.row = row;
     this.spec = spec;
     this.body = spec.encode();
     this.ifExists = ifExists;
@@ -109,8 +119,9 @@ public final class AddRequest {
     operation = replace;
   }
 
+  /** Whether its record is to be put first; that of a ticket goes with the add. */
   boolean named() {
-    return spec.name() != null || spec.key() != null;
+    return row == null && (spec.name() != null || spec.key() != null);
   }
 
   void added(JobRef added, boolean created) {

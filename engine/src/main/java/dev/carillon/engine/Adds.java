@@ -10,8 +10,11 @@ import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
+import dev.carillon.store.Transactions.Rider;
+import dev.carillon.store.Transactions.Row;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -326,11 +329,13 @@ final class Adds {
   /** The request has its shard and number, and its name if it wants one. */
   private void placed(AddRequest request) {
     Shard shard = place(request.shard);
+    Rider rider = request.row != null ? rider(request.row, request, shard) : null;
     Operation operation =
         new Operation(
             Frame.of(Kind.ADD, request.number, request.body),
             request.spec,
             new Listener(request, shard));
+    operation.rider = rider;
     request.operation = operation;
     AddBatch batch = request.batch;
     if (batch == null) {
@@ -340,6 +345,15 @@ final class Adds {
     } else {
       hold(request, shard);
     }
+  }
+
+  /** The row leaves the inbox, and the ticket's record says where the job is. */
+  private Rider rider(Row row, AddRequest request, Shard shard) {
+    Stamp stamp = records.stamp();
+    JobSpec.setStamp(request.body, stamp);
+    byte[] value = new Names.Value(shard.ref(request.number), row.ticket(), null, 0).encode();
+    Change pointer = new Change(Ticket.recordKey(row.ticket()), Stamp.ABSENT, value, stamp);
+    return new Rider(List.of(row.id()), List.of(pointer), List.of());
   }
 
   private static void hold(AddRequest request, Shard shard) {

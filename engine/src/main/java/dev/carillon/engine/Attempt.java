@@ -174,7 +174,8 @@ public final class Attempt {
 
   /** The id of its job. */
   public JobId id() {
-    return ref.id();
+    boolean keyed = (JobSpec.flags(body) & JobSpec.KEYED) != 0;
+    return keyed ? Ticket.id(ref, JobSpec.decodeHead(body).key()) : ref.id();
   }
 
   /** The id of another job of the same shard. */

@@ -4,6 +4,7 @@ import dev.carillon.store.Append;
 import dev.carillon.store.Journals.Resolution;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
+import dev.carillon.store.Transactions.Rider;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -158,6 +159,22 @@ final class Committer {
       return bytes;
     }
 
+    /** What its operations bring along. */
+    Rider rider() {
+      List<Rider> riders = new ArrayList<>(0);
+      for (Operation operation : operations) {
+        if (operation.rider != null) {
+          riders.add(operation.rider);
+        }
+      }
+      return riders.isEmpty()
+          ? Rider.NONE
+          : new Rider(
+              riders.stream().flatMap(rider -> rider.rows().stream()).toList(),
+              riders.stream().flatMap(rider -> rider.pointers().stream()).toList(),
+              riders.stream().flatMap(rider -> rider.done().stream()).toList());
+    }
+
     Append append(byte[] data) {
       boolean urgent = operations.stream().noneMatch(Operation::isAdd);
       return new Append(shard.id, shard.epoch, shard.generation, number, id, data, wake, urgent);
@@ -256,7 +273,12 @@ final class Committer {
       }
       appends.add(batch.append(Frame.encode(frames)));
     }
-    return new Sent(appends, store.journals().append(appends, together));
+    List<Rider> riders = group.stream().map(Batch::rider).toList();
+    return new Sent(
+        appends,
+        riders.stream().allMatch(Rider::isNone)
+            ? store.journals().append(appends, together)
+            : store.transactions().append(appends, riders, together));
   }
 
   private void settled(List<Batch> group, Sent sent) {
@@ -393,7 +415,10 @@ final class Committer {
       if (operation.stage == Operation.Stage.SETTLED) {
         continue;
       }
-      if (together == null) {
+      if (operation.takesRow()) {
+        // Its row may be gone: it goes only if it is taken again.
+        lose(operation, Operation.Loss.NOT_WRITTEN, "it goes back to the inbox");
+      } else if (together == null) {
         operation.stage = Operation.Stage.QUEUED;
         shard.pending.addFirst(operation);
         queued++;

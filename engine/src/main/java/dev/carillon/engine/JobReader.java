@@ -406,7 +406,7 @@ public final class JobReader {
       error = new JobError(rare.lastErrorType, message != null ? message : "", "");
     }
     return new JobInfo(
-        ref.id(),
+        Ticket.id(ref, spec.key()),
         spec.type(),
         spec.typeVersion(),
         spec.namespace(),

@@ -208,19 +208,23 @@ public record JobSpec(
         .encode();
   }
 
-  /** What a replay of this dead letter runs: without name, key and deadline, due now. */
+  /**
+   * What a replay of this dead letter runs: without name, key and deadline, due now. A ticket
+   * stays: it is the job's id.
+   */
   JobSpec replayed(long nowMicros, int newVersion, byte @Nullable [] newPayload) {
+    boolean ticket = name == null && Ticket.is(key);
     return new JobSpec(
         nowMicros,
         nowMicros,
         priority,
-        Stamp.ABSENT,
+        ticket ? stamp : Stamp.ABSENT,
         type,
         newPayload != null ? newVersion : typeVersion,
         namespace,
         queue,
         null,
-        null,
+        ticket ? key : null,
         metadata,
         timeoutMicros,
         0,
@@ -233,6 +237,26 @@ public record JobSpec(
     More.Recurring recurring = more.recurring();
     long first = recurring != null ? recurring.firstMicros() : dueMicros;
     return withMore(more.with(new More.Recurring(first, schedule)));
+  }
+
+  /** The same with a ticket for its key. */
+  public JobSpec withTicket(String ticket) {
+    return new JobSpec(
+        dueMicros,
+        acceptedMicros,
+        priority,
+        stamp,
+        type,
+        typeVersion,
+        namespace,
+        queue,
+        null,
+        ticket,
+        metadata,
+        timeoutMicros,
+        deadlineMicros,
+        more,
+        payload);
   }
 
   JobSpec withMore(More newMore) {

@@ -314,6 +314,16 @@ final class Members implements Directory, ControlVersion.Host {
     return living;
   }
 
+  /** The incarnations that are there, this node's with them; empty where that is not known. */
+  Set<Long> incarnations() {
+    if (!hasReadOfLate()) {
+      return Set.of();
+    }
+    Set<Long> there = new HashSet<>();
+    living().forEach(member -> there.add(member.incarnation()));
+    return there;
+  }
+
   /**
    * Whether nothing runs any more of an incarnation: it stopped in order, or its handlers have had
    * time to stop since it was dead.

@@ -15,6 +15,9 @@ final class Names {
 
   /** The record's key of a name, or of an idempotency key where there is no name. */
   static String recordKey(String namespace, @Nullable String name, @Nullable String key) {
+    if (name == null && key != null && Ticket.is(key)) {
+      return Ticket.recordKey(key);
+    }
     return name != null ? "n\0" + namespace + "\0" + name : "k\0" + namespace + "\0" + key;
   }
 

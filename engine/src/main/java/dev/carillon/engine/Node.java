@@ -21,7 +21,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,7 @@ public final class Node {
   private final @Nullable Members members;
 
   private final Mail mail;
+  private final Intake intake;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
 
   /** Jobs of other nodes that are watched here, as they were when they were last looked at. */
@@ -101,6 +104,7 @@ public final class Node {
     this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
     this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
     this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
+    this.intake = new Intake(env, options, adds, this::goneIncarnations);
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
     this.attempts =
@@ -388,6 +392,22 @@ public final class Node {
     adds.addAll(requests);
   }
 
+  /** Users' transactions may have written jobs: takes what is there. */
+  public void lookInInbox() {
+    if (env.hasTransactions()) {
+      intake.look();
+    }
+  }
+
+  /**
+   * Which incarnations are gone, as of now: what they took and did not add is taken again. One that
+   * has only just come may be among them: what it adds then is refused, and added by this node.
+   */
+  private LongPredicate goneIncarnations() {
+    Set<Long> there = members != null ? members.incarnations() : Set.of(options.incarnation());
+    return there.isEmpty() ? incarnation -> false : incarnation -> !there.contains(incarnation);
+  }
+
   /** The caller of {@code request} no longer waits: it is told what became of it. */
   public void abandon(AddRequest request, String waited) {
     adds.abandon(request, waited);
@@ -670,6 +690,7 @@ public final class Node {
     if (members != null) {
       members.leaving();
     }
+    intake.stop();
     dispatcher.stop();
     attempts.stop();
     shards.beginStop();
@@ -682,7 +703,11 @@ public final class Node {
 
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
-    return attempts.running() == 0 && committer.idle() && records.idle() && !shards.isUnsettled();
+    return attempts.running() == 0
+        && committer.idle()
+        && records.idle()
+        && intake.idle()
+        && !shards.isUnsettled();
   }
 
   /** How many attempts are under way or wait for their outcome to be durable. */
@@ -967,6 +992,9 @@ public final class Node {
     JobSpec spec = job.head();
     byte[] value = null;
     String key = spec.key();
+    if (key != null && spec.name() == null && Ticket.is(key)) {
+      return; // it points at the job for as long as that is kept
+    }
     if (key != null) {
       long until = end.at() + Micros.ceil(options.keyRetention());
       value = new Names.Value(shard.ref(job.number), key, end.state(), until).encode();

@@ -41,7 +41,16 @@ public interface NodeEnvironment {
     /** Packing and compactions. */
     PACK,
     /** This node's beat, and the beats of others. */
-    BEAT
+    BEAT,
+    /** What users' transactions have written for us to take. */
+    INBOX,
+    /** What users' transactions have completed. */
+    COMPLETIONS
+  }
+
+  /** Whether users' transactions can add jobs and complete attempts. */
+  default boolean hasTransactions() {
+    return false;
   }
 
   /** Where handlers run. */

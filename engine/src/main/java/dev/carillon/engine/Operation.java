@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Transactions.Rider;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ final class Operation {
 
   /** The adds that must be committed together with this one, if any. */
   @Nullable AtomicAdds together;
+
+  /** What goes with it in the same transaction, if anything. */
+  @Nullable Rider rider;
 
   Operation(Frame frame, Listener listener) {
     this(frame, null, null, listener);
@@ -79,6 +83,11 @@ final class Operation {
         case UNKNOWN -> new Outcome.Unknown<>(why);
       };
     }
+  }
+
+  /** Whether it takes a row out of the inbox. */
+  boolean takesRow() {
+    return rider != null && !rider.rows().isEmpty();
   }
 
   boolean isAdd() {

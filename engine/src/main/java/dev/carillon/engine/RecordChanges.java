@@ -70,9 +70,14 @@ final class RecordChanges {
       byte @Nullable [] value,
       Consumer<Boolean> done,
       @Nullable Consumer<String> ifFull) {
-    Stamp stamp = new Stamp(incarnation, ++sequence);
+    Stamp stamp = stamp();
     queue.add(new Queued(new Change(key, expected, value, stamp), done, ifFull));
     return stamp;
+  }
+
+  /** The version of a record that another change of this node's makes. */
+  Stamp stamp() {
+    return new Stamp(incarnation, ++sequence);
   }
 
   /** Looks a record up; {@code done} gets it once the store answers. */

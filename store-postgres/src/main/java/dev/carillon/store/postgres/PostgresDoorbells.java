@@ -36,6 +36,9 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
   private static final int CLOSE_MILLIS = 5_000;
   private static final int NETWORK_MILLIS = 5_000;
 
+  /** A name that nobody listens to. */
+  private static final String WAKE = "";
+
   /** How often it is asked whether the server is still there. */
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -196,6 +199,7 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
       listening = thread;
     }
     if (listening != null) {
+      ring(WAKE); // else it hears of it at the end of its wait
       try {
         listening.join(CLOSE_MILLIS);
       } catch (InterruptedException e) {
