@@ -86,9 +86,14 @@ abstract class StoreCommand {
     return url.toLowerCase(Locale.ROOT).startsWith(SQLITE) ? SqliteStore.fileOf(url) : null;
   }
 
+  /** Opens the store to read it. */
+  Store openReadOnly() {
+    return Stores.openReadOnly(StoreAddress.of(url));
+  }
+
   /** Shows {@code use} every job of the store that can be read, shard by shard. */
   Reading eachJob(Use use) throws Exception {
-    try (Store store = Stores.openReadOnly(StoreAddress.of(url))) {
+    try (Store store = openReadOnly()) {
       return new Pass(store, use).run();
     }
   }

@@ -161,7 +161,8 @@ final class Members implements Directory, ControlVersion.Host {
         });
   }
 
-  private static Outcome<List<Stored>> all(Store store) {
+  /** The records of all who are there, or were of late. */
+  static Outcome<List<Stored>> all(Store store) {
     List<Stored> all = new ArrayList<>();
     String after = null;
     while (true) {
@@ -205,7 +206,7 @@ final class Members implements Directory, ControlVersion.Host {
     controls.look();
   }
 
-  private static Member read(Stored record) {
+  static Member read(Stored record) {
     try {
       return Member.decode(record.value());
     } catch (UnknownFormatException | DamagedException e) {

@@ -1,0 +1,108 @@
+package dev.carillon.cli;
+
+import dev.carillon.engine.ClusterReader;
+import dev.carillon.engine.ClusterReader.MemberView;
+import dev.carillon.engine.ClusterReader.ShardView;
+import dev.carillon.engine.ClusterReader.View;
+import dev.carillon.engine.Membership;
+import dev.carillon.store.Head;
+import dev.carillon.store.Store;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Who shares a store, and who has which shards. */
+@Command(
+    name = "cluster",
+    description = {
+      "Shows the nodes that share a store and how many shards each has.",
+      "Nothing is claimed and no node is asked: the store is read twice, more than a",
+      "sign of life apart, to see who gives one.",
+      "",
+      "  there    gives signs of life",
+      "  leaving  gives its shards back and takes no more",
+      "  gone     stopped in order and may come back",
+      "  silent   gave no sign between the two looks",
+      ""
+    },
+    footer = {"", "Example: ./carillon cluster jdbc:postgresql://db/app --shards"})
+final class Cluster extends StoreCommand implements Callable<Integer> {
+  private static final Duration BETWEEN = Membership.standard().beat().multipliedBy(3);
+
+  @Option(names = "--shards", description = "every shard too, with home, owner and stand-in")
+  private boolean withShards;
+
+  @Option(names = "--json", description = "one JSON object a line instead of tables")
+  private boolean json;
+
+  @Override
+  public Integer call() throws Exception {
+    View view;
+    try (Store store = openReadOnly()) {
+      ClusterReader reader = new ClusterReader();
+      reader.look(store).orThrow();
+      Thread.sleep(BETWEEN);
+      view = reader.read(store).orThrow();
+    }
+    List<Map<String, @Nullable Object>> members =
+        view.members().stream().map(Cluster::row).toList();
+    List<Map<String, @Nullable Object>> shards = view.shards().stream().map(Cluster::row).toList();
+    PrintWriter out = out();
+    print("member", members, out);
+    if (withShards) {
+      print("shard", shards, out);
+    }
+    out.flush();
+    return 0;
+  }
+
+  private void print(String kind, List<Map<String, @Nullable Object>> rows, PrintWriter out) {
+    if (json) {
+      for (Map<String, @Nullable Object> row : rows) {
+        Map<String, @Nullable Object> line = new LinkedHashMap<>();
+        line.put("kind", kind);
+        line.putAll(row);
+        out.println(JobJson.line(line));
+      }
+    } else if (rows.isEmpty()) {
+      out.println("no " + kind + "s");
+    } else {
+      List<List<@Nullable Object>> values = new ArrayList<>();
+      rows.forEach(row -> values.add(new ArrayList<>(row.values())));
+      TextTable.print(List.copyOf(rows.getFirst().keySet()), values, out);
+    }
+  }
+
+  private static Map<String, @Nullable Object> row(MemberView member) {
+    Map<String, @Nullable Object> row = new LinkedHashMap<>();
+    row.put("node", member.nodeId());
+    row.put("incarnation", Long.toHexString(member.incarnation()));
+    row.put("state", member.state().name().toLowerCase(Locale.ROOT));
+    row.put("home", member.home());
+    row.put("owned", member.owned());
+    row.put("stands_in", member.standsIn());
+    return row;
+  }
+
+  private static Map<String, @Nullable Object> row(ShardView shard) {
+    Head head = shard.head();
+    Map<String, @Nullable Object> row = new LinkedHashMap<>();
+    row.put("shard", head.shard().toString());
+    row.put("starts", Instant.ofEpochSecond(head.shard().startSeconds()).toString());
+    row.put("home", head.home());
+    row.put("owner", shard.owner());
+    row.put("to_be_with", shard.standIn());
+    row.put("epoch", head.epoch());
+    row.put("status", head.status().name().toLowerCase(Locale.ROOT));
+    return row;
+  }
+}

@@ -1,0 +1,158 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says who shares a store and who has which shards, from the store alone: no node is asked. Who is
+ * there shows only in time, so the beats are read twice, more than a beat apart.
+ */
+public final class ClusterReader {
+  private static final int HEADS_A_PAGE = 256;
+
+  private final Map<Long, Stamp> before = new HashMap<>();
+
+  /** What is seen of a member. */
+  public enum State {
+    /** It beats. */
+    THERE,
+    /** It beats, gives its shards back and takes no more. */
+    LEAVING,
+    /** It stopped in order and may come back. */
+    GONE,
+    /** It has not beaten between the two looks. */
+    SILENT
+  }
+
+  /**
+   * One start of a node.
+   *
+   * @param home shards that it, or an earlier start of it, made
+   * @param owned shards that it has
+   * @param standsIn of those, how many are at home elsewhere
+   */
+  public record MemberView(
+      String nodeId, long incarnation, State state, int home, int owned, int standsIn) {}
+
+  /**
+   * A shard.
+   *
+   * @param owner the node that has it; null where nobody has, "?" where that one has no record
+   * @param standIn the node that is to look after it now, as those who are there work it out; null
+   *     where nobody is there
+   */
+  public record ShardView(Head head, @Nullable String owner, @Nullable String standIn) {}
+
+  /** All that is seen. */
+  public record View(List<MemberView> members, List<ShardView> shards) {}
+
+  /** The first look: what has changed by the second beats. */
+  public Outcome<Boolean> look(Store store) {
+    return Members.all(store)
+        .map(
+            records -> {
+              records.forEach(record -> seen(record));
+              return true;
+            });
+  }
+
+  private void seen(Stored record) {
+    if (!record.key().equals(ControlVersion.KEY)) {
+      before.put(Members.read(record).incarnation(), record.version());
+    }
+  }
+
+  /** The second look. */
+  public Outcome<View> read(Store store) {
+    Outcome<List<Stored>> records = Members.all(store);
+    if (!(records instanceof Outcome.Ok<List<Stored>>(List<Stored> beats))) {
+      return records.map(none -> new View(List.of(), List.of()));
+    }
+    return heads(store).map(heads -> view(beats, heads));
+  }
+
+  private static Outcome<List<Head>> heads(Store store) {
+    List<Head> all = new ArrayList<>();
+    ShardId after = null;
+    while (true) {
+      Outcome<List<Head>> page = store.journals().listById(after, HEADS_A_PAGE);
+      if (!(page instanceof Outcome.Ok<List<Head>>(List<Head> heads))) {
+        return page;
+      }
+      all.addAll(heads);
+      if (heads.size() < HEADS_A_PAGE) {
+        return Outcome.ok(all);
+      }
+      after = heads.getLast().shard();
+    }
+  }
+
+  private View view(List<Stored> beats, List<Head> heads) {
+    List<Member> members = new ArrayList<>();
+    Map<Long, State> states = new HashMap<>();
+    for (Stored beat : beats) {
+      if (!beat.key().equals(ControlVersion.KEY)) {
+        Member member = Members.read(beat);
+        members.add(member);
+        states.put(member.incarnation(), state(member, beat.version()));
+      }
+    }
+    StandIns standIns =
+        new StandIns(
+            members.stream()
+                .filter(member -> states.get(member.incarnation()) == State.THERE)
+                .toList());
+    List<MemberView> views =
+        members.stream()
+            .map(
+                member ->
+                    view(member, states.getOrDefault(member.incarnation(), State.SILENT), heads))
+            .toList();
+    List<ShardView> shards = heads.stream().map(head -> view(head, members, standIns)).toList();
+    return new View(views, shards);
+  }
+
+  private State state(Member member, Stamp version) {
+    if (member.isGone()) {
+      return State.GONE;
+    }
+    if (version.equals(before.get(member.incarnation()))) {
+      return State.SILENT;
+    }
+    return member.traits().contains(Member.Trait.LEAVING) ? State.LEAVING : State.THERE;
+  }
+
+  private static MemberView view(Member member, State state, List<Head> heads) {
+    int home = 0;
+    int owned = 0;
+    int standsIn = 0;
+    for (Head head : heads) {
+      boolean own = head.home().equals(member.nodeId());
+      boolean has = head.owner() == member.incarnation();
+      home += own ? 1 : 0;
+      owned += has ? 1 : 0;
+      standsIn += has && !own ? 1 : 0;
+    }
+    return new MemberView(member.nodeId(), member.incarnation(), state, home, owned, standsIn);
+  }
+
+  private static ShardView view(Head head, List<Member> members, StandIns standIns) {
+    String owner =
+        members.stream()
+            .filter(member -> member.incarnation() == head.owner())
+            .map(Member::nodeId)
+            .findFirst()
+            .orElse("?");
+    Member next = standIns.of(head.home(), head.shard());
+    return new ShardView(head, head.released() ? null : owner, next != null ? next.nodeId() : null);
+  }
+}
