@@ -14,6 +14,8 @@ import dev.carillon.engine.Micros;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.Occurrence;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Transactions;
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -119,6 +121,29 @@ final class AttemptContext implements JobContext {
     NodeLoop loop = run.runner().loop();
     var unused = loop.post(new Save(loop, bytes)).await();
     saved = bytes;
+  }
+
+  @Override
+  public void completeIn(Connection connection, @Nullable Object result) {
+    Objects.requireNonNull(connection, "connection");
+    byte[] encoded = run.encode(result);
+    Transactions transactions = run.runner().transactions();
+    if (!attempt.beginCompleting()) {
+      throw new StaleAttemptException(token());
+    }
+    Transactions.Answer answer;
+    try {
+      answer = transactions.complete(connection, attempt.completion(encoded));
+    } finally {
+      attempt.endCompleting();
+    }
+    switch (answer) {
+      case NOTED -> {}
+      case STALE -> throw new StaleAttemptException(token());
+      case COMPLETED ->
+          throw new IllegalStateException(
+              "job " + id() + ": completed already (expected: one completion of a job)");
+    }
   }
 
   @Override

@@ -234,13 +234,22 @@ final class AttemptRun extends Event implements Runnable {
   /** A result that cannot be kept ends the job: trying again would repeat work that is done. */
   private AttemptOutcome succeeded(Registration handler, @Nullable Object result) {
     try {
-      Object kept = handler.output() == Void.class ? null : result;
-      byte[] encoded = runner.payloads().encode(kept, handler.output());
-      Limits.checkPayload(encoded.length);
-      return new AttemptOutcome.Succeeded(encoded);
+      return new AttemptOutcome.Succeeded(encode(handler, result));
     } catch (Throwable e) {
       return failed(e, new AttemptOutcome.Verdict.NotRetryable());
     }
+  }
+
+  private byte[] encode(Registration handler, @Nullable Object result) {
+    Object kept = handler.output() == Void.class ? null : result;
+    byte[] encoded = runner.payloads().encode(kept, handler.output());
+    Limits.checkPayload(encoded.length);
+    return encoded;
+  }
+
+  /** A result as it is kept. */
+  byte[] encode(@Nullable Object result) {
+    return encode(Objects.requireNonNull(registration, "registration"), result);
   }
 
   // ---- on the loop

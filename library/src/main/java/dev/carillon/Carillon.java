@@ -111,7 +111,7 @@ public final class Carillon implements AutoCloseable {
             GuardedMetrics.of(options.metrics, reports),
             relay,
             random.nextLong());
-    this.runner = new HandlerRunner(payloads, options.interceptors, options.time, reports);
+    this.runner = new HandlerRunner(store, payloads, options.interceptors, options.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.specs = new Specs(payloads, time, tickets);
@@ -1019,11 +1019,11 @@ public final class Carillon implements AutoCloseable {
                 loop,
                 "looking at the node",
                 Ask.Effect.READS,
-                (node, asked) -> asked.answer(stats(node.stats()))))
+                (node, asked) -> asked.answer(stats(node.stats(), node.waitingForTransactions()))))
         .await();
   }
 
-  private CarillonStats stats(dev.carillon.engine.Node.Stats stats) {
+  private CarillonStats stats(dev.carillon.engine.Node.Stats stats, int waitingForTransactions) {
     return new CarillonStats(
         stats.shards(),
         stats.loadedShards(),
@@ -1033,6 +1033,7 @@ public final class Carillon implements AutoCloseable {
         stats.blocked(),
         stats.queued(),
         stats.refusedShards(),
+        waitingForTransactions,
         admission.jobs(),
         admission.bytes(),
         reports.count());

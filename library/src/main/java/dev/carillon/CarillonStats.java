@@ -11,6 +11,8 @@ package dev.carillon;
  * @param blocked due jobs that wait for a handler, or for one that can decode them
  * @param queued operations that wait for the store
  * @param refusedShards shards that could not be read and are left alone
+ * @param waitingForTransactions jobs that wait for a transaction of their handler's to end, which
+ *     may have completed them
  * @param unansweredJobs jobs whose callers wait for an answer
  * @param unansweredBytes and their bytes
  * @param problems what went wrong with nobody waiting to hear it; the log has each cause once
@@ -24,6 +26,7 @@ public record CarillonStats(
     long blocked,
     long queued,
     int refusedShards,
+    int waitingForTransactions,
     long unansweredJobs,
     long unansweredBytes,
     long problems) {}

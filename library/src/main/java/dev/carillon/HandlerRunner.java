@@ -6,6 +6,8 @@ import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Node;
+import dev.carillon.store.Store;
+import dev.carillon.store.Transactions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class HandlerRunner implements AttemptRunner {
   private static final int STARTED_BY_LOOP = 4;
 
+  private final Store store;
   private final Payloads payloads;
   private final List<JobInterceptor> interceptors;
   private final TimeSource time;
@@ -36,7 +39,12 @@ final class HandlerRunner implements AttemptRunner {
   private int running;
 
   HandlerRunner(
-      Payloads payloads, List<JobInterceptor> interceptors, TimeSource time, Reports reports) {
+      Store store,
+      Payloads payloads,
+      List<JobInterceptor> interceptors,
+      TimeSource time,
+      Reports reports) {
+    this.store = store;
     this.payloads = payloads;
     this.interceptors = List.copyOf(interceptors);
     this.time = time;
@@ -61,6 +69,11 @@ final class HandlerRunner implements AttemptRunner {
 
   Payloads payloads() {
     return payloads;
+  }
+
+  /** What users' transactions share with the store. */
+  Transactions transactions() {
+    return Tickets.transactions(store);
   }
 
   /** What is scheduled where the caller asked for {@code job}. */

@@ -14,6 +14,7 @@ import dev.carillon.engine.Ticket;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo.Capability;
+import dev.carillon.store.Transactions;
 import dev.carillon.store.Transactions.Draft;
 import dev.carillon.store.Transactions.Row;
 import java.security.SecureRandom;
@@ -51,19 +52,29 @@ final class Tickets {
   /** Writes jobs in the transaction of the connection; returns their ids. */
   List<JobId> write(Connection connection, List<JobSpec> specs) {
     Objects.requireNonNull(connection, "connection");
-    if (!hasInbox()) {
-      throw new IllegalStateException(
-          "store: "
-              + store.info().kind()
-              + " (expected: one in the database of the connection, such as PostgreSQL)");
-    }
+    Transactions transactions = transactions(store);
     List<Draft> drafts = new ArrayList<>(specs.size());
     for (JobSpec spec : specs) {
       String ticket = Ticket.of(random.nextLong(), random.nextLong());
       drafts.add(new Draft(ticket, spec.withTicket(ticket).encode()));
     }
-    store.transactions().write(connection, drafts);
+    transactions.write(connection, drafts);
     return drafts.stream().map(draft -> new JobId(draft.ticket())).toList();
+  }
+
+  /**
+   * What users' transactions share with the store.
+   *
+   * @throws IllegalStateException if that is nothing
+   */
+  static Transactions transactions(Store store) {
+    if (!store.info().can(Capability.TRANSACTIONS)) {
+      throw new IllegalStateException(
+          "store: "
+              + store.info().kind()
+              + " (expected: one in the database of the connection, such as PostgreSQL)");
+    }
+    return store.transactions();
   }
 
   /** Refuses what can only be known when the job is taken, after its caller was answered. */

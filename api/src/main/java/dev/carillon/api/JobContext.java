@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -126,6 +127,38 @@ public interface JobContext {
    * @throws OutcomeUnknownException if it is not known whether it was saved; saving again is safe
    */
   void save(Object state);
+
+  /**
+   * Completes the job in a transaction of the handler's: what the transaction changes and the
+   * outcome of the job are there together, or neither is. See {@link #completeIn(Connection,
+   * Object)}.
+   *
+   * @param connection a transaction in the database of the store
+   */
+  default void completeIn(Connection connection) {
+    completeIn(connection, null);
+  }
+
+  /**
+   * Completes the job, with its result, in a transaction of the handler's: what the transaction
+   * changes and the outcome of the job are there together, or neither is.
+   *
+   * <p>To be called once, by an attempt that then commits and returns. Once the transaction is
+   * committed the job has succeeded, whatever the handler does afterwards, also if the process dies
+   * before it returns. If it is rolled back and the handler returns all the same, the attempt has
+   * failed. Until it ends no other attempt is made, also after a timeout.
+   *
+   * @param connection a transaction in the database of the store
+   * @param result the result; null for tasks. What the handler returns does not count
+   * @throws StaleAttemptException if this is no longer the current attempt; roll back
+   * @throws InvalidJobException if the encoded result is too large
+   * @throws CodecException if the result cannot be encoded
+   * @throws IllegalStateException if the job is completed already, the store takes part in no
+   *     transactions of others, or the connection commits each statement by itself
+   * @throws StoreUnavailableException if the database refused: the transaction can only be rolled
+   *     back
+   */
+  void completeIn(Connection connection, @Nullable Object result);
 
   /**
    * What this job saved last, by this attempt or an earlier one.

@@ -4,9 +4,13 @@ import dev.carillon.api.AttemptToken;
 import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
+import dev.carillon.store.Transactions.Completion;
+import dev.carillon.store.Transactions.Place;
+import dev.carillon.store.Transactions.Rider;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +78,15 @@ public final class Attempt {
   /** What it used up of rates; null for nothing. */
   private @Nullable List<Taken> taken;
 
+  /** The transaction that it waits for has to end before anything else becomes of it. */
+  boolean settling;
+
+  /** What goes with its outcome. */
+  @Nullable Rider rider;
+
+  /** Whether the handler completes it in a transaction; the loop's and the handler's thread's. */
+  private final AtomicInteger completion = new AtomicInteger();
+
   private @Nullable Object attachment;
   private volatile boolean cancellationRequested;
   private volatile boolean pauseRequested;
@@ -89,7 +102,7 @@ public final class Attempt {
     FENCED
   }
 
-  Attempt(ShardJob job, Lane lane, FailurePolicy policy, Place at) {
+  Attempt(ShardJob job, Lane lane, FailurePolicy policy, Origin at) {
     this.job = job;
     this.lane = lane;
     this.policy = policy;
@@ -136,7 +149,7 @@ public final class Attempt {
    * @param startBy before which its handler is called, by the clock that only moves forward; null
    *     for any time
    */
-  record Place(JobRef ref, long epoch, long nonce, long startedMicros, @Nullable Long startBy) {}
+  record Origin(JobRef ref, long epoch, long nonce, long startedMicros, @Nullable Long startBy) {}
 
   ShardJob job() {
     return job;
@@ -259,6 +272,51 @@ public final class Attempt {
   /** Whether the handler should save and return because its node stops. */
   public boolean pauseRequested() {
     return pauseRequested;
+  }
+
+  /** The handler may be about to complete it. */
+  private static final int CALLED = 1;
+
+  /** It is about to. */
+  private static final int CALLING = 2;
+
+  /** It no longer can. */
+  private static final int CLOSED = 4;
+
+  /**
+   * The handler is about to write its completion; {@link #endCompleting} follows.
+   *
+   * @return false where the attempt is over
+   */
+  public boolean beginCompleting() {
+    int before =
+        completion.getAndUpdate(state -> (state & CLOSED) != 0 ? state : state | CALLED | CALLING);
+    return (before & CLOSED) == 0;
+  }
+
+  /** The completion is written, or was not. */
+  public void endCompleting() {
+    completion.getAndUpdate(state -> state & ~CALLING);
+  }
+
+  /** From now on no completion is begun; says whether one ever was. */
+  boolean closeCompletion() {
+    return (completion.getAndUpdate(state -> state | CLOSED) & CALLED) != 0;
+  }
+
+  /** Whether a completion is being written. */
+  boolean isCompleting() {
+    return (completion.get() & CALLING) != 0;
+  }
+
+  /** What its handler writes to complete it. */
+  public Completion completion(byte[] result) {
+    byte[] outcome = new Completed(number, revision, startedMicros, result).encode();
+    return new Completion(place(), epoch, nonce, outcome);
+  }
+
+  Place place() {
+    return new Place(ref.shard(), ref.number());
   }
 
   /** Keeps what the runner needs to find again, such as the thread; the loop's, like this. */

@@ -5,6 +5,9 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.store.Transactions.Completion;
+import dev.carillon.store.Transactions.Place;
+import dev.carillon.store.Transactions.Rider;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +22,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Crash table: before the outcome is in the journal the next owner runs the attempt again, under
  * the same number; after it, never.
+ *
+ * <p><b>Attempts that a transaction completes</b> ({@code completeIn}). Once a handler has called
+ * it, nothing becomes of the attempt before its transaction has ended: a commit counts, whatever
+ * the handler did afterwards and however late it came. So no journal says anything of an attempt
+ * that an open transaction may still complete; and an owner that claimed a shard from one that did
+ * not release it asks before it starts or ends a job that may have run there.
+ *
+ * <table>
+ * <caption>what if</caption>
+ * <tr><td>the handler returns after the commit</td><td>the row's outcome is appended, the row goes
+ * </td></tr>
+ * <tr><td>it returns though the transaction was rolled back</td><td>the attempt has failed and says
+ * why</td></tr>
+ * <tr><td>it throws after the commit</td><td>the row's outcome counts</td></tr>
+ * <tr><td>its time is over, and it commits later</td><td>the job waits for the end of the
+ * transaction; a commit counts, else its timeout does</td></tr>
+ * <tr><td>the process dies between commit and append</td><td>the next owner finds the row</td></tr>
+ * <tr><td>it is paused and its shard claimed</td><td>it cannot complete any more; what it had
+ * written before is waited for by the new owner</td></tr>
+ * <tr><td>the job was replaced meanwhile</td><td>the row is of what it was before, and goes</td></tr>
+ * </table>
  */
 final class Attempts implements Dispatcher.Starter {
   /** How many attempts may be under way, for each slot, with those whose outcome is not durable. */
@@ -38,6 +62,7 @@ final class Attempts implements Dispatcher.Starter {
   private final Timers timers;
   private final Retries retries;
   private final Recurrences recurrences;
+  private final Completions completions;
   private final Host host;
   private final AttemptSet running = new AttemptSet();
   private Timers.@Nullable Timer aloneLook;
@@ -80,7 +105,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** What decides over the attempts that follow one. */
-  record Rules(Retries retries, Recurrences recurrences) {}
+  record Rules(Retries retries, Recurrences recurrences, Completions completions) {}
 
   Attempts(
       NodeEnvironment env,
@@ -95,6 +120,7 @@ final class Attempts implements Dispatcher.Starter {
     this.timers = timers;
     this.retries = rules.retries();
     this.recurrences = rules.recurrences();
+    this.completions = rules.completions();
     this.host = host;
   }
 
@@ -147,7 +173,7 @@ final class Attempts implements Dispatcher.Starter {
             job,
             lane,
             retries.of(job),
-            new Attempt.Place(
+            new Attempt.Origin(
                 shard.ref(job.number),
                 shard.epoch,
                 env.random(),
@@ -164,6 +190,15 @@ final class Attempts implements Dispatcher.Starter {
   @Override
   public void begin(Attempt attempt) {
     ShardJob job = attempt.job();
+    if (job.isUnsettled()) {
+      settleCompletion(
+          attempt,
+          () -> {
+            job.settled(true);
+            begin(attempt);
+          });
+      return;
+    }
     Shard shard = shardOf(job);
     boolean alone = attempt.alone;
     if (!job.isMarked() && !alone) {
@@ -337,17 +372,25 @@ final class Attempts implements Dispatcher.Starter {
 
   /** Its timeout or deadline has come while it runs. */
   private void ranOut(Attempt attempt, Attempt.StopCause cause) {
-    if (attempt.over) {
+    if (attempt.over || attempt.settling) {
       return;
     }
     attempt.requestStop(cause);
+    if (attempt.closeCompletion()) {
+      settleCompletion(attempt, () -> outOfTime(attempt, cause));
+    } else {
+      outOfTime(attempt, cause);
+    }
+    env.runner().interrupt(attempt);
+  }
+
+  private void outOfTime(Attempt attempt, Attempt.StopCause cause) {
     if (cause == Attempt.StopCause.DEADLINE) {
       end(attempt, ended(attempt, JobState.EXPIRED, null, "deadline passed while it ran"));
     } else {
       env.metrics().count("attempts.timeout", 1);
       timedOut(attempt);
     }
-    env.runner().interrupt(attempt);
   }
 
   /** Whatever its handler still answers is refused; what follows is asked, for a while. */
@@ -424,6 +467,18 @@ final class Attempts implements Dispatcher.Starter {
   /** The runner says how it went; false where the attempt was over already and it counts not. */
   boolean finished(Attempt attempt, AttemptOutcome outcome) {
     returned(attempt);
+    if (attempt.settling) {
+      env.metrics().count("attempts.stale", 1); // its time is over, it waits for its transaction
+      return false;
+    }
+    if (!attempt.over && attempt.closeCompletion()) {
+      settleCompletion(attempt, () -> decide(attempt, notCommitted(outcome)));
+      return true;
+    }
+    return decide(attempt, outcome);
+  }
+
+  private boolean decide(Attempt attempt, AttemptOutcome outcome) {
     if (attempt.over || attempt.job().revision != attempt.revision()) {
       env.metrics().count("attempts.stale", 1);
       asIfNotMade(attempt);
@@ -452,6 +507,166 @@ final class Attempts implements Dispatcher.Starter {
     }
     return true;
   }
+
+  // ---- completed by a transaction
+
+  /** A handler that returned has done its work only if its transaction was committed. */
+  private static AttemptOutcome notCommitted(AttemptOutcome outcome) {
+    return outcome instanceof AttemptOutcome.Succeeded
+        ? new AttemptOutcome.Failed(
+            new JobError(
+                "transaction not committed",
+                "completeIn was called in a transaction that was rolled back (expected: a commit"
+                    + " before the handler returns)",
+                ""),
+            new AttemptOutcome.Verdict.ByPolicy())
+        : outcome;
+  }
+
+  /**
+   * Asks what a transaction has completed. Where one was committed its outcome counts, whatever
+   * else became of the attempt; else {@code without} says how it goes on. An open transaction is
+   * waited for: until it ends nobody can say what is to follow.
+   */
+  private void settleCompletion(Attempt attempt, Runnable without) {
+    ShardJob job = attempt.job();
+    attempt.settling = true;
+    job.busy++;
+    completions.settle(
+        attempt.place(),
+        () -> !attempt.isCompleting(),
+        found -> {
+          job.busy--;
+          attempt.settling = false;
+          if (attempt.over) {
+            leaveIfDone(attempt); // its shard is another's, who asks as well
+          } else {
+            settled(attempt, found, without);
+          }
+        });
+  }
+
+  private void settled(Attempt attempt, @Nullable Completion found, Runnable without) {
+    ShardJob job = attempt.job();
+    Completed completed = found != null ? Completed.decode(found.outcome()) : null;
+    if (completed != null && Completed.fits(completed, job)) {
+      job.settled(true);
+      if (!attempt.called) {
+        returned(attempt);
+      }
+      attempt.rider = gone(attempt.place());
+      env.metrics().count("attempts.completed", 1);
+      succeeded(attempt, completed.result());
+      return;
+    }
+    if (found != null) {
+      discard(job, attempt.place());
+    }
+    without.run();
+  }
+
+  private static Rider gone(Place place) {
+    return new Rider(List.of(), List.of(), List.of(place));
+  }
+
+  /** The outcome of what the job was before it was replaced: it counts for nothing. */
+  private void discard(ShardJob job, Place place) {
+    int markers = job.rare != null ? job.rare.markers : 0;
+    Operation clear =
+        new Operation(
+            Frame.of(Kind.CLEAR, job.number, new Body.Clear(env.wallMicros(), markers).encode()),
+            NOBODY);
+    clear.rider = gone(place);
+    committer.add(shardOf(job), clear);
+  }
+
+  /**
+   * Runs {@code then} once it is known that no transaction has completed the job under an earlier
+   * owner; where one has, that ends the job instead and {@code completed} runs.
+   */
+  void unlessCompleted(ShardJob job, Runnable then, Runnable completed) {
+    if (!job.isUnsettled()) {
+      then.run();
+      return;
+    }
+    Shard shard = shardOf(job);
+    Place place = new Place(shard.id, job.number);
+    job.busy++;
+    completions.settle(
+        place,
+        () -> true,
+        found -> {
+          job.busy--;
+          if (!shard.owned() || job.phase == ShardJob.Phase.GONE) {
+            return;
+          }
+          job.settled(true);
+          Completed outcome = found != null ? Completed.decode(found.outcome()) : null;
+          if (outcome == null || !Completed.fits(outcome, job)) {
+            if (found != null) {
+              discard(job, place);
+            }
+            then.run();
+          } else {
+            endCompleted(job, outcome, place);
+            completed.run();
+          }
+        });
+  }
+
+  private void endCompleted(ShardJob job, Completed completed, Place place) {
+    Shard shard = shardOf(job);
+    long now = env.wallMicros();
+    env.metrics().count("attempts.completed", 1);
+    job.busy++;
+    if (job.isRecurring()) {
+      Recurrences.Step step =
+          recurrences.afterRun(
+              recurrences.of(job),
+              moveOf(job),
+              new Recurrences.Run(job.timeMicros(), completed.startedMicros(), now));
+      Body.Next next =
+          new Body.Next(
+              completed.attempt(),
+              job.revision,
+              now,
+              completed.startedMicros(),
+              JobState.SUCCEEDED,
+              null,
+              null,
+              List.of(),
+              step.move(),
+              step.over());
+      Operation operation =
+          new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), new Conviction(job));
+      operation.rider = gone(place);
+      host.awakeBy(shard, step.dueMicros(now), () -> committer.add(shard, operation));
+      return;
+    }
+    Body.End end =
+        new Body.End(
+            JobState.SUCCEEDED,
+            completed.attempt(),
+            job.revision,
+            now,
+            completed.startedMicros(),
+            null,
+            null,
+            completed.result());
+    Operation operation =
+        new Operation(Frame.of(Kind.END, job.number, end.encode()), end, new Conviction(job));
+    operation.rider = gone(place);
+    host.awakeBy(shard, 0, () -> committer.add(shard, operation));
+  }
+
+  private static final Operation.Listener NOBODY =
+      new Operation.Listener() {
+        @Override
+        public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+
+        @Override
+        public void lost(Operation.Loss loss, String why) {}
+      };
 
   private void succeeded(Attempt attempt, byte[] result) {
     ShardJob job = attempt.job();
@@ -638,7 +853,7 @@ final class Attempts implements Dispatcher.Starter {
         });
   }
 
-  /** What becomes of a recurring job whose occurrence was convicted. */
+  /** What becomes of a job that ended, or moved on, without an attempt. */
   private final class Conviction implements Operation.Listener {
     private final ShardJob job;
 
@@ -693,6 +908,7 @@ final class Attempts implements Dispatcher.Starter {
     if (settle(attempt)) {
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
       Operation operation = new Operation(frame, end, new Settlement(attempt, Kind.END));
+      operation.rider = attempt.rider;
       Shard shard = shardOf(job);
       if (!shard.isAwaited(job)) {
         committer.add(shard, operation);
@@ -709,6 +925,7 @@ final class Attempts implements Dispatcher.Starter {
     if (settle(attempt)) {
       Operation operation =
           new Operation(Frame.of(kind, job.number, body.encode()), new Settlement(attempt, kind));
+      operation.rider = attempt.rider;
       // A clock that jumped back may have left the next time below the shard's wake time.
       Shard shard = shardOf(job);
       host.awakeBy(shard, dueMicros, () -> committer.add(shard, operation));

@@ -119,6 +119,11 @@ final class Cancels {
 
   private void cancelWaiting(
       Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
+    if (job.isUnsettled()) {
+      Runnable again = () -> cancel(shard.ref(job.number), reason, answer);
+      attempts.unlessCompleted(job, again, again);
+      return;
+    }
     job.busy++;
     Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
     append(
@@ -297,6 +302,10 @@ final class Cancels {
 
   /** Ends a job of which nothing runs. */
   void end(Shard shard, ShardJob job, JobState state, String reason) {
+    if (job.isUnsettled()) {
+      attempts.unlessCompleted(job, () -> end(shard, job, state, reason), () -> {});
+      return;
+    }
     job.busy++;
     Body.End end = Body.End.without(state, env.wallMicros(), reason);
     append(

@@ -274,11 +274,10 @@ final class Committer {
       appends.add(batch.append(Frame.encode(frames)));
     }
     List<Rider> riders = group.stream().map(Batch::rider).toList();
-    return new Sent(
-        appends,
-        riders.stream().allMatch(Rider::isNone)
-            ? store.journals().append(appends, together)
-            : store.transactions().append(appends, riders, together));
+    if (!riders.stream().allMatch(Rider::isNone)) {
+      return new Sent(appends, store.transactions().append(appends, riders, together));
+    }
+    return new Sent(appends, store.journals().append(appends, together));
   }
 
   private void settled(List<Batch> group, Sent sent) {

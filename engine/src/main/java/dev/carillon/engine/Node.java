@@ -47,6 +47,9 @@ public final class Node {
   private static final long MOST_WATCH = 4_000_000_000L;
   private static final int WATCHED_AT_ONCE = 64;
 
+  /** How much earlier than by this clock a job may have been due by another node's. */
+  private static final long CLOCKS_APART_MICROS = 60_000_000;
+
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Timers timers = new Timers();
@@ -75,6 +78,7 @@ public final class Node {
 
   private final Mail mail;
   private final Intake intake;
+  private final Completions completions;
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
 
   /** Jobs of other nodes that are watched here, as they were when they were last looked at. */
@@ -105,6 +109,7 @@ public final class Node {
     this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
     this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
     this.intake = new Intake(env, options, adds, this::goneIncarnations);
+    this.completions = new Completions(env, timers);
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
     this.attempts =
@@ -113,7 +118,7 @@ public final class Node {
             options,
             committer,
             timers,
-            new Attempts.Rules(retries, recurrences),
+            new Attempts.Rules(retries, recurrences, completions),
             new AttemptHost());
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(env, records, timers, options.incarnation(), new ShareHost());
@@ -887,6 +892,7 @@ public final class Node {
             job -> {
               takeIn(shard, job, now);
               arrivals.add(job);
+              mayBeCompleted(shard, job, now);
               ShardJob.Rare rare = job.rare;
               boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
               if (Poison.convicted(job) && shard.suspect && !ownMarker) {
@@ -908,11 +914,27 @@ public final class Node {
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
   }
 
+  /** What may have run under an owner that did not release the shard, by whatever clock. */
+  private void mayBeCompleted(Shard shard, ShardJob job, long now) {
+    if (env.hasTransactions() && shard.suspect && job.dueMicros <= now + CLOCKS_APART_MICROS) {
+      job.settled(false);
+    }
+  }
+
+  /** Jobs that wait for a transaction of a handler's to end. */
+  public int waitingForTransactions() {
+    return completions.waiting();
+  }
+
   /**
    * The job goes to the dead letters. Of a recurring one that is the occurrence; the schedule is
    * paused, or it would kill the node again at its next time.
    */
   private void convict(Shard shard, ShardJob job) {
+    if (job.isUnsettled()) {
+      attempts.unlessCompleted(job, () -> convict(shard, job), () -> {});
+      return;
+    }
     env.metrics().count("jobs.poison", 1);
     Occurrence occurrence = job.occurrence();
     if (!job.isRecurring()) {

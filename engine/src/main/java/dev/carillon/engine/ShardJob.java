@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class ShardJob {
   private static final byte[] STRIPPED = {};
   private static final int MARKED = 128;
+  private static final int UNSETTLED = 128;
 
   /** Entries are numbered from 1. */
   static final long NO_POSITION = 0;
@@ -35,7 +36,7 @@ final class ShardJob {
   /** Those of its spec, at hand without its body, and {@link #MARKED}. */
   private byte flags;
 
-  /** Which parts of {@link More} its spec has. */
+  /** Which parts of {@link More} its spec has, and {@link #UNSETTLED}. */
   private byte more;
 
   /** The entry that holds its body, {@link #NO_POSITION} where that is not known. */
@@ -266,7 +267,7 @@ final class ShardJob {
     body = newBody;
     bodyBytes = newBody.length;
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
-    more = (byte) spec.more().mask();
+    more = (byte) (spec.more().mask() | (more & UNSETTLED));
     dueMicros = spec.dueMicros();
     priority = (byte) spec.priority();
     revision++;
@@ -287,6 +288,18 @@ final class ShardJob {
 
   void mark(boolean marked) {
     flags = (byte) (marked ? flags | MARKED : flags & ~MARKED);
+  }
+
+  /**
+   * Whether an attempt under an earlier owner may have been completed by a transaction: nothing
+   * starts or ends the job before that is known.
+   */
+  boolean isUnsettled() {
+    return (more & UNSETTLED) != 0;
+  }
+
+  void settled(boolean settled) {
+    more = (byte) (settled ? more & ~UNSETTLED : more | UNSETTLED);
   }
 
   /** Lets go of its body. */

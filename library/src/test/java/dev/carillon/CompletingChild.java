@@ -1,0 +1,57 @@
+package dev.carillon;
+
+import dev.carillon.api.TaskType;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+
+/**
+ * A process that books jobs: each writes a row of business and completes its job in one
+ * transaction. It runs until it is killed.
+ */
+final class CompletingChild {
+  static final TaskType<Integer> BOOK = TaskType.of("book", Integer.class);
+
+  private CompletingChild() {}
+
+  static Carillon open(String url, String cluster) {
+    return Carillon.builder()
+        .url(url)
+        .cluster(cluster)
+        .slowStart(Duration.ZERO)
+        .aloneTime(Duration.ofMillis(50))
+        .daemon(true)
+        .open();
+  }
+
+  /** Begins to book. */
+  static void handle(Carillon carillon, String url) {
+    carillon.handle(
+        BOOK,
+        (number, job) -> {
+          try (Connection connection = DriverManager.getConnection(url)) {
+            connection.setAutoCommit(false);
+            try (PreparedStatement insert =
+                connection.prepareStatement("insert into booked values (?)")) {
+              insert.setInt(1, number);
+              insert.executeUpdate();
+            }
+            job.completeIn(connection);
+            connection.commit();
+          }
+        },
+        HandlerOptions.defaults().limit(8));
+  }
+
+  public static void main(String[] args) throws Exception {
+    Carillon carillon = open(args[0], args[1]);
+    handle(carillon, args[0]);
+    System.out.println("ready");
+    System.out.flush();
+    while (System.in.read() >= 0) {
+      Thread.onSpinWait();
+    }
+    carillon.close();
+  }
+}
