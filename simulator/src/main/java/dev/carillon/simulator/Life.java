@@ -176,8 +176,11 @@ final class Life implements NodeEnvironment {
    * that beats never is idle.
    */
   private long longSleep(long asked) {
+    if (world.climate.nodes > 1) {
+      return asked;
+    }
     boolean busy = !channels.idle() || handlers.running() > 0 || world.model.owes();
-    if (busy || users.any() || stopping || world.climate.nodes > 1) {
+    if (busy || users.any() || stopping) {
       return asked;
     }
     long toNextDue = world.model.nanosToNextDue(world.faulty);

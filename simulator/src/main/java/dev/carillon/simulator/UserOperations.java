@@ -82,7 +82,12 @@ final class UserOperations {
 
   /** Whether anybody waits for anything. */
   boolean any() {
-    return pending.stream().anyMatch(waiting -> !waiting.isEmpty());
+    for (Map<Kind, Integer> waiting : pending) {
+      if (!waiting.isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether anybody waits for an answer; attempts are not waited for. */
