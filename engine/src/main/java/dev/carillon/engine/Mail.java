@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * key      "x\0" shard "\0" sender's incarnation "." number
- * value    byte 1, byte state: 1 asked, 2 begun, 3 answered; begun: long by whom; then the letter
- *          or the answer
+ * value    byte 1, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; begun: long by whom;
+ *          then the letter or the answer
  * </pre>
  *
  * <p>Crash table: the sender dies: nobody waits, and whoever sees the letter deletes it. The server
@@ -37,6 +37,7 @@ final class Mail {
   private static final int ASKED = 1;
   private static final int BEGUN = 2;
   private static final int ANSWERED = 3;
+  private static final int TAKEN_BACK = 4;
   private static final int PAGE = 500;
   private static final int MOST_READ = 10_000;
 
@@ -183,13 +184,9 @@ final class Mail {
             Stamp.ABSENT,
             value,
             inEffect -> {
-              one.there = inEffect;
-              if (inEffect) {
-                pollIn(POLL_NANOS);
-              } else {
-                sent.remove(one.key);
-                answer.accept(new Outcome.Unavailable<>("letter to another node: not written"));
-              }
+              // Where it is not, it may have been begun or answered meanwhile: a look shows it.
+              one.there = true;
+              pollIn(inEffect ? POLL_NANOS : 0);
             },
             why -> {
               sent.remove(one.key);
@@ -354,26 +351,37 @@ final class Mail {
         });
   }
 
-  /** Where nobody has begun with it. */
+  /**
+   * Where nobody has begun with it. A delete whose outcome is not known looks as if it were in
+   * effect as soon as somebody else has changed the record; so this is written, and deleted then.
+   */
   private void takeBack(Sent one, Runnable then) {
     if (one.takingBack || !sent.containsKey(one.key)) {
       return;
     }
     one.takingBack = true;
-    records.change(
-        one.key,
-        one.version,
-        null,
-        inEffect -> {
-          one.takingBack = false;
-          if (inEffect) {
-            sent.remove(one.key);
-            then.run();
-          } else if (env.monotonicNanos() - one.sinceNanos >= 2 * PATIENCE_NANOS) {
-            sent.remove(one.key);
-            one.answer.accept(new Outcome.Unknown<>("the node that was asked did not answer"));
-          }
-        });
+    Stamp[] version = new Stamp[1];
+    version[0] =
+        records.change(
+            one.key,
+            one.version,
+            value(TAKEN_BACK, new byte[0]),
+            inEffect -> takenBack(one, inEffect ? version[0] : null, then));
+  }
+
+  private void takenBack(Sent one, @Nullable Stamp version, Runnable then) {
+    one.takingBack = false;
+    if (!sent.containsKey(one.key)) {
+      return; // it was answered
+    }
+    if (version != null) {
+      sent.remove(one.key);
+      delete(one.key, version);
+      then.run();
+    } else if (env.monotonicNanos() - one.sinceNanos >= 2 * PATIENCE_NANOS) {
+      sent.remove(one.key);
+      one.answer.accept(new Outcome.Unknown<>("the node that was asked did not answer"));
+    }
   }
 
   // ---- serving
