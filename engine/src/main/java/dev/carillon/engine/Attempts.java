@@ -449,9 +449,11 @@ final class Attempts implements Dispatcher.Starter {
   /** Others may take this node's jobs: what runs is asked to stop, and what it says is tried. */
   void fence() {
     for (Attempt attempt : running.all()) {
-      if (!attempt.over && attempt.stopCause == null) {
-        attempt.requestStop(Attempt.StopCause.FENCED);
-        env.runner().interrupt(attempt);
+      if (!attempt.over) {
+        if (attempt.stopCause == null) {
+          attempt.requestStop(Attempt.StopCause.FENCED);
+        }
+        env.runner().interrupt(attempt); // also what was asked to stop in its own time
       }
     }
   }
