@@ -174,10 +174,20 @@ final class AttemptJudge {
       }
       long late = world.clock.nanos() - Math.max(due, possible) - keyRates.waitNanos(execution);
       check(
-          late <= LATEST_START_NANOS,
+          late <= LATEST_START_NANOS + shareNanos(execution),
           Guarantee.NOT_STUCK,
           () -> execution + " started " + late / VirtualClock.MILLI + " ms late");
     }
+  }
+
+  /** How long a node may wait for its share of a limit that all have together. */
+  private long shareNanos(Execution execution) {
+    Together together = world.climate.together;
+    Request.Wish wish = execution.request.wish;
+    boolean limited =
+        world.flow.limit(queue(wish)) < Integer.MAX_VALUE
+            || world.flow.limit(namespace(wish)) < Integer.MAX_VALUE;
+    return together == null || !limited ? 0 : Patience.boundNanos(world);
   }
 
   private void repeats(Execution execution, List<Execution> running) {

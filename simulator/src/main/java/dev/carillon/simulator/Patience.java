@@ -18,7 +18,7 @@ final class Patience {
   }
 
   /** How long after its due time, or the last fault, a job may take to go on. */
-  private long boundNanos() {
+  static long boundNanos(World world) {
     return world.climate.horizonNanos() + 120 * VirtualClock.SECOND;
   }
 
@@ -62,7 +62,7 @@ final class Patience {
           long waited = world.clock.nanos() - Math.max(due, possible);
           Violation.check(
               !job.live()
-                  || waited <= boundNanos()
+                  || waited <= boundNanos(world)
                   || job.mayWaitInLine()
                   || job.pauseReason != null, // perhaps by a write that was late
               Guarantee.NOT_STUCK,

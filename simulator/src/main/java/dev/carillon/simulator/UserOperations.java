@@ -77,7 +77,10 @@ final class UserOperations {
   }
 
   void ends(Life life, Kind kind) {
-    pending.get(life.nodeIndex).merge(kind, -1, (now, less) -> now + less == 0 ? null : now + less);
+    Map<Kind, Integer> waiting = pending.get(life.nodeIndex);
+    Violation.check(
+        waiting.containsKey(kind), Guarantee.UNKNOWN_IS_SAID, () -> kind + " is answered twice");
+    waiting.merge(kind, -1, (now, less) -> now + less == 0 ? null : now + less);
   }
 
   /** Whether anybody waits for anything. */
