@@ -49,6 +49,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import javax.management.ObjectName;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,7 @@ public final class Carillon implements AutoCloseable {
   private final Specs specs;
   private final JobControl control;
   private final DeadLetters deadLetters;
+  private volatile @Nullable ObjectName managed;
   private final Tickets tickets;
   private final AutoCloseable inboxBell;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
@@ -188,7 +190,11 @@ public final class Carillon implements AutoCloseable {
   static Carillon open(CarillonBuilder options) {
     Store store = StoreOpener.open(options);
     try {
-      return new Carillon(options, store);
+      Carillon carillon = new Carillon(options, store);
+      if (options.jmx) {
+        carillon.showOverJmx();
+      }
+      return carillon;
     } catch (Throwable e) {
       store.close();
       throw e;
@@ -213,7 +219,12 @@ public final class Carillon implements AutoCloseable {
     }
   }
 
+  private void showOverJmx() {
+    managed = Management.register(this, nodeOptions.nodeId(), nodeOptions.incarnation(), reports);
+  }
+
   private void closeAndWait() {
+    Management.unregister(managed, reports);
     try {
       inboxBell.close();
     } catch (Exception e) {
@@ -1034,9 +1045,29 @@ public final class Carillon implements AutoCloseable {
         stats.queued(),
         stats.refusedShards(),
         waitingForTransactions,
+        stats.standsIn(),
+        stats.addedTotal(),
+        stats.endedTotal(),
         admission.jobs(),
         admission.bytes(),
         reports.count());
+  }
+
+  /**
+   * Who shares the store, as this node sees it.
+   *
+   * @return this node first; it alone on a store of one process
+   */
+  public List<MemberInfo> members() {
+    shutdown.requireOpen();
+    return loop.post(
+            new Ask<List<MemberInfo>>(
+                loop,
+                "looking at the members",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    asked.answer(node.members().stream().map(MemberInfo::of).toList())))
+        .await();
   }
 
   void requireOpen() {

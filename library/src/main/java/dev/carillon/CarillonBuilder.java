@@ -67,6 +67,7 @@ public final class CarillonBuilder {
   long historyBytes = 10L << 30;
   int packFromJobs = 256;
   boolean daemon;
+  boolean jmx;
   PayloadCodec codec = new JacksonCodec();
   Metrics metrics = Metrics.none();
   final List<PayloadCodec> otherCodecs = new ArrayList<>();
@@ -393,6 +394,17 @@ public final class CarillonBuilder {
    */
   public CarillonBuilder daemon(boolean daemon) {
     this.daemon = daemon;
+    return this;
+  }
+
+  /**
+   * Whether the node is shown over JMX, as {@link CarillonMXBean}.
+   *
+   * @param jmx false by default
+   * @return this
+   */
+  public CarillonBuilder jmx(boolean jmx) {
+    this.jmx = jmx;
     return this;
   }
 

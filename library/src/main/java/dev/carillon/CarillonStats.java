@@ -13,6 +13,9 @@ package dev.carillon;
  * @param refusedShards shards that could not be read and are left alone
  * @param waitingForTransactions jobs that wait for a transaction of their handler's to end, which
  *     may have completed them
+ * @param standsIn of the shards that it owns, how many another node made
+ * @param addedTotal jobs that were scheduled through it since it started
+ * @param endedTotal jobs that ended on it since
  * @param unansweredJobs jobs whose callers wait for an answer
  * @param unansweredBytes and their bytes
  * @param problems what went wrong with nobody waiting to hear it; the log has each cause once
@@ -27,6 +30,9 @@ public record CarillonStats(
     long queued,
     int refusedShards,
     int waitingForTransactions,
+    int standsIn,
+    long addedTotal,
+    long endedTotal,
     long unansweredJobs,
     long unansweredBytes,
     long problems) {}

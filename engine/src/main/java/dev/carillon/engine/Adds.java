@@ -61,6 +61,9 @@ final class Adds {
 
   /** The node, as far as adding needs it. */
   interface Host {
+    /** A job is durable. */
+    void added();
+
     /** A job was added to a loaded shard. */
     void arrived(Shard shard, ShardJob job);
 
@@ -439,6 +442,7 @@ final class Adds {
         host.arrived(shard, job);
       }
       env.metrics().count("jobs.added", 1);
+      host.added();
       request.added(shard.ref(request.number), true);
       settledName(request);
     }

@@ -315,6 +315,26 @@ final class Members implements Directory, ControlVersion.Host {
     return living;
   }
 
+  /** Everybody who has a record, this node first. */
+  List<MemberState> states() {
+    List<MemberState> states = new ArrayList<>();
+    states.add(state(beat.self(), false));
+    peers.values().forEach(peer -> states.add(state(peer.member, peer.dead)));
+    return states;
+  }
+
+  private static MemberState state(Member member, boolean dead) {
+    MemberState.Kind kind = MemberState.Kind.THERE;
+    if (member.isGone()) {
+      kind = MemberState.Kind.GONE;
+    } else if (dead) {
+      kind = MemberState.Kind.DEAD;
+    } else if (member.traits().contains(Member.Trait.LEAVING)) {
+      kind = MemberState.Kind.LEAVING;
+    }
+    return new MemberState(member.nodeId(), member.incarnation(), kind);
+  }
+
   /** The incarnations that are there, this node's with them; empty where that is not known. */
   Set<Long> incarnations() {
     if (!hasReadOfLate()) {

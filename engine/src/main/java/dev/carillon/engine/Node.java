@@ -85,6 +85,8 @@ public final class Node {
   private final Map<JobRef, JobInfo> seenAway = new HashMap<>();
 
   private Timers.@Nullable Timer watchedLook;
+  private long addedTotal;
+  private long endedTotal;
   private long clockOffsetMicros;
   private boolean stopping;
 
@@ -764,7 +766,9 @@ public final class Node {
   public Stats stats() {
     int loaded = 0;
     int live = 0;
+    int standsIn = 0;
     for (Shard shard : shards.all()) {
+      standsIn += shard.home.equals(options.nodeId()) ? 0 : 1;
       if (shard.fold != null) {
         loaded++;
         live += shard.fold.live().size();
@@ -779,7 +783,17 @@ public final class Node {
         dispatcher.blocked(),
         committer.queued(),
         committer.isStuck(),
-        shards.refused().size());
+        shards.refused().size(),
+        standsIn,
+        addedTotal,
+        endedTotal);
+  }
+
+  /** Who shares the store, this node first; it alone where it has the store to itself. */
+  public List<MemberState> members() {
+    return members != null
+        ? members.states()
+        : List.of(new MemberState(options.nodeId(), options.incarnation(), MemberState.Kind.THERE));
   }
 
   /**
@@ -794,6 +808,9 @@ public final class Node {
    * @param queued operations that wait for the store
    * @param committing whether a commit is under way
    * @param refusedShards that could not be read
+   * @param standsIn of the shards that it owns, how many another node made
+   * @param addedTotal jobs that were added through it since it started
+   * @param endedTotal jobs that ended on it since
    */
   public record Stats(
       int shards,
@@ -804,7 +821,10 @@ public final class Node {
       long blocked,
       long queued,
       boolean committing,
-      int refusedShards) {}
+      int refusedShards,
+      int standsIn,
+      long addedTotal,
+      long endedTotal) {}
 
   // ---- jobs as they come and go
 
@@ -965,6 +985,7 @@ public final class Node {
       occurrences.ended(shard, job);
     }
     env.metrics().count("jobs.ended", 1);
+    endedTotal++;
     for (JobRef waiter : job.waiters()) {
       dependencies.owes(shard, List.of(new Debt(job.number, waiter, end.state())));
     }
@@ -1355,6 +1376,11 @@ public final class Node {
   }
 
   private final class AddHost implements Adds.Host {
+    @Override
+    public void added() {
+      addedTotal++;
+    }
+
     @Override
     public void arrived(Shard shard, ShardJob job) {
       tellAdded(shard, job);

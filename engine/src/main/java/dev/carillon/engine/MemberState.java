@@ -1,0 +1,22 @@
+package dev.carillon.engine;
+
+/**
+ * A node on the store, as this node sees it.
+ *
+ * @param nodeId what it is called
+ * @param incarnation which start of it
+ */
+public record MemberState(String nodeId, long incarnation, Kind kind) {
+
+  /** How it stands. */
+  public enum Kind {
+    /** It gives signs of life. */
+    THERE,
+    /** It gives its shards back and takes no more. */
+    LEAVING,
+    /** It stopped in order and may come back. */
+    GONE,
+    /** It has given no sign of life for the member timeout: its shards are taken over. */
+    DEAD
+  }
+}

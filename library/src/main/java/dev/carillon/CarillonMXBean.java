@@ -1,0 +1,108 @@
+package dev.carillon;
+
+import java.util.List;
+
+/**
+ * A node for those who manage it over JMX, as {@code dev.carillon:type=Node,…}. Every attribute is
+ * a look at the node of that moment.
+ */
+public interface CarillonMXBean {
+
+  /**
+   * What the node is called.
+   *
+   * @return its id
+   */
+  String getNodeId();
+
+  /**
+   * Who shares the store.
+   *
+   * @return a line each: id, incarnation, state
+   */
+  List<String> getMembers();
+
+  /**
+   * Shards that it owns.
+   *
+   * @return how many
+   */
+  int getShards();
+
+  /**
+   * Those of them that another node made: it stands in for it, or has adopted them.
+   *
+   * @return how many
+   */
+  int getStandsIn();
+
+  /**
+   * Shards whose jobs are in memory.
+   *
+   * @return how many
+   */
+  int getLoadedShards();
+
+  /**
+   * Jobs in memory that have not ended.
+   *
+   * @return how many
+   */
+  int getPending();
+
+  /**
+   * Jobs that were scheduled through it since it started.
+   *
+   * @return how many
+   */
+  long getScheduled();
+
+  /**
+   * Jobs that ended on it since.
+   *
+   * @return how many
+   */
+  long getDelivered();
+
+  /**
+   * Attempts under way.
+   *
+   * @return how many
+   */
+  int getRunning();
+
+  /**
+   * Due jobs that wait for a slot.
+   *
+   * @return how many
+   */
+  long getReady();
+
+  /**
+   * Due jobs that wait for a handler, or for one that can decode them.
+   *
+   * @return how many
+   */
+  long getBlocked();
+
+  /**
+   * Operations that wait for the store.
+   *
+   * @return how many
+   */
+  long getQueued();
+
+  /**
+   * Shards that could not be read and are left alone.
+   *
+   * @return how many
+   */
+  int getRefusedShards();
+
+  /**
+   * What went wrong with nobody waiting to hear it.
+   *
+   * @return how often
+   */
+  long getProblems();
+}

@@ -1,0 +1,130 @@
+package dev.carillon;
+
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
+
+/** A node in the platform's MBean server, from its opening to its closing. */
+final class Management implements CarillonMXBean {
+  private final Carillon carillon;
+  private final String nodeId;
+
+  private Management(Carillon carillon, String nodeId) {
+    this.carillon = carillon;
+    this.nodeId = nodeId;
+  }
+
+  /** Shows the node; null, and a report, where that is not possible. */
+  static @Nullable ObjectName register(
+      Carillon carillon, String nodeId, long incarnation, Reports reports) {
+    try {
+      ObjectName name =
+          new ObjectName(
+              "dev.carillon:type=Node,node="
+                  + ObjectName.quote(nodeId)
+                  + ",incarnation="
+                  + Long.toHexString(incarnation));
+      server().registerMBean(new Management(carillon, nodeId), name);
+      return name;
+    } catch (InstanceAlreadyExistsException e) {
+      throw new IllegalStateException("incarnation: " + incarnation + " (expected: a new one)", e);
+    } catch (JMException e) {
+      reports.report("the node could not be shown over JMX", e);
+      return null;
+    }
+  }
+
+  static void unregister(@Nullable ObjectName name, Reports reports) {
+    if (name == null) {
+      return;
+    }
+    try {
+      server().unregisterMBean(name);
+    } catch (InstanceNotFoundException e) {
+      // somebody else took it away
+    } catch (JMException e) {
+      reports.report("the node could not be taken from JMX", e);
+    }
+  }
+
+  private static MBeanServer server() {
+    return ManagementFactory.getPlatformMBeanServer();
+  }
+
+  @Override
+  public String getNodeId() {
+    return nodeId;
+  }
+
+  @Override
+  public List<String> getMembers() {
+    return carillon.members().stream()
+        .map(member -> member.nodeId() + " " + member.incarnation() + " " + member.state())
+        .toList();
+  }
+
+  @Override
+  public int getShards() {
+    return carillon.stats().shards();
+  }
+
+  @Override
+  public int getStandsIn() {
+    return carillon.stats().standsIn();
+  }
+
+  @Override
+  public int getLoadedShards() {
+    return carillon.stats().loadedShards();
+  }
+
+  @Override
+  public int getPending() {
+    return carillon.stats().loadedJobs();
+  }
+
+  @Override
+  public long getScheduled() {
+    return carillon.stats().addedTotal();
+  }
+
+  @Override
+  public long getDelivered() {
+    return carillon.stats().endedTotal();
+  }
+
+  @Override
+  public int getRunning() {
+    return carillon.stats().running();
+  }
+
+  @Override
+  public long getReady() {
+    return carillon.stats().ready();
+  }
+
+  @Override
+  public long getBlocked() {
+    return carillon.stats().blocked();
+  }
+
+  @Override
+  public long getQueued() {
+    return carillon.stats().queued();
+  }
+
+  @Override
+  public int getRefusedShards() {
+    return carillon.stats().refusedShards();
+  }
+
+  @Override
+  public long getProblems() {
+    return carillon.stats().problems();
+  }
+}

@@ -1,0 +1,36 @@
+package dev.carillon;
+
+import dev.carillon.engine.MemberState;
+
+/**
+ * A node among those that share a store.
+ *
+ * @param nodeId what it is called
+ * @param incarnation which start of it, in hexadecimal digits
+ * @param state how it stands, as the node sees it that was asked
+ */
+public record MemberInfo(String nodeId, String incarnation, State state) {
+
+  /** How a node stands. */
+  public enum State {
+    /** It gives signs of life. */
+    THERE,
+    /** It gives its shards back and takes no more. */
+    LEAVING,
+    /** It stopped in order and may come back. */
+    GONE,
+    /** It has given no sign of life for the member timeout: its shards are taken over. */
+    DEAD
+  }
+
+  static MemberInfo of(MemberState member) {
+    State state =
+        switch (member.kind()) {
+          case THERE -> State.THERE;
+          case LEAVING -> State.LEAVING;
+          case GONE -> State.GONE;
+          case DEAD -> State.DEAD;
+        };
+    return new MemberInfo(member.nodeId(), Long.toHexString(member.incarnation()), state);
+  }
+}

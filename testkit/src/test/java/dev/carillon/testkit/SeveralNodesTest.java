@@ -1,0 +1,107 @@
+package dev.carillon.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.carillon.Carillon;
+import dev.carillon.CarillonBuilder;
+import dev.carillon.MemberInfo;
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobState;
+import dev.carillon.api.TaskType;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.management.ObjectName;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Several nodes of one process on one store, through what users see. */
+class SeveralNodesTest {
+  private static final TaskType<String> NOTE = TaskType.of("note", String.class);
+  private static final Duration TIMEOUT = Duration.ofMillis(1500);
+
+  private final MemoryStore store = new MemoryStore();
+  private final Set<String> ran = ConcurrentHashMap.newKeySet();
+
+  /** A node that leaves the store open for the others when it closes. */
+  private Carillon node(String id) {
+    CarillonBuilder builder =
+        Carillon.builder().store(shared()).nodeId(id).memberTimeout(TIMEOUT).jmx(true).daemon(true);
+    Carillon carillon = builder.open();
+    carillon.handle(NOTE, (text, job) -> ran.add(text + " on " + id));
+    return carillon;
+  }
+
+  private Store shared() {
+    return (Store)
+        Proxy.newProxyInstance(
+            Store.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, args) ->
+                method.getName().equals("close") ? null : method.invoke(store, args));
+  }
+
+  @Test
+  void membersSeeEachOtherAndWhoStops() throws Exception {
+    try (Carillon a = node("a")) {
+      try (Carillon b = node("b")) {
+        Awaitility.await()
+            .untilAsserted(
+                () ->
+                    assertThat(a.members())
+                        .extracting(MemberInfo::nodeId, MemberInfo::state)
+                        .containsExactly(
+                            tuple("a", MemberInfo.State.THERE),
+                            tuple("b", MemberInfo.State.THERE)));
+        assertThat(b.stats().shards()).isZero();
+      }
+      Awaitility.await()
+          .untilAsserted(
+              () ->
+                  assertThat(a.members())
+                      .extracting(MemberInfo::state)
+                      .containsExactly(MemberInfo.State.THERE, MemberInfo.State.GONE));
+      ObjectName pattern = new ObjectName("dev.carillon:type=Node,node=\"a\",*");
+      Set<ObjectName> shown = ManagementFactory.getPlatformMBeanServer().queryNames(pattern, null);
+      assertThat(shown).hasSize(1);
+      Object members =
+          ManagementFactory.getPlatformMBeanServer()
+              .getAttribute(shown.iterator().next(), "Members");
+      assertThat((String[]) members).hasSize(2);
+    }
+    ObjectName all = new ObjectName("dev.carillon:type=Node,*");
+    assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(all, null)).isEmpty();
+  }
+
+  @Test
+  void jobsOfANodeThatStopsRunOnTheOther() {
+    try (Carillon b = node("b")) {
+      try (Carillon a = node("a")) {
+        a.schedule(NOTE.job("here"));
+        Awaitility.await().until(() -> ran.contains("here on a"));
+        a.schedule(NOTE.job("there").in(Duration.ofSeconds(3)));
+      }
+      Awaitility.await().until(() -> ran.contains("there on b"));
+      assertThat(b.stats().standsIn()).isPositive();
+    }
+  }
+
+  @Test
+  void jobOfAnotherNodeIsCancelledAndItsEndSeen() throws Exception {
+    try (Carillon a = node("a");
+        Carillon b = node("b")) {
+      Awaitility.await().until(() -> b.members().size() == 2);
+      JobHandle<Void> job = a.schedule(NOTE.job("never").in(Duration.ofHours(1)));
+      assertThat(b.cancel(job.id(), "not wanted")).isEqualTo(new CancelResult.Cancelled());
+      assertThat(a.get(job.id()).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+      assertThat(List.copyOf(ran)).isEmpty();
+    }
+  }
+}
