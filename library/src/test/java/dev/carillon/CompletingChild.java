@@ -4,6 +4,7 @@ import dev.carillon.api.TaskType;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 
 /**
@@ -31,6 +32,7 @@ final class CompletingChild {
         BOOK,
         (number, job) -> {
           try (Connection connection = DriverManager.getConnection(url)) {
+            noteIfBooked(connection, number);
             connection.setAutoCommit(false);
             try (PreparedStatement insert =
                 connection.prepareStatement("insert into booked values (?)")) {
@@ -42,6 +44,15 @@ final class CompletingChild {
           }
         },
         HandlerOptions.defaults().limit(8));
+  }
+
+  /** What is booked is done: nobody is to be called for it again. */
+  private static void noteIfBooked(Connection connection, int number) throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement("insert into again select * from booked where number = ?")) {
+      insert.setInt(1, number);
+      insert.executeUpdate();
+    }
   }
 
   public static void main(String[] args) throws Exception {

@@ -70,7 +70,9 @@ class TransactionalCompletionTest {
 
   @BeforeEach
   void begin() {
-    server.run("create table if not exists booked(number int); truncate booked");
+    server.run(
+        "create table if not exists booked(number int); truncate booked;"
+            + "create table if not exists again(number int); truncate again");
     carillon = open();
   }
 
@@ -512,6 +514,7 @@ class TransactionalCompletionTest {
     assertThat(booked()).isEqualTo(jobs);
     assertThat(count("select count(distinct number) from booked")).isEqualTo(jobs);
     assertThat(left()).isZero();
+    assertThat(count("select count(*) from again")).as("called for what was done").isZero();
     assertThat(usefulKills).isPositive();
   }
 

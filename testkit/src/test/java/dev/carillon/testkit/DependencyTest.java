@@ -64,7 +64,8 @@ class DependencyTest {
 
   enum Where {
     MEMORY,
-    FILE
+    FILE,
+    POSTGRES
   }
 
   @AfterEach
@@ -81,7 +82,13 @@ class DependencyTest {
   private CarillonTest open(Consumer<CarillonBuilder> options) {
     MemoryStore memory = new MemoryStore();
     Path file = folder.resolve("jobs.db");
-    Supplier<Store> store = where == Where.MEMORY ? () -> memory : () -> SqliteStore.open(file);
+    PostgresPlace postgres = new PostgresPlace();
+    Supplier<Store> store =
+        switch (where) {
+          case MEMORY -> () -> memory;
+          case FILE -> () -> SqliteStore.open(file);
+          case POSTGRES -> postgres::open;
+        };
     CarillonTest made = CarillonTest.at(START, store, options);
     opened = made;
     handle();

@@ -63,6 +63,7 @@ class FlowControlTest {
 
   private @Nullable CarillonTest opened;
   private final MemoryStore memory = new MemoryStore();
+  private final PostgresPlace postgres = new PostgresPlace();
   private final List<String> starts = new CopyOnWriteArrayList<>();
   private final Map<String, CountDownLatch> begun = new ConcurrentHashMap<>();
   private final Map<String, CountDownLatch> running = new ConcurrentHashMap<>();
@@ -71,7 +72,8 @@ class FlowControlTest {
 
   enum Where {
     MEMORY,
-    FILE
+    FILE,
+    POSTGRES
   }
 
   @AfterEach
@@ -87,7 +89,11 @@ class FlowControlTest {
   }
 
   private Store store() {
-    return where == Where.MEMORY ? memory : SqliteStore.open(folder.resolve("jobs.db"));
+    return switch (where) {
+      case MEMORY -> memory;
+      case FILE -> SqliteStore.open(folder.resolve("jobs.db"));
+      case POSTGRES -> postgres.open();
+    };
   }
 
   private CarillonTest open(Consumer<CarillonBuilder> options) {

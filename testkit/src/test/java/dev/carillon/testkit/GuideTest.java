@@ -22,11 +22,21 @@ class GuideTest {
   private static final Pattern EXAMPLE =
       Pattern.compile("```java\\n(.*?)```\\s+```text\\n(.*?)```", Pattern.DOTALL);
 
+  private static final String POSTGRES =
+      "String url = dev.carillon.fixture.PostgresServer.shared().url();";
+
   @TempDir Path folder;
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"recurring-jobs", "failure-policies", "dead-letters", "flow-control", "history"})
+      strings = {
+        "recurring-jobs",
+        "failure-policies",
+        "dead-letters",
+        "flow-control",
+        "history",
+        "transactions"
+      })
   void examplesPrintWhatTheGuideShows(String name) throws Exception {
     String guide = Files.readString(Path.of("..", "docs", "guides", name + ".md"));
     List<MatchResult> examples = EXAMPLE.matcher(guide).results().toList();
@@ -68,12 +78,20 @@ class GuideTest {
     return out.toString(StandardCharsets.UTF_8);
   }
 
+  private static boolean needsServer(String statements) {
+    return statements.contains("(url)");
+  }
+
   private static String program(String name, String statements) {
     return """
       import dev.carillon.*;
       import dev.carillon.api.*;
       import dev.carillon.testkit.CarillonTest;
       import java.io.IOException;
+      import java.sql.Connection;
+      import java.sql.DriverManager;
+      import java.sql.ResultSet;
+      import java.sql.Statement;
       import java.time.*;
       import java.time.temporal.ChronoUnit;
       import java.util.*;
@@ -83,9 +101,10 @@ class GuideTest {
       public final class %s {
         public static void run() throws Exception {
       %s
+      %s
         }
       }
       """
-        .formatted(name, statements);
+        .formatted(name, needsServer(statements) ? POSTGRES : "", statements);
   }
 }
