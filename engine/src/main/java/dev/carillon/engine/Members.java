@@ -157,8 +157,20 @@ final class Members implements Directory, ControlVersion.Host {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
             looked(records, sent);
           }
-          timers.at(Math.max(sent + settings.beat().toNanos(), now()), this::look);
+          timers.at(Math.max(nextLookNanos(sent), now()), this::look);
         });
+  }
+
+  /** A beat later, or when somebody's silence has lasted for the timeout, whichever comes first. */
+  private long nextLookNanos(long sentNanos) {
+    long next = sentNanos + settings.beat().toNanos();
+    for (Peer peer : peers.values()) {
+      long silentAt = peer.sinceNanos + settings.timeout().toNanos();
+      if (peer.isThere() && silentAt - next < 0 && silentAt - sentNanos > 0) {
+        next = silentAt;
+      }
+    }
+    return next;
   }
 
   /** The records of all who are there, or were of late. */

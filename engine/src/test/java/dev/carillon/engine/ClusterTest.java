@@ -118,6 +118,25 @@ class ClusterTest {
   }
 
   @Test
+  void silenceIsJudgedOnceItHasLastedForTheTimeoutAndNotABeatLater() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(2));
+    pass(Duration.ofMillis(400));
+    b.hold(NodeEnvironment.Channel.BEAT);
+    pass(STEP); // a beats, b looks
+    kill(a);
+    pass(STEP);
+    b.letGo();
+    pass(STEP); // b is shown the last beat, a fifth of a second after it asked
+    pass(RETURNING.timeout().minus(STEP));
+    assertThat(b.running()).isEmpty();
+    pass(STEP);
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
   void nodeThatWasPausedStartsNothingBeforeItKnowsWhatItStillHas() {
     StillWorld a = node("a");
     StillWorld b = node("b");
