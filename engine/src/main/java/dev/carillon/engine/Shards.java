@@ -405,6 +405,7 @@ final class Shards {
 
   private void claim(Shard shard, Head head, Summary summary) {
     long era = directory.era();
+    env.metrics().count("claims.asked", 1);
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().claim(shard.id, head.epoch(), options.incarnation()),
