@@ -4,6 +4,7 @@ import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobId;
+import java.time.Instant;
 
 /** Cancels jobs and tells what was answered. */
 final class Cancels {
@@ -32,6 +33,6 @@ final class Cancels {
   }
 
   private static Note answered(String job, Note.Answer answer, String state) {
-    return new Note.CancelAnswered(job, answer, state);
+    return new Note.CancelAnswered(job, answer, state, Note.micros(Instant.now()));
   }
 }

@@ -8,9 +8,9 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +19,13 @@ final class Child {
   /** What the kernel reports of a process that signal 9 ended. */
   static final int KILLED = 128 + 9;
 
+  private static final int ALIVE_POLL_MILLIS = 20;
+
   private final int incarnation;
   private final Process process;
   private final Thread reader;
-  private final CountDownLatch loading = new CountDownLatch(1);
+  private final BlockingQueue<Note> answers = new LinkedBlockingQueue<>();
   private volatile @Nullable Throwable broken;
-  private volatile boolean drained;
 
   private Child(int incarnation, Process process, Ledger ledger) {
     this.incarnation = incarnation;
@@ -41,7 +42,8 @@ final class Child {
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(Main.class.getName());
-    command.add("kill-child");
+    command.add("node-child");
+    command.add("--incarnation=" + incarnation);
     command.addAll(arguments);
     try {
       Process process =
@@ -62,35 +64,81 @@ final class Child {
       while ((line = notes.readLine()) != null) {
         Note note = Note.parse(line);
         ledger.tell(incarnation, note);
-        switch (note) {
-          case Note.Loading loads -> loading.countDown();
-          case Note.Drained done -> drained = true;
-          default -> {}
+        if (isAnswer(note)) {
+          answers.add(note);
         }
       }
     } catch (IOException | RuntimeException e) {
       broken = e;
-    } finally {
-      loading.countDown();
     }
+  }
+
+  private static boolean isAnswer(Note note) {
+    return switch (note) {
+      case Note.Loading n -> true;
+      case Note.Spread n -> true;
+      case Note.Gathered n -> true;
+      case Note.Counted n -> true;
+      case Note.Drained n -> true;
+      case Note.Closed n -> true;
+      default -> false;
+    };
   }
 
   /** Waits until it works; false where it ended instead. */
   boolean awaitLoading(long millis) throws InterruptedException {
-    return loading.await(millis, TimeUnit.MILLISECONDS) && process.isAlive();
+    return await(Note.Loading.class, millis) != null;
   }
 
-  /** Asks it to cancel jobs. */
-  void cancel(Collection<String> jobs) {
+  /** Asks it to do something; nobody is asked where it is dead. */
+  void order(Order... orders) {
     try {
       Writer in = process.outputWriter(StandardCharsets.UTF_8);
-      for (String job : jobs) {
-        in.write(job + "\n");
+      for (Order order : orders) {
+        in.write(order.line() + "\n");
       }
       in.flush();
     } catch (IOException e) {
-      // It died: then nobody was asked.
-      broken = null;
+      broken = process.isAlive() ? e : null;
+    }
+  }
+
+  /** What it answers, in the order in which it was asked; null where it does not. */
+  <N extends Note> @Nullable N await(Class<N> answer, long millis) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    while (true) {
+      Note note = answers.poll(ALIVE_POLL_MILLIS, TimeUnit.MILLISECONDS);
+      if (note != null && answer.isInstance(note)) {
+        return answer.cast(note);
+      }
+      if (note == null && (System.nanoTime() > deadline || !reader.isAlive())) {
+        return null;
+      }
+    }
+  }
+
+  int incarnation() {
+    return incarnation;
+  }
+
+  /** Lets it stand still. */
+  void pause() throws InterruptedException {
+    signal("-STOP");
+  }
+
+  /** Lets it go on. */
+  void resume() throws InterruptedException {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) throws InterruptedException {
+    try {
+      int exit = new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException("kill " + signal + ": exit code " + exit);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -103,6 +151,11 @@ final class Child {
   int kill() throws InterruptedException {
     process.toHandle().destroyForcibly();
     return await();
+  }
+
+  /** Ends it where it still runs, whatever it had to tell. */
+  void destroy() {
+    process.destroyForcibly();
   }
 
   /** Waits for its end, and for its last note to be in the ledger. */
@@ -118,9 +171,5 @@ final class Child {
 
   boolean awaitEnd(long millis) throws InterruptedException {
     return process.waitFor(millis, TimeUnit.MILLISECONDS);
-  }
-
-  boolean drained() {
-    return drained;
   }
 }

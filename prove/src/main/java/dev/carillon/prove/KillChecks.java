@@ -3,6 +3,7 @@ package dev.carillon.prove;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
+import dev.carillon.prove.Ledger.Disturbance;
 import dev.carillon.prove.Ledger.Line;
 import dev.carillon.prove.Ledger.Start;
 import dev.carillon.prove.StoreContents.Found;
@@ -83,7 +84,7 @@ final class KillChecks {
     return found != null
         && found.events().stream()
                 .filter(event -> event.kind() == JobEvent.Kind.STARTED)
-                .map(event -> ledger.killedAfter(KillChild.micros(event.at())))
+                .map(event -> ledger.disturbedAfter(Note.micros(event.at())))
                 .distinct()
                 .count()
             >= DEATHS_OF_POISON;
@@ -147,7 +148,7 @@ final class KillChecks {
     for (Line line : ledger.lines()) {
       for (Start start : line.starts) {
         Note.Started note = start.note();
-        boolean firstAsAsked = note.attempt() > 1 || note.dueMicros() == line.asked().dueMicros();
+        boolean firstAsAsked = note.attempt() > 1 || line.dues.contains(note.dueMicros());
         check.that(note.atMicros() >= note.dueMicros() && firstAsAsked, line + " " + note);
       }
     }
@@ -156,32 +157,29 @@ final class KillChecks {
 
   private Check attemptsBounded() {
     Check check = new Check("attempts ≤ 1 + crashes between start and durable end + own retries");
+    List<Disturbance> disturbances = ledger.disturbances();
     for (Line line : ledger.lines()) {
       if (line.starts.isEmpty() || line.requested == null) {
         continue;
       }
-      int most = 1 + hits(line) + line.asked().behaviour().retries();
-      check.that(line.starts.size() <= most && onceEach(line), line + " most " + most);
+      List<Disturbance> hits =
+          disturbances.stream()
+              .filter(d -> line.starts.stream().anyMatch(start -> d.hit(start, line.end)))
+              .toList();
+      int most = 1 + hits.size() + line.asked().behaviour().retries();
+      long counted = line.starts.stream().filter(start -> !ledger.isLate(line, start)).count();
+      check.that(counted <= most && onceEach(line, hits), line + " most " + most);
     }
     return check;
   }
 
-  /** Crashes that came between a start of it and the durable end of that attempt. */
-  private int hits(Line line) {
-    Set<Integer> started = new HashSet<>();
-    line.starts.forEach(start -> started.add(start.incarnation()));
-    return (int)
-        started.stream()
-            .filter(ledger::wasKilled)
-            .filter(i -> line.end == null || line.end.incarnation() != i)
-            .count();
-  }
-
-  /** An attempt of one number starts once in one incarnation. */
-  private static boolean onceEach(Line line) {
-    Set<String> seen = new HashSet<>();
-    return line.starts.stream()
-        .allMatch(start -> seen.add(start.incarnation() + "#" + start.note().attempt()));
+  /** An attempt of one number starts once in one life, unless that was disturbed and went on. */
+  private static boolean onceEach(Line line, List<Disturbance> hits) {
+    Map<String, Integer> starts = new HashMap<>();
+    line.starts.forEach(
+        start -> starts.merge(start.incarnation() + "#" + start.note().attempt(), 1, Integer::sum));
+    long again = hits.stream().filter(d -> d.blow() != Ledger.Blow.KILL).count();
+    return starts.values().stream().allMatch(times -> times <= 1 + again);
   }
 
   private Check nothingAfterTheEnd() {
@@ -189,10 +187,10 @@ final class KillChecks {
     for (Line line : ledger.lines()) {
       List<Found> found = store.ofRequest(line.request);
       for (Start start : line.starts) {
-        boolean beforeTold = line.end == null || start.order() < line.end.order();
+        boolean beforeTold = line.end == null || start.note().atMicros() <= line.end.atMicros();
         boolean beforeWritten =
             found.stream().allMatch(f -> start.note().atMicros() <= lastLifeOf(f, start.note()));
-        check.that(beforeTold && beforeWritten, line);
+        check.that(ledger.isLate(line, start) || (beforeTold && beforeWritten), line);
       }
     }
     return check;
@@ -203,18 +201,18 @@ final class KillChecks {
    * end: a node writes the time at which its turn began, a little before the attempt's start.
    */
   private long lastLifeOf(Found found, Note.Started started) {
-    return ledger.killedAfter(
+    return ledger.disturbedAfter(
         found.events().stream()
             .filter(event -> event.kind() == JobEvent.Kind.RETRIED)
             .filter(event -> event.attempt() == started.attempt())
-            .mapToLong(event -> KillChild.micros(event.at()))
+            .mapToLong(event -> Note.micros(event.at()))
             .findFirst()
             .orElse(endedMicros(found)));
   }
 
   private static long endedMicros(Found found) {
     var ended = found.info().endedAt();
-    return ended == null ? Long.MAX_VALUE : KillChild.micros(ended);
+    return ended == null ? Long.MAX_VALUE : Note.micros(ended);
   }
 
   private Check successWasWorked() {
@@ -332,7 +330,8 @@ final class KillChecks {
       case CANCELLED ->
           state == JobState.CANCELLED
               && line != null
-              && line.starts.stream().allMatch(start -> start.order() < cancel.answeredOrder);
+              && line.starts.stream()
+                  .allMatch(start -> start.note().atMicros() <= answered.atMicros());
       case STOPPING -> state.ended();
       case ENDED -> state.name().equals(answered.state());
       case NOT_FOUND -> false;
@@ -352,7 +351,9 @@ final class KillChecks {
   }
 
   private Check readsClean() {
-    Check check = new Check("every journal reads clean, and SQLite finds its file whole");
+    Check check =
+        new Check(
+            "every journal reads clean, its epochs in order, and SQLite finds its file whole");
     for (int i = 0; i < store.shards(); i++) {
       check.that(true, "");
     }

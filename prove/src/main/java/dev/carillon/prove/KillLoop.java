@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Starts a child on the file, lets it work, kills it at a random moment, and again; at last one may
- * end its work. Now and then a child is killed while it is still starting: recovery must survive
- * that too.
+ * Starts a child on the store, lets it work, kills it at a random moment, and again; at last one
+ * may end its work. Now and then a child is killed while it is still starting: recovery must
+ * survive that too.
  */
 final class KillLoop {
   private static final int LEAST_LOAD_MILLIS = 500;
@@ -25,7 +25,7 @@ final class KillLoop {
   /** The incarnations in which jobs may begin that take minutes to fail for good. */
   private static final int EXHAUSTING = 3;
 
-  private final Path file;
+  private final String url;
   private final Path errors;
   private final long seed;
   private final boolean shortRun;
@@ -37,9 +37,9 @@ final class KillLoop {
   private int kills;
   private int earlyKills;
 
-  KillLoop(Path folder, long seed, boolean shortRun, Consumer<String> progress) {
-    this.file = folder.resolve("jobs.db");
-    this.errors = folder.resolve("errors.log");
+  KillLoop(String url, Path errors, long seed, boolean shortRun, Consumer<String> progress) {
+    this.url = url;
+    this.errors = errors;
     this.seed = seed;
     this.shortRun = shortRun;
     this.random = new Random(seed);
@@ -62,13 +62,14 @@ final class KillLoop {
   private Child start(boolean drain) {
     int incarnation = ++incarnations;
     List<String> arguments = new ArrayList<>();
-    arguments.add(file.toString());
-    arguments.add("--incarnation=" + incarnation);
+    arguments.add(url);
+    arguments.add("--node=killed");
     arguments.add("--seed=" + seed);
-    if (drain) {
-      arguments.add("--drain");
-    } else if (!shortRun && incarnation <= EXHAUSTING) {
-      arguments.add("--exhausting");
+    if (!drain) {
+      arguments.add("--schedulers=" + Load.MANY);
+      if (!shortRun && incarnation <= EXHAUSTING) {
+        arguments.add("--exhausting");
+      }
     }
     return Child.start(incarnation, errors, ledger, arguments);
   }
@@ -79,7 +80,7 @@ final class KillLoop {
     if (!child.awaitLoading(START_MILLIS)) {
       problems.add("incarnation " + incarnations + " did not begin to work");
     }
-    child.cancel(cancelled);
+    child.order(cancelled.stream().map(Order.Cancel::new).toArray(Order[]::new));
     int most = shortRun ? MOST_LOAD_MILLIS / 2 : MOST_LOAD_MILLIS;
     TimeUnit.MILLISECONDS.sleep(random.nextInt(LEAST_LOAD_MILLIS, most));
     kill(child);
@@ -119,23 +120,21 @@ final class KillLoop {
   private void drain() throws InterruptedException {
     progress.accept("draining");
     Child child = start(true);
-    if (!child.awaitEnd(DRAIN_MILLIS)) {
+    child.order(new Order.Drain());
+    if (child.await(Note.Drained.class, DRAIN_MILLIS) == null) {
       problems.add("jobs are left after " + DRAIN_MILLIS / 1000 + " s without a kill");
       kill(child);
       return;
     }
+    child.order(new Order.Stop());
     int exit = child.await();
-    if (exit != 0 || !child.drained()) {
+    if (exit != 0) {
       problems.add("the last child: exit code " + exit + " (expected: 0)");
     }
   }
 
   Ledger ledger() {
     return ledger;
-  }
-
-  Path file() {
-    return file;
   }
 
   Path errors() {

@@ -1,40 +1,51 @@
 package dev.carillon.prove;
 
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parent knows: everything that any child told, in the order in which it was told, and
- * when each child was killed. Not thread-safe: one child tells at a time.
+ * What the parent knows: everything that any child told, and what was done to the children. Several
+ * tell at once, and what two of them told has no order but that of the times it names; all live on
+ * one machine and read one clock.
  */
 final class Ledger {
+  /** How long a node that stood still may take to find out. */
+  private static final long LATE_MICROS = 1_000_000;
+
+  private static final int MOST_RECENT = 20_000;
+
   private final Map<String, Line> lines = new LinkedHashMap<>();
   private final Map<String, List<Cancel>> cancels = new HashMap<>();
-  private final Map<Integer, Long> killedAt = new HashMap<>();
+  private final List<Disturbance> disturbances = new ArrayList<>();
+  private final ArrayDeque<Start> recent = new ArrayDeque<>();
   private final List<String> strange = new ArrayList<>();
   private long told;
 
   /** One request and what became of it. */
   static final class Line {
     final String request;
-    final int incarnation;
-    final Note.@Nullable Requested requested;
+    int incarnation;
+    Note.@Nullable Requested requested;
     Note.@Nullable Acknowledged acknowledged;
     Note.@Nullable Refused refused;
+    final Set<Long> dues = new HashSet<>();
     final List<Start> starts = new ArrayList<>();
     boolean finishedWell;
     @Nullable End end;
 
-    Line(String request, int incarnation, Note.@Nullable Requested requested) {
+    Line(String request, int incarnation) {
       this.request = request;
       this.incarnation = incarnation;
-      this.requested = requested;
     }
 
     Note.Requested asked() {
@@ -59,91 +70,182 @@ final class Ledger {
     }
   }
 
-  /** An attempt that started, and its place among all that was told. */
-  record Start(int incarnation, long order, Note.Started note) {
+  /** An attempt that started. */
+  record Start(int incarnation, Note.Started note) {
     @Override
     public String toString() {
-      return "#" + note.attempt() + "@" + incarnation;
+      return "#" + note.attempt() + "@" + incarnation + " " + note.atMicros();
     }
   }
 
   /** A durable end that a child was told of. */
-  record End(int incarnation, long order, String state) {}
+  record End(int incarnation, String state, long atMicros) {}
 
   /** A cancel that was asked for; without an answer where a kill came first. */
   static final class Cancel {
     final int incarnation;
     Note.@Nullable CancelAnswered answered;
-    long answeredOrder;
 
     Cancel(int incarnation) {
       this.incarnation = incarnation;
     }
   }
 
-  void tell(int incarnation, Note note) {
-    long order = ++told;
+  /** What may be done to a node. */
+  enum Blow {
+    /** Its process is gone. */
+    KILL,
+    /** It stood still, and went on. */
+    PAUSE,
+    /** Its store was away. */
+    OUTAGE
+  }
+
+  /**
+   * Something that was done to a node, after which attempts may be made again.
+   *
+   * @param toMicros from when on attempts are not made again for its sake
+   */
+  record Disturbance(Blow blow, int incarnation, long fromMicros, long toMicros) {
+
+    /** Whether it came between that start and the end of its attempt, if that was told. */
+    boolean hit(Start start, @Nullable End end) {
+      return start.incarnation() == incarnation
+          && start.note().atMicros() <= toMicros
+          && (end == null || end.incarnation() != incarnation || end.atMicros() >= fromMicros);
+    }
+  }
+
+  synchronized void tell(int incarnation, Note note) {
+    told++;
     switch (note) {
-      case Note.Requested n -> lines.put(n.request(), new Line(n.request(), incarnation, n));
+      case Note.Requested n -> requested(incarnation, n);
       case Note.Acknowledged n -> line(incarnation, n.request()).acknowledged = n;
       case Note.Refused n -> line(incarnation, n.request()).refused = n;
-      case Note.Started n ->
-          line(incarnation, n.request()).starts.add(new Start(incarnation, order, n));
+      case Note.Moved n -> line(incarnation, n.request()).dues.add(n.dueMicros());
+      case Note.Started n -> started(incarnation, n);
       case Note.Finished n -> line(incarnation, n.request()).finishedWell |= n.ok();
-      case Note.Ended n -> ended(incarnation, order, n);
+      case Note.Ended n -> ended(incarnation, n);
       case Note.CancelAsked n ->
           cancels.computeIfAbsent(n.job(), j -> new ArrayList<>()).add(new Cancel(incarnation));
-      case Note.CancelAnswered n -> answered(order, n);
+      case Note.CancelAnswered n -> answered(incarnation, n);
+      case Note.NotMoved n -> {}
       case Note.Loading n -> {}
+      case Note.Spread n -> {}
+      case Note.Gathered n -> {}
+      case Note.Counted n -> {}
       case Note.Drained n -> {}
+      case Note.Closed n -> {}
     }
   }
 
-  private void ended(int incarnation, long order, Note.Ended note) {
+  private void requested(int incarnation, Note.Requested note) {
+    Line line = line(incarnation, note.request());
+    line.incarnation = incarnation;
+    line.requested = note;
+    line.dues.add(note.dueMicros());
+  }
+
+  private void started(int incarnation, Note.Started note) {
+    Start start = new Start(incarnation, note);
+    line(incarnation, note.request()).starts.add(start);
+    recent.addLast(start);
+    if (recent.size() > MOST_RECENT) {
+      recent.removeFirst();
+    }
+  }
+
+  private void ended(int incarnation, Note.Ended note) {
     Line line = line(incarnation, note.request());
     if (line.end != null) {
-      strange.add(line.request + ": told twice that it ended");
+      strange.add(line + ": told again that it ended, by " + incarnation);
     }
-    line.end = new End(incarnation, order, note.state());
+    line.end = new End(incarnation, note.state(), note.atMicros());
   }
 
-  private void answered(long order, Note.CancelAnswered note) {
-    Cancel cancel = cancels.getOrDefault(note.job(), List.of()).getLast();
-    cancel.answered = note;
-    cancel.answeredOrder = order;
+  private void answered(int incarnation, Note.CancelAnswered note) {
+    for (Cancel cancel : cancels.getOrDefault(note.job(), List.of())) {
+      if (cancel.incarnation == incarnation && cancel.answered == null) {
+        cancel.answered = note;
+        return;
+      }
+    }
+    strange.add(note + ": an answer that nobody asked for");
   }
 
   /** A line that nobody requested stays visible as that. */
   private Line line(int incarnation, String request) {
-    return lines.computeIfAbsent(request, r -> new Line(r, incarnation, null));
+    return lines.computeIfAbsent(request, r -> new Line(r, incarnation));
   }
 
   void killed(int incarnation) {
-    killedAt.put(incarnation, KillChild.micros(Instant.now()));
+    disturbed(Blow.KILL, incarnation, Note.micros(Instant.now()), Long.MAX_VALUE);
   }
 
-  boolean wasKilled(int incarnation) {
-    return killedAt.containsKey(incarnation);
+  synchronized void disturbed(Blow blow, int incarnation, long fromMicros, long toMicros) {
+    disturbances.add(new Disturbance(blow, incarnation, fromMicros, toMicros));
   }
 
   /** When it was dead, in microseconds since 1970; never for one that ended by itself. */
-  long killedAtMicros(int incarnation) {
-    return killedAt.getOrDefault(incarnation, Long.MAX_VALUE);
-  }
-
-  /** When the process that lived then was killed. */
-  long killedAfter(long micros) {
-    return killedAt.values().stream()
-        .filter(at -> at >= micros)
-        .min(Long::compare)
+  synchronized long killedAtMicros(int incarnation) {
+    return disturbances.stream()
+        .filter(d -> d.blow() == Blow.KILL && d.incarnation() == incarnation)
+        .mapToLong(Disturbance::fromMicros)
+        .findFirst()
         .orElse(Long.MAX_VALUE);
   }
 
+  /** When one of the processes that lived then was killed or stopped next. */
+  synchronized long disturbedAfter(long micros) {
+    return disturbances.stream()
+        .mapToLong(Disturbance::fromMicros)
+        .filter(at -> at >= micros)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  /** When a child first started an attempt after that time; never where it has not. */
+  synchronized long firstStart(int incarnation, long afterMicros) {
+    return recent.stream()
+        .filter(start -> start.incarnation() == incarnation)
+        .mapToLong(start -> start.note().atMicros())
+        .filter(at -> at > afterMicros)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  /**
+   * Whether an attempt started on a node that had stood still for too long and did not know it yet:
+   * another one had started the job meanwhile.
+   */
+  boolean isLate(Line line, Start start) {
+    long at = start.note().atMicros();
+    return line.starts.stream()
+            .anyMatch(s -> s.incarnation() != start.incarnation() && s.note().atMicros() < at)
+        && disturbances.stream()
+            .anyMatch(
+                d ->
+                    d.blow() == Blow.PAUSE
+                        && d.incarnation() == start.incarnation()
+                        && at >= d.toMicros()
+                        && at < d.toMicros() + LATE_MICROS);
+  }
+
+  synchronized List<Disturbance> disturbances() {
+    return List.copyOf(disturbances);
+  }
+
+  /** Looks at the lines while children may tell. */
+  synchronized <T> T look(Function<Collection<Line>, T> question) {
+    return question.apply(lines.values());
+  }
+
+  /** All lines; only once nobody tells any more. */
   Collection<Line> lines() {
     return lines.values();
   }
 
-  @Nullable Line lineOf(String request) {
+  synchronized @Nullable Line lineOf(String request) {
     return lines.get(request);
   }
 
@@ -160,7 +262,7 @@ final class Ledger {
     return strange;
   }
 
-  long told() {
+  synchronized long told() {
     return told;
   }
 }

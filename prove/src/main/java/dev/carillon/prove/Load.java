@@ -5,7 +5,6 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
-import dev.carillon.api.OutcomeUnknownException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,11 +15,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The load of a child: some threads schedule jobs of all kinds, one schedules batches, one cancels.
- * Goes on until the process ends. Names and keys are drawn from few, so that they collide, also
- * with those of earlier incarnations.
+ * Goes on until the process ends or it is told to rest. Names and keys are drawn from few, so that
+ * they collide, also with those of earlier incarnations.
  */
 final class Load {
-  private static final int SCHEDULERS = 48;
+  /** Of as many threads as {@link #MANY}, which keeps a node busy. */
+  static final int SHORT_PAUSE_MICROS = 4_000;
+
+  static final int MANY = 48;
+
   private static final int NAMES = 400;
   private static final int KEYS = 20_000;
   private static final int MOST_AHEAD_MILLIS = 6_000;
@@ -29,53 +32,59 @@ final class Load {
 
   private final Carillon carillon;
   private final Pipe pipe;
-  private final int incarnation;
-  private final long seed;
-  private final boolean exhausting;
+  private final Plan plan;
+  private volatile boolean resting;
   private final AtomicLong requests = new AtomicLong();
   private final AtomicLong batches = new AtomicLong();
   private final ConcurrentLinkedQueue<String> cancellable = new ConcurrentLinkedQueue<>();
 
   /**
-   * A load.
+   * How much of it.
    *
+   * @param schedulers threads that schedule; with none there is no load
+   * @param pauseMicros the most that each waits between two jobs
    * @param exhausting whether some jobs fail in all their attempts, which takes minutes
    */
-  Load(Carillon carillon, Pipe pipe, int incarnation, long seed, boolean exhausting) {
+  record Plan(int incarnation, long seed, int schedulers, int pauseMicros, boolean exhausting) {}
+
+  Load(Carillon carillon, Pipe pipe, Plan plan) {
     this.carillon = carillon;
     this.pipe = pipe;
-    this.incarnation = incarnation;
-    this.seed = seed;
-    this.exhausting = exhausting;
+    this.plan = plan;
   }
 
-  void run() throws InterruptedException {
-    SplittableRandom random = new SplittableRandom(seed * 31 + incarnation);
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < SCHEDULERS; i++) {
-      SplittableRandom own = random.split();
-      threads.add(Thread.ofVirtual().start(() -> repeat(own, 4_000_000, this::scheduleOne)));
+  void start() {
+    if (plan.schedulers() == 0) {
+      return;
     }
-    SplittableRandom batching = random.split();
-    threads.add(Thread.ofVirtual().start(() -> repeat(batching, 20_000_000, this::scheduleBatch)));
-    SplittableRandom cancelling = random.split();
+    SplittableRandom random = new SplittableRandom(plan.seed() * 31 + plan.incarnation());
+    long pauseNanos = 1000L * plan.pauseMicros();
+    for (int i = 0; i < plan.schedulers(); i++) {
+      repeat(random.split(), pauseNanos, this::scheduleOne);
+    }
+    repeat(random.split(), 5 * pauseNanos, this::scheduleBatch);
     Cancels cancels = new Cancels(carillon, pipe);
-    threads.add(
-        Thread.ofVirtual().start(() -> repeat(cancelling, 10_000_000, any -> cancelOne(cancels))));
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    repeat(random.split(), 5 * pauseNanos / 2, any -> cancelOne(cancels));
+  }
+
+  /** Nothing more is begun. */
+  void rest() {
+    resting = true;
   }
 
   private interface Step {
     void take(SplittableRandom random);
   }
 
-  private static void repeat(SplittableRandom random, long pauseNanos, Step step) {
-    while (true) {
-      step.take(random);
-      LockSupport.parkNanos(random.nextLong(pauseNanos));
-    }
+  private void repeat(SplittableRandom random, long pauseNanos, Step step) {
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              while (!resting) {
+                step.take(random);
+                LockSupport.parkNanos(random.nextLong(pauseNanos));
+              }
+            });
   }
 
   private void cancelOne(Cancels cancels) {
@@ -103,7 +112,7 @@ final class Load {
   }
 
   private void scheduleBatch(SplittableRandom random) {
-    String batch = incarnation + "b" + batches.incrementAndGet();
+    String batch = plan.incarnation() + "b" + batches.incrementAndGet();
     List<Draft> drafts = new ArrayList<>();
     int size = random.nextInt(2, MOST_IN_BATCH + 1);
     for (int i = 0; i < size; i++) {
@@ -123,12 +132,12 @@ final class Load {
   private record Draft(Note.Requested note, Job<Void> job) {}
 
   private Draft draft(SplittableRandom random, Note.Way way, String batch) {
-    String request = incarnation + "r" + requests.incrementAndGet();
+    String request = plan.incarnation() + "r" + requests.incrementAndGet();
     Note.Behaviour behaviour = behaviour(random);
     boolean later = random.nextInt(3) == 0;
     Instant due = Instant.now().plusMillis(later ? random.nextInt(MOST_AHEAD_MILLIS) : 0);
     Job<Void> job = Work.TYPE.job(new Work(request, behaviour)).meta(Work.REQUEST, request);
-    job = job.at(Instant.ofEpochSecond(0, KillChild.micros(due) * 1000));
+    job = job.at(Note.instant(Note.micros(due)));
     String unique = unique(random, way);
     job =
         switch (way) {
@@ -138,7 +147,7 @@ final class Load {
           case PLAIN, BATCH -> job;
         };
     return new Draft(
-        new Note.Requested(request, way, behaviour, KillChild.micros(due), unique, batch), job);
+        new Note.Requested(request, way, behaviour, Note.micros(due), unique, batch), job);
   }
 
   private static String unique(SplittableRandom random, Note.Way way) {
@@ -157,7 +166,7 @@ final class Load {
     if (dice < 25) {
       return Note.Behaviour.FAILS_ONCE;
     }
-    if (dice < 26 && exhausting) {
+    if (dice < 26 && plan.exhausting()) {
       return Note.Behaviour.EXHAUSTS;
     }
     return dice < 150 ? Note.Behaviour.SLOW : Note.Behaviour.QUICK;
@@ -165,7 +174,7 @@ final class Load {
 
   private void acknowledged(Note.Requested note, JobHandle<?> handle, SplittableRandom random) {
     String job = handle.id().value();
-    long now = KillChild.micros(Instant.now());
+    long now = Note.micros(Instant.now());
     pipe.tell(new Note.Acknowledged(note.request(), job, handle.created(), now));
     if (random.nextInt(12) == 0 && cancellable.size() < REMEMBERED) {
       cancellable.add(job);
@@ -173,7 +182,6 @@ final class Load {
   }
 
   private void refused(Note.Requested note, CarillonException e) {
-    boolean unknown = e instanceof OutcomeUnknownException;
-    pipe.tell(new Note.Refused(note.request(), unknown, String.valueOf(e.getMessage())));
+    pipe.tell(Note.Refused.of(note.request(), e));
   }
 }

@@ -1,24 +1,47 @@
 package dev.carillon.prove;
 
+import java.util.List;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 
 /** Proofs with real processes. */
 @Command(
     name = "carillon prove",
-    description = "Real processes, killed in a loop, and a check of what survived.",
-    subcommands = {KillCommand.class, KillChild.class, PoisonCommand.class, PoisonChild.class},
+    description =
+        "Real processes, killed, stopped and cut off in a loop, and a check of what survived."
+            + " Without a suite: all but poison, one after the other.",
+    subcommands = {
+      KillCommand.class,
+      FailoverCommand.class,
+      PauseCommand.class,
+      RestartCommand.class,
+      PoisonCommand.class,
+      NodeChild.class,
+      PoisonChild.class
+    },
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
-public final class Main {
+public final class Main implements Callable<Integer> {
 
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "This text.")
-  boolean help;
+  @Mixin private final SuiteOptions options = new SuiteOptions();
 
   private Main() {}
+
+  /** All suites, in the order in which they run. */
+  static List<Suite> suites() {
+    return List.of(
+        new KillSuite(KillSuite.Kind.SQLITE),
+        new KillSuite(KillSuite.Kind.POSTGRES),
+        new FailoverSuite(),
+        new PauseSuite(),
+        new RestartSuite());
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    return options.run(suites());
+  }
 
   /**
    * Runs a proof and exits with its verdict.
@@ -26,6 +49,7 @@ public final class Main {
    * @param args the command line
    */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Main()).execute(args));
+    System.exit(
+        new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
   }
 }

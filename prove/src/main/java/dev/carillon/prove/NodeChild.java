@@ -1,6 +1,7 @@
 package dev.carillon.prove;
 
 import dev.carillon.Carillon;
+import dev.carillon.CarillonBuilder;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
@@ -8,30 +9,34 @@ import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.NotRetryableException;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * The process that is killed: a Carillon on the file, under load until the end comes, or, to drain,
- * until no job is left. It tells its parent everything over its standard output; job ids to cancel
- * come in over its standard input, one a line.
+ * The process that is killed, stopped and continued: a Carillon on the store, under load until the
+ * end comes. It tells its parent everything over its standard output, and does what comes in over
+ * its standard input, an {@link Order} a line.
  */
-@Command(name = "kill-child", hidden = true, description = "The process that prove kill kills.")
-final class KillChild implements Callable<Integer> {
+@Command(name = "node-child", hidden = true, description = "A node that a proof puts under stress.")
+final class NodeChild implements Callable<Integer> {
   private static final int DRAIN_POLL_MILLIS = 100;
 
-  @Parameters(index = "0", paramLabel = "FILE")
-  private Path file = Path.of("");
+  @Parameters(index = "0", paramLabel = "URL")
+  private String url = "";
+
+  @Option(names = "--node")
+  private @Nullable String node;
 
   @Option(names = "--incarnation")
   private int incarnation;
@@ -39,36 +44,67 @@ final class KillChild implements Callable<Integer> {
   @Option(names = "--seed")
   private long seed;
 
-  @Option(names = "--drain")
-  private boolean drain;
-
   @Option(names = "--exhausting")
   private boolean exhausting;
 
+  /** Threads that schedule; none, and the child only works. */
+  @Option(names = "--schedulers")
+  private int schedulers;
+
+  @Option(names = "--pause-micros")
+  private int pauseMicros = Load.SHORT_PAUSE_MICROS;
+
   private final Pipe pipe = new Pipe();
+  private final Counters counters = new Counters();
 
   @Override
   public Integer call() throws Exception {
-    try (Carillon carillon =
-        Carillon.builder().url("jdbc:sqlite:" + file).listen(new EndTeller()).open()) {
+    CarillonBuilder builder = Carillon.builder().url(url).listen(new EndTeller()).metrics(counters);
+    if (node != null) {
+      builder.nodeId(node);
+    }
+    try (Carillon carillon = builder.open()) {
       carillon.handle(Work.TYPE, this::run);
-      Thread.ofPlatform().daemon().name("cancels").start(() -> cancelAsTold(carillon));
-      if (drain) {
-        awaitNothingLeft(carillon);
-        pipe.tell(new Note.Drained());
-      } else {
-        pipe.tell(new Note.Loading());
-        new Load(carillon, pipe, incarnation, seed, exhausting).run();
-      }
+      Load load =
+          new Load(
+              carillon,
+              pipe,
+              new Load.Plan(incarnation, seed, schedulers, pauseMicros, exhausting));
+      load.start();
+      pipe.tell(new Note.Loading());
+      obey(carillon, load);
     }
     return 0;
   }
 
-  private void cancelAsTold(Carillon carillon) {
+  /** Until it is told to stop, or nobody is there to tell it anything. */
+  private void obey(Carillon carillon, Load load) throws IOException, InterruptedException {
     Cancels cancels = new Cancels(carillon, pipe);
-    new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
-        .lines()
-        .forEach(cancels::cancel);
+    Spread spread = new Spread(carillon, pipe, incarnation);
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      switch (Order.parse(line)) {
+        case Order.Cancel(String job) -> Thread.ofVirtual().start(() -> cancels.cancel(job));
+        case Order.Spread(int shards) -> spread.spread(shards);
+        case Order.Gather(long dueMicros, long spanMicros) -> spread.gather(dueMicros, spanMicros);
+        case Order.Count count ->
+            pipe.tell(new Note.Counted(carillon.stats().shards(), counters.line()));
+        case Order.Rest rest -> load.rest();
+        case Order.Drain drain -> {
+          awaitNothingLeft(carillon);
+          pipe.tell(new Note.Drained());
+        }
+        case Order.Stop stop -> {
+          load.rest();
+          int shards = carillon.stats().shards();
+          long from = System.nanoTime();
+          carillon.close();
+          pipe.tell(new Note.Closed((System.nanoTime() - from) / 1000, shards));
+          return;
+        }
+      }
+    }
   }
 
   /** The handler. Nothing comes before the note that it starts. */
@@ -78,8 +114,8 @@ final class KillChild implements Callable<Integer> {
             work.request(),
             job.id().value(),
             job.attempt(),
-            micros(job.scheduledTime()),
-            micros(Instant.now())));
+            Note.micros(job.scheduledTime()),
+            Note.micros(Instant.now())));
     switch (work.behaviour()) {
       case QUICK -> {}
       case SLOW -> TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(1, 150));
@@ -97,11 +133,6 @@ final class KillChild implements Callable<Integer> {
   private RuntimeException failure(Work work, RuntimeException thrown) {
     pipe.tell(new Note.Finished(work.request(), false));
     return thrown;
-  }
-
-  /** Microseconds since 1970, rounded down as the engine does. */
-  static long micros(Instant instant) {
-    return instant.getEpochSecond() * 1_000_000 + instant.getNano() / 1000;
   }
 
   private static void awaitNothingLeft(Carillon carillon) throws InterruptedException {
@@ -133,7 +164,9 @@ final class KillChild implements Callable<Integer> {
     @Override
     public void ended(JobInfo job) {
       String request = job.metadata().get(Work.REQUEST);
-      pipe.tell(new Note.Ended(request == null ? "?" : request, job.state().name()));
+      pipe.tell(
+          new Note.Ended(
+              request == null ? "?" : request, job.state().name(), Note.micros(Instant.now())));
     }
   }
 }

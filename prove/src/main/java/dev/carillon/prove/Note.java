@@ -1,5 +1,8 @@
 package dev.carillon.prove;
 
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.OutcomeUnknownException;
+import java.time.Instant;
 import java.util.Locale;
 
 /**
@@ -62,13 +65,36 @@ sealed interface Note {
   record Acknowledged(String request, String job, boolean created, long atMicros) implements Note {}
 
   /** Scheduling threw; {@code unknown} where the job may be there all the same. */
-  record Refused(String request, boolean unknown, String why) implements Note {}
+  record Refused(String request, boolean unknown, String why) implements Note {
+    static Refused of(String request, CarillonException thrown) {
+      return new Refused(
+          request, thrown instanceof OutcomeUnknownException, String.valueOf(thrown.getMessage()));
+    }
+  }
+
+  /** A job is about to be moved to another time. */
+  record Moved(String request, long dueMicros) implements Note {}
+
+  /** Moving it threw: it is due at its new time or at its old one. */
+  record NotMoved(String request, String why) implements Note {}
+
+  /** Jobs were put into so many shards; {@code owned} counts all shards of the node. */
+  record Spread(int shards, int owned) implements Note {}
+
+  /** Those jobs were moved. */
+  record Gathered() implements Note {}
+
+  /** What a node has counted, and how many shards it has. */
+  record Counted(int shards, String counters) implements Note {}
+
+  /** It ended in order, which took so long; {@code shards} is how many it had. */
+  record Closed(long micros, int shards) implements Note {}
 
   /** A job is about to be cancelled. */
   record CancelAsked(String job) implements Note {}
 
   /** A cancel was answered; {@code Unknown} where it threw. */
-  record CancelAnswered(String job, Answer answer, String state) implements Note {}
+  record CancelAnswered(String job, Answer answer, String state, long atMicros) implements Note {}
 
   /** The answers to a cancel. */
   enum Answer {
@@ -87,7 +113,7 @@ sealed interface Note {
   record Finished(String request, boolean ok) implements Note {}
 
   /** A listener was told that a job ended, which is durable. */
-  record Ended(String request, String state) implements Note {}
+  record Ended(String request, String state, long atMicros) implements Note {}
 
   /** The child is open and its load begins. */
   record Loading() implements Note {}
@@ -100,15 +126,34 @@ sealed interface Note {
     return switch (this) {
       case Requested n -> join("R", n.request, n.way, n.behaviour, n.dueMicros, n.unique, n.batch);
       case Acknowledged n -> join("A", n.request, n.job, n.created, n.atMicros);
-      case Refused n -> join("X", n.request, n.unknown, n.why.replaceAll("\\s+", " "));
+      case Refused n -> join("X", n.request, n.unknown, oneLine(n.why));
+      case Moved n -> join("M", n.request, n.dueMicros);
+      case NotMoved n -> join("m", n.request, oneLine(n.why));
+      case Spread n -> join("P", n.shards, n.owned);
+      case Gathered n -> "G";
+      case Counted n -> join("K", n.shards, n.counters);
+      case Closed n -> join("Z", n.micros, n.shards);
       case CancelAsked n -> join("c", n.job);
-      case CancelAnswered n -> join("C", n.job, n.answer, n.state);
+      case CancelAnswered n -> join("C", n.job, n.answer, n.state, n.atMicros);
       case Started n -> join("S", n.request, n.job, n.attempt, n.dueMicros, n.atMicros);
       case Finished n -> join("F", n.request, n.ok);
-      case Ended n -> join("E", n.request, n.state);
+      case Ended n -> join("E", n.request, n.state, n.atMicros);
       case Loading n -> "L";
       case Drained n -> "D";
     };
+  }
+
+  private static String oneLine(String text) {
+    return text.replaceAll("\\s+", " ");
+  }
+
+  /** Microseconds since 1970, rounded down as the engine does. */
+  static long micros(Instant instant) {
+    return instant.getEpochSecond() * 1_000_000 + instant.getNano() / 1000;
+  }
+
+  static Instant instant(long micros) {
+    return Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1000);
   }
 
   private static String join(String code, Object... fields) {
@@ -129,12 +174,18 @@ sealed interface Note {
       case "A" -> new Acknowledged(f[1], f[2], Boolean.parseBoolean(f[3]), Long.parseLong(f[4]));
       case "X" -> new Refused(f[1], Boolean.parseBoolean(f[2]), f[3]);
       case "c" -> new CancelAsked(f[1]);
-      case "C" -> new CancelAnswered(f[1], Answer.valueOf(f[2]), f[3]);
+      case "M" -> new Moved(f[1], Long.parseLong(f[2]));
+      case "m" -> new NotMoved(f[1], f[2]);
+      case "P" -> new Spread(Integer.parseInt(f[1]), Integer.parseInt(f[2]));
+      case "G" -> new Gathered();
+      case "K" -> new Counted(Integer.parseInt(f[1]), f[2]);
+      case "Z" -> new Closed(Long.parseLong(f[1]), Integer.parseInt(f[2]));
+      case "C" -> new CancelAnswered(f[1], Answer.valueOf(f[2]), f[3], Long.parseLong(f[4]));
       case "S" ->
           new Started(
               f[1], f[2], Integer.parseInt(f[3]), Long.parseLong(f[4]), Long.parseLong(f[5]));
       case "F" -> new Finished(f[1], Boolean.parseBoolean(f[2]));
-      case "E" -> new Ended(f[1], f[2]);
+      case "E" -> new Ended(f[1], f[2], Long.parseLong(f[3]));
       case "L" -> new Loading();
       case "D" -> new Drained();
       default ->

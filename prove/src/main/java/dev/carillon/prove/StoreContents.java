@@ -3,10 +3,15 @@ package dev.carillon.prove;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
 import dev.carillon.engine.JobReader;
+import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
+import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;
+import dev.carillon.store.postgres.PostgresOptions;
+import dev.carillon.store.postgres.PostgresStore;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -17,16 +22,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Everything that the store holds at the end, read without a node. */
 final class StoreContents {
   private static final int SHARDS_A_PAGE = 256;
+  private static final int ENTRY_BYTES_A_PAGE = 4 << 20;
 
   private final Map<String, Found> byJob = new HashMap<>();
   private final Map<String, List<Found>> byRequest = new HashMap<>();
   private final List<String> problems = new ArrayList<>();
   private int shards;
+  private long entries;
 
   /** A job and its history. */
   record Found(JobInfo info, List<JobEvent> events) {
@@ -37,15 +45,25 @@ final class StoreContents {
 
   private StoreContents() {}
 
-  static StoreContents read(Path file) {
+  static StoreContents ofFile(Path file) {
     StoreContents contents = new StoreContents();
     contents.checkFile(file);
-    try (SqliteStore store = SqliteStore.openReadOnly(file)) {
-      contents.readAll(store);
-    } catch (RuntimeException e) {
-      contents.problems.add("the store cannot be read: " + e);
-    }
+    contents.readFrom(() -> SqliteStore.openReadOnly(file));
     return contents;
+  }
+
+  static StoreContents ofPostgres(String url) {
+    StoreContents contents = new StoreContents();
+    contents.readFrom(() -> PostgresStore.openReadOnly(PostgresOptions.at(url).build()));
+    return contents;
+  }
+
+  private void readFrom(Supplier<Store> opener) {
+    try (Store store = opener.get()) {
+      readAll(store);
+    } catch (RuntimeException e) {
+      problems.add("the store cannot be read: " + e);
+    }
   }
 
   /** Contents that were not read from a file. */
@@ -55,7 +73,7 @@ final class StoreContents {
     return contents;
   }
 
-  private void readAll(SqliteStore store) {
+  private void readAll(Store store) {
     JobReader reader = new JobReader(store);
     ShardId after = null;
     while (true) {
@@ -63,6 +81,9 @@ final class StoreContents {
       for (Head head : page) {
         shards++;
         readShard(reader, head.shard());
+        for (int g = head.oldestGeneration(); g <= head.generation(); g++) {
+          checkEpochs(store, head.shard(), g);
+        }
       }
       if (page.size() < SHARDS_A_PAGE) {
         return;
@@ -71,7 +92,7 @@ final class StoreContents {
     }
   }
 
-  private static List<Head> page(SqliteStore store, @Nullable ShardId after) {
+  private static List<Head> page(Store store, @Nullable ShardId after) {
     return store.journals().listById(after, SHARDS_A_PAGE).orThrow();
   }
 
@@ -83,6 +104,31 @@ final class StoreContents {
     }
     for (JobReader.Story story : stories) {
       add(new Found(story.view().info(), story.events()));
+    }
+  }
+
+  /**
+   * Who wrote what: no entry stands behind one of a later epoch. What a compaction has copied has
+   * no epoch.
+   */
+  private void checkEpochs(Store store, ShardId shard, int generation) {
+    long next = 1;
+    long epoch = 0;
+    boolean complete = false;
+    while (!complete) {
+      Journals.ReadPage page =
+          store.journals().read(shard, generation, next, ENTRY_BYTES_A_PAGE).orThrow();
+      for (Entry entry : page.entries()) {
+        if (entry.epoch() != 0 && entry.epoch() < epoch) {
+          problems.add(
+              "shard %s, generation %d, entry %d: of epoch %d behind one of %d"
+                  .formatted(shard, generation, entry.number(), entry.epoch(), epoch));
+        }
+        epoch = Math.max(epoch, entry.epoch());
+        next = entry.number() + 1;
+        entries++;
+      }
+      complete = page.complete();
     }
   }
 
@@ -127,6 +173,11 @@ final class StoreContents {
 
   int shards() {
     return shards;
+  }
+
+  /** Entries whose epochs were looked at. */
+  long entries() {
+    return entries;
   }
 
   List<String> problems() {

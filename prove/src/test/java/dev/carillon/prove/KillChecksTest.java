@@ -110,10 +110,56 @@ class KillChecksTest {
   }
 
   @Test
+  void anAttemptThatIsRepeatedBecauseTheStoreWasAwayIsFine() {
+    ran("a", 1);
+    start("a", 1, 1, T + 15);
+    ledger.disturbed(Ledger.Blow.OUTAGE, 1, T + 5, T + 15);
+    assertThat(broken()).isEmpty();
+  }
+
+  @Test
+  void anAttemptThatIsRepeatedLongAfterTheStoreWasAwayIsSeen() {
+    ran("a", 1);
+    start("a", 1, 1, T + 15);
+    ledger.disturbed(Ledger.Blow.OUTAGE, 1, T - 10, T - 5);
+    assertThat(broken())
+        .contains("attempts ≤ 1 + crashes between start and durable end + own retries");
+  }
+
+  @Test
+  void anAttemptOfANodeThatStoodStillIsCountedAsLate() {
+    ran("a", 1);
+    ledger.disturbed(Ledger.Blow.PAUSE, 2, T - 10, T + 30);
+    start("a", 2, 1, T + 31);
+    assertThat(broken()).isEmpty();
+    Ledger.Line line = ledger.lines().iterator().next();
+    assertThat(ledger.isLate(line, line.starts.getLast())).isTrue();
+    assertThat(ledger.isLate(line, line.starts.getFirst())).isFalse();
+  }
+
+  @Test
+  void aJobThatStartsAtATimeItWasMovedToIsFine() {
+    ledger.tell(1, new Note.Moved("a", T));
+    ledger.tell(1, new Note.Requested("a", Way.PLAIN, Behaviour.QUICK, T * 2, "-", "-"));
+    acknowledge("a", true);
+    start("a", 1, 1, T);
+    ledger.tell(1, new Note.Finished("a", true));
+    found("a", JobState.SUCCEEDED, null, null, T + 10);
+    assertThat(broken()).isEmpty();
+  }
+
+  @Test
+  void anEndThatIsToldTwiceIsSeen() {
+    ran("a", 1);
+    ledger.tell(2, new Note.Ended("a", "SUCCEEDED", T + 25));
+    assertThat(broken()).contains("nothing is there or ran that was not requested, and once only");
+  }
+
+  @Test
   void anAttemptAfterTheToldEndIsSeen() {
     ran("a", 1);
     ledger.killed(1);
-    start("a", 2, 1, T);
+    start("a", 2, 1, T + 30);
     assertThat(broken()).contains("no attempt started after the durable end");
   }
 
@@ -173,7 +219,7 @@ class KillChecksTest {
     request("a", Way.PLAIN, Behaviour.QUICK, "-", "-");
     acknowledge("a", true);
     cancel("a", Answer.CANCELLED);
-    start("a", 1, 1, T);
+    start("a", 1, 1, T + 6);
     found("a", JobState.CANCELLED, null, null, T);
     assertThat(broken())
         .containsExactly("a cancel came out as it was answered; cancelled jobs never start");
@@ -213,7 +259,7 @@ class KillChecksTest {
     acknowledge(request, true);
     start(request, incarnation, 1, T);
     ledger.tell(incarnation, new Note.Finished(request, true));
-    ledger.tell(incarnation, new Note.Ended(request, "SUCCEEDED"));
+    ledger.tell(incarnation, new Note.Ended(request, "SUCCEEDED", T + 20));
     found(request, JobState.SUCCEEDED, null, null, T + 10);
   }
 
@@ -231,7 +277,7 @@ class KillChecksTest {
 
   private void cancel(String request, Answer answer) {
     ledger.tell(1, new Note.CancelAsked("j" + request));
-    ledger.tell(1, new Note.CancelAnswered("j" + request, answer, ""));
+    ledger.tell(1, new Note.CancelAnswered("j" + request, answer, "", T + 5));
   }
 
   private void found(String request, JobState state, String name, String key, long endMicros) {

@@ -3,23 +3,35 @@ package dev.carillon.prove;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
 
-class KillProofTest {
-  private static final int ROUNDS = 5;
+/** Each suite in its short form, one after the other. */
+class ProofTest {
+  private static final Path POSTGRES = Path.of("target", "postgres");
 
   @TempDir Path folder;
 
-  @Test
-  void whatWasAcknowledgedSurvivesKills() throws Exception {
+  static Stream<ArgumentSet> suites() {
+    return Main.suites().stream().map(suite -> Arguments.argumentSet(suite.name(), suite));
+  }
+
+  @ParameterizedTest
+  @MethodSource("suites")
+  void everyPromiseIsKept(Suite suite) throws Exception {
     long seed = System.nanoTime() & 0xFFFF_FFFFL;
-    KillProof proof = KillProof.run(folder, ROUNDS, seed, true, System.out::println);
+    int rounds = suite.shortRounds();
+    Proof proof =
+        suite.run(new Suite.Stage(folder, POSTGRES, rounds, seed, true, System.out::println));
+    proof.figures().forEach((what, count) -> System.out.printf("%,12d  %s%n", count, what));
     assertThat(proof.problems()).as("seed %s", seed).isEmpty();
     for (Check check : proof.checks()) {
       assertThat(check.examples()).as("%s (seed %s)", check.promise(), seed).isEmpty();
     }
-    assertThat(proof.figures().get("kills under load")).isEqualTo(ROUNDS);
     assertThat(proof.figures().get("acknowledged, new")).isPositive();
   }
 }
