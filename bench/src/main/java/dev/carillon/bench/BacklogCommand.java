@@ -57,6 +57,7 @@ final class BacklogCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    options.knows(RunOptions.Kind.SQLITE);
     Report report = options.report(RunOptions.Kind.SQLITE.word());
     options.positive("--jobs", jobs);
     options.positive("--rate", rate);

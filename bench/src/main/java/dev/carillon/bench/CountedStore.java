@@ -1,6 +1,7 @@
 package dev.carillon.bench;
 
 import dev.carillon.store.Append;
+import dev.carillon.store.Doorbells;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
@@ -19,6 +20,7 @@ final class CountedStore implements Store {
   private final LongAdder groups = new LongAdder();
   private final LongAdder entries = new LongAdder();
   private final LongAdder bytes = new LongAdder();
+  private final LongAdder appendNanos = new LongAdder();
   private final LongAdder reads = new LongAdder();
   private final LongAdder listings = new LongAdder();
 
@@ -28,15 +30,17 @@ final class CountedStore implements Store {
    * @param groups group commits
    * @param entries entries in them
    * @param bytes of the entries
+   * @param appendNanos how long the group commits took
    * @param reads of journals
    * @param listings of shards
    */
-  record Calls(long groups, long entries, long bytes, long reads, long listings) {
+  record Calls(long groups, long entries, long bytes, long appendNanos, long reads, long listings) {
     Calls since(Calls before) {
       return new Calls(
           groups - before.groups,
           entries - before.entries,
           bytes - before.bytes,
+          appendNanos - before.appendNanos,
           reads - before.reads,
           listings - before.listings);
     }
@@ -48,7 +52,8 @@ final class CountedStore implements Store {
   }
 
   Calls calls() {
-    return new Calls(groups.sum(), entries.sum(), bytes.sum(), reads.sum(), listings.sum());
+    return new Calls(
+        groups.sum(), entries.sum(), bytes.sum(), appendNanos.sum(), reads.sum(), listings.sum());
   }
 
   @Override
@@ -72,6 +77,11 @@ final class CountedStore implements Store {
   }
 
   @Override
+  public Doorbells doorbells() {
+    return store.doorbells();
+  }
+
+  @Override
   public void close() {
     store.close();
   }
@@ -90,7 +100,12 @@ final class CountedStore implements Store {
       for (Append append : group) {
         bytes.add(append.data().length);
       }
-      return journals.append(group, allOrNothing);
+      long start = System.nanoTime();
+      try {
+        return journals.append(group, allOrNothing);
+      } finally {
+        appendNanos.add(System.nanoTime() - start);
+      }
     }
 
     @Override

@@ -58,6 +58,7 @@ final class HistoryCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    options.knows(RunOptions.Kind.SQLITE);
     Report report = options.report("sqlite");
     options.positive("--jobs", jobs);
     long all = brief ? SHORT_JOBS : jobs;

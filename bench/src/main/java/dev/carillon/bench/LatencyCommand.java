@@ -1,9 +1,6 @@
 package dev.carillon.bench;
 
 import dev.carillon.Carillon;
-import dev.carillon.CarillonBuilder;
-import dev.carillon.store.MemoryStore;
-import dev.carillon.store.jdbc.SqliteStore;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,28 +38,22 @@ final class LatencyCommand implements Callable<Integer> {
     options.positive("--samples", samples);
     options.positive("--rate", rate);
     report.title("latency");
-    if (options.store == RunOptions.Kind.SQLITE) {
-      report.setting("sqlite", SqliteSettings.text());
-    }
     report.setting("idle", samples + " jobs each, due 1–50 ms ahead, one at a time, in turn");
     report.setting("loaded", rate + " jobs/s for " + options.seconds + " s, due 20–200 ms ahead");
-    try (Workspace workspace = Workspace.in(options.dir)) {
-      try (Carillon carillon = open(workspace)) {
+    try (StorePlace place = StorePlace.of(options)) {
+      report.setting(options.store.word(), place.settings());
+      try (Carillon carillon = open(place)) {
         idle(report, carillon);
       }
-      try (Carillon carillon = open(workspace)) {
+      try (Carillon carillon = open(place)) {
         loaded(report, carillon);
       }
     }
     return report.verdict();
   }
 
-  private Carillon open(Workspace workspace) {
-    CarillonBuilder builder = Carillon.builder();
-    return switch (options.store) {
-      case SQLITE -> builder.store(SqliteStore.open(workspace.newFile("latency"))).open();
-      case MEMORY -> builder.store(new MemoryStore()).open();
-    };
+  private static Carillon open(StorePlace place) {
+    return Carillon.open(place.newAddress("latency"));
   }
 
   private void idle(Report report, Carillon carillon) throws InterruptedException {

@@ -1,5 +1,9 @@
 package dev.carillon.bench;
 
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -30,6 +34,12 @@ public final class Main {
       description = "This text.")
   boolean help;
 
+  /** Held here, or their level would be forgotten: what they say is not what is measured. */
+  private static final List<Logger> QUIET =
+      Stream.of("com.zaxxer.hikari", "io.zonky.test", "com.github.kagkarlsson")
+          .map(Logger::getLogger)
+          .toList();
+
   private Main() {}
 
   /**
@@ -38,6 +48,7 @@ public final class Main {
    * @param args the command line
    */
   public static void main(String[] args) {
+    QUIET.forEach(logger -> logger.setLevel(Level.WARNING));
     System.exit(run(args));
   }
 

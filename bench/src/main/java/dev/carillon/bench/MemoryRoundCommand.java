@@ -101,7 +101,7 @@ final class MemoryRoundCommand implements Callable<Integer> {
   }
 
   private Found json(Producers.Crowd crowd) throws InterruptedException {
-    TaskType<Order> type = SqliteThroughput.ORDER;
+    TaskType<Order> type = StoreThroughput.ORDER;
     PayloadCodec codec = payload.codec();
     return measure(
         new ThroughputRound<>(type, codec, number -> type.job(Order.of(number))),

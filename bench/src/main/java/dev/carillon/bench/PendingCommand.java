@@ -54,6 +54,7 @@ final class PendingCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    options.knows(RunOptions.Kind.SQLITE, RunOptions.Kind.MEMORY);
     Report report = options.report();
     options.positive("--cancels", cancels);
     boolean sqlite = options.store == RunOptions.Kind.SQLITE;

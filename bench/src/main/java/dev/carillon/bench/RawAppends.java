@@ -4,7 +4,6 @@ import dev.carillon.store.Append;
 import dev.carillon.store.Journals;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.jdbc.SqliteStore;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +22,7 @@ final class RawAppends {
   private final long[] tails;
   private final byte[] data;
 
-  private RawAppends(SqliteStore store, Shape shape) {
+  RawAppends(SqliteStore store, RawShape shape) {
     this.journals = store.journals();
     this.tails = new long[shape.entries()];
     this.data = new byte[shape.entryBytes()];
@@ -35,21 +34,10 @@ final class RawAppends {
     }
   }
 
-  /** How groups look. */
-  record Shape(int entries, int entryBytes) {
-    static Shape of(CountedStore.Calls calls) {
-      long entries = Math.max(1, Math.round((double) calls.entries() / calls.groups()));
-      return new Shape((int) entries, (int) (calls.bytes() / calls.groups() / entries));
-    }
-  }
-
   /** Appends for a while and returns bytes a second. */
-  static double bytesPerSecond(Path file, Shape shape, int warmupSeconds, int seconds) {
-    try (SqliteStore store = SqliteStore.open(file)) {
-      RawAppends appends = new RawAppends(store, shape);
-      appends.during(warmupSeconds);
-      return appends.during(seconds);
-    }
+  double bytesPerSecond(int warmupSeconds, int seconds) {
+    during(warmupSeconds);
+    return during(seconds);
   }
 
   private double during(int seconds) {

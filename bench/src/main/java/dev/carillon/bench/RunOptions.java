@@ -1,7 +1,10 @@
 package dev.carillon.bench;
 
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -22,7 +25,8 @@ final class RunOptions {
 
   @Option(
       names = "--store",
-      description = "sqlite or memory (default: ${DEFAULT-VALUE}).",
+      description =
+          "sqlite, postgres or memory, as far as a benchmark knows them (default: ${DEFAULT-VALUE}).",
       defaultValue = "sqlite")
   Kind store = Kind.SQLITE;
 
@@ -59,6 +63,7 @@ final class RunOptions {
   /** What is measured. */
   enum Kind {
     SQLITE,
+    POSTGRES,
     MEMORY;
 
     String word() {
@@ -77,6 +82,15 @@ final class RunOptions {
     positive("--warmup", warmup);
     positive("--rounds", rounds);
     return new Report(json, measured, System.out, System.err);
+  }
+
+  /** Refuses a store that a benchmark does not know. */
+  void knows(Kind... kinds) {
+    if (!List.of(kinds).contains(store) && command != null) {
+      String known = Arrays.stream(kinds).map(Kind::word).collect(Collectors.joining(" or "));
+      throw new ParameterException(
+          command.commandLine(), "--store: " + store.word() + " (expected: " + known + ")");
+    }
   }
 
   void positive(String option, long value) {

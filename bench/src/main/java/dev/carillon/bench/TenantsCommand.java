@@ -53,20 +53,17 @@ final class TenantsCommand implements Callable<Integer> {
     TenantsRun.Size size =
         new TenantsRun.Size(brief ? SHORT_JOBS : jobs, tenants, brief ? SHORT_EACH : each);
     report.title("tenants");
-    if (options.store == RunOptions.Kind.SQLITE) {
-      report.setting("sqlite", SqliteSettings.text());
-    }
     report.setting("one tenant", size.jobs() + " jobs, all due at the same time");
     report.setting("the others", tenants + " with " + size.each() + " jobs each, due after that");
     report.setting("handlers", "sleep for " + TenantsRun.HANDLER_MILLIS + " ms");
     report.setting("payload bytes", Order.bytes());
     report.setting("warm-up", WarmUp.JOBS + " jobs before each run");
-    try (Workspace workspace = Workspace.in(options.dir)) {
+    try (StorePlace place = StorePlace.of(options)) {
+      report.setting(options.store.word(), place.settings());
       report.progress("each tenant in a namespace of its own");
-      print(report, "tenants", new TenantsRun(options, workspace, size, true).run(report), true);
+      print(report, "tenants", new TenantsRun(place, size, true).run(report), true);
       report.progress("all in one namespace and queue, which is plain due order");
-      print(
-          report, "due order", new TenantsRun(options, workspace, size, false).run(report), false);
+      print(report, "due order", new TenantsRun(place, size, false).run(report), false);
     }
     return report.verdict();
   }

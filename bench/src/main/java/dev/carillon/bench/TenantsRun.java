@@ -1,11 +1,8 @@
 package dev.carillon.bench;
 
 import dev.carillon.Carillon;
-import dev.carillon.CarillonBuilder;
 import dev.carillon.api.Job;
 import dev.carillon.api.TaskType;
-import dev.carillon.store.MemoryStore;
-import dev.carillon.store.jdbc.SqliteStore;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -25,8 +22,7 @@ final class TenantsRun {
   private static final int FASTEST_STARTS = 400_000;
   private static final long LEAST_LEAD_MICROS = 3_000_000;
 
-  private final RunOptions options;
-  private final Workspace workspace;
+  private final StorePlace place;
   private final Size size;
   private final boolean ownNamespaces;
   private final SplittableRandom random = new SplittableRandom(8);
@@ -50,16 +46,15 @@ final class TenantsRun {
    */
   record Found(Samples lateness, double perSecond, boolean filledInTime, boolean busy) {}
 
-  TenantsRun(RunOptions options, Workspace workspace, Size size, boolean ownNamespaces) {
-    this.options = options;
-    this.workspace = workspace;
+  TenantsRun(StorePlace place, Size size, boolean ownNamespaces) {
+    this.place = place;
     this.size = size;
     this.ownNamespaces = ownNamespaces;
     this.log = new LatenessLog(size.ofOthers());
   }
 
   Found run(Report report) throws InterruptedException {
-    try (Carillon carillon = open()) {
+    try (Carillon carillon = Carillon.open(place.newAddress("tenants"))) {
       carillon.handle(WORK, (work, job) -> started(work));
       WarmUp.run(carillon, report);
       int all = size.jobs() + size.ofOthers();
@@ -79,14 +74,6 @@ final class TenantsRun {
       boolean busy = lastOfTheOneMicros.get() >= due + spread;
       return new Found(log.samples(), all / seconds, inTime, busy);
     }
-  }
-
-  private Carillon open() {
-    CarillonBuilder builder = Carillon.builder();
-    return switch (options.store) {
-      case SQLITE -> builder.store(SqliteStore.open(workspace.newFile("tenants"))).open();
-      case MEMORY -> builder.store(new MemoryStore()).open();
-    };
   }
 
   private Job<Void> other(long number, long dueMicros, long spreadMicros) {

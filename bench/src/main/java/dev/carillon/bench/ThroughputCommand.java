@@ -22,8 +22,9 @@ final class ThroughputCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "For sqlite: plain, named, crowded, scattered; for memory: json, bytes (default: all).")
-  private Set<Scenario> scenarios = EnumSet.allOf(Scenario.class);
+          "For sqlite and postgres: plain, named, crowded, scattered (default: all, and plain for"
+              + " postgres); for memory: json, bytes (default: both).")
+  private Set<Scenario> scenarios = EnumSet.noneOf(Scenario.class);
 
   @Option(
       names = "--mode",
@@ -43,8 +44,8 @@ final class ThroughputCommand implements Callable<Integer> {
       names = "--in-flight",
       paramLabel = "N",
       description =
-          "Jobs on their way at once, async only (default: 16384 for sqlite, whose commits take"
-              + " milliseconds, 1024 for memory).")
+          "Jobs on their way at once, async only (default: 1024 for memory, else 16384, since"
+              + " commits take milliseconds).")
   private int inFlight;
 
   @Option(
@@ -52,7 +53,7 @@ final class ThroughputCommand implements Callable<Integer> {
       paramLabel = "N",
       description =
           "Producers wait while more jobs are scheduled and have not run, so that what is measured"
-              + " can go on for ever (default: 20000 for sqlite, 1024 for memory).")
+              + " can go on for ever (default: 1024 for memory, else 20000).")
   private int backlog;
 
   @Option(
@@ -96,39 +97,46 @@ final class ThroughputCommand implements Callable<Integer> {
     report.setting("backlog", "at most " + crowd().backlog());
     report.setting("history", "default");
     report.setting("window", options.seconds + " s after " + options.warmup + " s");
-    if (options.store == RunOptions.Kind.SQLITE) {
-      sqlite(report);
-    } else {
+    if (options.store == RunOptions.Kind.MEMORY) {
       memory(report);
+    } else {
+      durable(report);
     }
     return report.verdict();
   }
 
+  /** All that the store has by default; on a server, which has one bound, the one that has it. */
+  private boolean measures(Scenario scenario) {
+    return scenarios.isEmpty()
+        ? options.store != RunOptions.Kind.POSTGRES || scenario == Scenario.PLAIN
+        : scenarios.contains(scenario);
+  }
+
   private Producers.Crowd crowd() {
     boolean async = mode == Producers.Mode.ASYNC;
-    boolean durable = options.store == RunOptions.Kind.SQLITE;
+    boolean durable = options.store != RunOptions.Kind.MEMORY;
     int threads = producers > 0 ? producers : async ? 2 : 8192;
     int onTheirWay = inFlight != 0 ? inFlight : durable ? 16_384 : 1024;
     int behind = backlog != 0 ? backlog : durable ? 20_000 : 1024;
     return new Producers.Crowd(mode, threads, async ? onTheirWay : threads, behind, slots);
   }
 
-  private void sqlite(Report report) throws InterruptedException {
+  private void durable(Report report) throws InterruptedException {
     PayloadCodec codec = new JacksonCodec();
     report.setting("codec", codec.name());
-    report.setting("sqlite", SqliteSettings.text());
-    try (Workspace workspace = Workspace.in(options.dir)) {
-      var throughput = new SqliteThroughput(options, crowd(), codec, workspace, report);
-      if (scenarios.contains(Scenario.PLAIN)) {
+    try (StorePlace place = StorePlace.of(options)) {
+      report.setting(options.store.word(), place.settings());
+      var throughput = new StoreThroughput(options, crowd(), codec, place, report);
+      if (measures(Scenario.PLAIN)) {
         throughput.plain();
       }
-      if (scenarios.contains(Scenario.NAMED)) {
+      if (measures(Scenario.NAMED)) {
         throughput.named();
       }
-      if (scenarios.contains(Scenario.CROWDED)) {
+      if (measures(Scenario.CROWDED)) {
         throughput.crowded(otherNames);
       }
-      if (scenarios.contains(Scenario.SCATTERED)) {
+      if (measures(Scenario.SCATTERED)) {
         throughput.scattered();
       }
     }
@@ -136,10 +144,10 @@ final class ThroughputCommand implements Callable<Integer> {
 
   private void memory(Report report) {
     var throughput = new MemoryThroughput(options, crowd(), report);
-    if (scenarios.contains(Scenario.JSON)) {
+    if (measures(Scenario.JSON)) {
       throughput.json();
     }
-    if (scenarios.contains(Scenario.BYTES)) {
+    if (measures(Scenario.BYTES)) {
       throughput.bytes();
     }
   }

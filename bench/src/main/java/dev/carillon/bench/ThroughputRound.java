@@ -17,6 +17,9 @@ import java.util.function.LongFunction;
  * @param <I> the payload
  */
 final class ThroughputRound<I> {
+  /** As many times what was asked for. */
+  private static final int LONGEST_WARM_UP = 6;
+
   private final TaskType<I> type;
   private final PayloadCodec codec;
   private final LongFunction<Job<Void>> jobs;
@@ -63,7 +66,7 @@ final class ThroughputRound<I> {
       before.accept(carillon);
       Producers producers = new Producers(carillon, crowd, jobs, ran::sum);
       producers.start();
-      sleep(options.warmup, producers);
+      warmUp(options.warmup, producers);
       Moment start = moment(producers, counted);
       sleep(options.seconds, producers);
       Moment end = moment(producers, counted);
@@ -100,6 +103,14 @@ final class ThroughputRound<I> {
         (double) calls.bytes() / Math.max(1, end.ran - start.ran),
         (end.cpuNanos - start.cpuNanos) / 1e3 / Math.max(1, end.ran - start.ran),
         calls);
+  }
+
+  /** Also until as many have run as compiled code takes: on a busy machine that takes longer. */
+  private void warmUp(int seconds, Producers producers) throws InterruptedException {
+    sleep(seconds, producers);
+    for (int i = seconds; i < seconds * LONGEST_WARM_UP && ran.sum() < WarmUp.JOBS; i++) {
+      sleep(1, producers);
+    }
   }
 
   /** In slices, so that a failure is noticed at once. */

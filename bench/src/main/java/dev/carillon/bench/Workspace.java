@@ -30,6 +30,10 @@ final class Workspace implements AutoCloseable {
     }
   }
 
+  Path folder() {
+    return folder;
+  }
+
   /** A file that is not there yet. */
   Path newFile(String name) {
     return folder.resolve(name + "-" + ++files + ".db");

@@ -4,8 +4,6 @@ import dev.carillon.Carillon;
 import dev.carillon.api.Job;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
-import dev.carillon.store.jdbc.SqliteStore;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -14,8 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
-/** The throughput scenarios on a SQLite file. */
-final class SqliteThroughput {
+/** The throughput scenarios on a durable store, wherever that is. */
+final class StoreThroughput {
   static final TaskType<Order> ORDER = TaskType.of("order", Order.class);
 
   private static final double PLAIN_JOBS = 250_000;
@@ -27,19 +25,19 @@ final class SqliteThroughput {
   private final RunOptions options;
   private final Producers.Crowd crowd;
   private final PayloadCodec codec;
-  private final Workspace workspace;
+  private final StorePlace place;
   private final Report report;
 
-  SqliteThroughput(
+  StoreThroughput(
       RunOptions options,
       Producers.Crowd crowd,
       PayloadCodec codec,
-      Workspace workspace,
+      StorePlace place,
       Report report) {
     this.options = options;
     this.crowd = crowd;
     this.codec = codec;
-    this.workspace = workspace;
+    this.place = place;
     this.report = report;
   }
 
@@ -56,14 +54,23 @@ final class SqliteThroughput {
       raws.add(raw);
       percents.add(100 * result.perSecond() / raw);
       printRound(scenario, round, result);
-      report.figure(Figure.of(scenario, "raw rate, round " + round, raw, "jobs/s").by("sqlite"));
+      report.figure(
+          Figure.of(scenario, "raw rate, round " + round, raw, "jobs/s").by(options.store.word()));
     }
-    report.figure(Figure.of(scenario, "raw rate", raws.median(), "jobs/s").by("sqlite"));
     report.figure(
-        Figure.of(scenario, "rate", rates.median(), "jobs/s").held(Bound.atLeast(PLAIN_JOBS)));
+        Figure.of(scenario, "raw rate", raws.median(), "jobs/s").by(options.store.word()));
+    report.figure(rate(scenario, rates.median(), PLAIN_JOBS));
     report.figure(
         Figure.of(scenario, "share of the raw rate", percents.median(), "%")
             .held(Bound.atLeast(PLAIN_PERCENT_OF_RAW)));
+  }
+
+  /** Held against a number of jobs on a file; a server is held against its own raw rate only. */
+  private Figure rate(String scenario, double rate, double leastOnFile) {
+    Figure figure = Figure.of(scenario, "rate", rate, "jobs/s");
+    return options.store == RunOptions.Kind.SQLITE
+        ? figure.held(Bound.atLeast(leastOnFile))
+        : figure;
   }
 
   private void printRound(String scenario, int round, ThroughputRound.Result result) {
@@ -74,21 +81,16 @@ final class SqliteThroughput {
 
   /** The same bytes in groups of the same size. */
   private double raw(ThroughputRound.Result result) {
-    RawAppends.Shape shape = RawAppends.Shape.of(result.calls());
+    RawShape shape = RawShape.of(result.calls());
     report.progress(
         "raw rate: groups of %,d × %,d bytes, %.0f bytes a job"
             .formatted(shape.entries(), shape.entryBytes(), result.bytesPerJob()));
-    Path file = workspace.newFile("raw");
-    double bytes = RawAppends.bytesPerSecond(file, shape, 1, options.seconds);
-    workspace.remove(file);
-    return bytes / result.bytesPerJob();
+    return place.rawBytesPerSecond(shape, 1, options.seconds) / result.bytesPerJob();
   }
 
   void named() throws InterruptedException {
     String scenario = "throughput, names";
-    report.figure(
-        Figure.of(scenario, "rate", named(scenario, options.rounds, carillon -> {}), "jobs/s")
-            .held(Bound.atLeast(NAMED_JOBS)));
+    report.figure(rate(scenario, named(scenario, options.rounds, carillon -> {}), NAMED_JOBS));
   }
 
   void crowded(int others) throws InterruptedException {
@@ -131,29 +133,32 @@ final class SqliteThroughput {
       String scenario, int round, LongFunction<Job<Void>> jobs, Consumer<Carillon> before)
       throws InterruptedException {
     report.progress(scenario + ": round " + round);
-    Path file = workspace.newFile("store");
+    String address = place.newAddress("store");
     var result =
         new ThroughputRound<>(ORDER, codec, jobs)
-            .run(SqliteStore.open(file), crowd, options, before);
+            .run(StorePlace.open(address), crowd, options, before);
+    long groups = Math.max(1, result.calls().groups());
     report.progress(
-        "%s, %,d group commits of %,d bytes"
+        "%s, %,d group commits of %,d bytes, %.1f ms each, under way %.0f %% of the time"
             .formatted(
                 result.text(),
-                result.calls().groups(),
-                result.calls().bytes() / Math.max(1, result.calls().groups())));
-    CensusCommand.Counted counted = CensusCommand.inFreshProcess(file);
+                groups,
+                result.calls().bytes() / groups,
+                result.calls().appendNanos() / 1e6 / groups,
+                100 * result.calls().appendNanos() / 1e9 / options.seconds));
+    CensusCommand.Counted counted = CensusCommand.inFreshProcess(address);
     report.fact(
         scenario,
         "a fresh process finds %,d ended".formatted(counted.ended()),
         counted.ended() == result.acknowledged());
-    workspace.remove(file);
+    place.remove(address);
     return result;
   }
 
   void scattered() throws InterruptedException {
     String scenario = "enqueue over 30 days";
     report.progress(scenario);
-    Path file = workspace.newFile("store");
+    String address = place.newAddress("store");
     Instant now = Instant.now();
     LongFunction<Job<Void>> jobs =
         number -> {
@@ -162,18 +167,19 @@ final class SqliteThroughput {
         };
     long acknowledged;
     double rate;
-    try (Carillon carillon = Carillon.builder().store(SqliteStore.open(file)).codec(codec).open()) {
+    try (Carillon carillon =
+        Carillon.builder().store(StorePlace.open(address)).codec(codec).open()) {
       carillon.handle(ORDER, (order, job) -> {});
       Enqueue enqueue = Enqueue.measure(carillon, jobs, crowd, options);
       acknowledged = enqueue.acknowledged();
       rate = enqueue.perSecond();
     }
     report.figure(Figure.of(scenario, "rate of scheduling", rate, "jobs/s"));
-    CensusCommand.Counted counted = CensusCommand.inFreshProcess(file);
+    CensusCommand.Counted counted = CensusCommand.inFreshProcess(address);
     report.fact(
         scenario,
         "a fresh process finds %,d jobs".formatted(counted.all()),
         counted.all() == acknowledged);
-    workspace.remove(file);
+    place.remove(address);
   }
 }
