@@ -14,6 +14,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -175,7 +176,15 @@ final class AppendGroup {
         Objects.requireNonNull(positions.get(append.shard())).segment(), append.number());
   }
 
-  private static String atOnce(String table, boolean allOrNothing) {
+  /** What follows the insert {@code i}: the places, or all of them or none. */
+  private static String answer(boolean allOrNothing) {
+    return allOrNothing
+        // Undoes itself by an error, there being no other way to undo from within.
+        ? "select 1 / (count(*) = ?)::int, 0 from i"
+        : "select segment, number from i";
+  }
+
+  private static String atOnce(String table) {
     return """
     with h as materialized (
       select shard, segment, epoch, base from $.heads where cluster = ? and shard = any(?)
@@ -199,31 +208,51 @@ final class AppendGroup {
       on conflict do nothing
       returning segment, number)
     """
-            .replace("TABLE", table)
-        + (allOrNothing
-            // Undoes itself by an error, there being no other way to undo from within.
-            ? "select 1 / (count(*) = ?)::int, 0 from i"
-            : "select segment, number from i");
+        .replace("TABLE", table);
   }
 
   private Set<Place> insertAtOnce(Session session, List<Integer> known) throws SQLException {
-    EntryBatch batch = new EntryBatch(known.size());
     Map<ShardId, Run> runs = new LinkedHashMap<>();
     for (int index : known) {
       Append append = group.get(index);
-      Run run = runs.computeIfAbsent(append.shard(), shard -> run(append));
-      batch.add(run.segment, crc(append), entry(append));
+      runs.computeIfAbsent(append.shard(), shard -> run(append));
     }
-    String table = Tables.entries(cluster.id(), period);
-    try (PreparedStatement insert = session.statement(atOnce(table, allOrNothing))) {
+    return known.size() <= FewEntries.MAX && runs.size() == known.size()
+        ? insertFew(session, known, runs)
+        : insertMany(session, known, runs);
+  }
+
+  /** In the order of segments, which is that of the other way too. */
+  private Set<Place> insertFew(Session session, List<Integer> known, Map<ShardId, Run> runs)
+      throws SQLException {
+    FewEntries few = new FewEntries(cluster);
+    known.stream()
+        .map(group::get)
+        .sorted(Comparator.comparingLong(append -> place(append).segment()))
+        .forEach(append -> add(few, append, Objects.requireNonNull(runs.get(append.shard()))));
+    String text = FewEntries.text(Tables.entries(cluster.id(), period), known.size());
+    try (PreparedStatement insert = session.statement(text + answer(allOrNothing))) {
+      return places(insert, few.set(insert), known.size());
+    }
+  }
+
+  private void add(FewEntries few, Append append, Run run) {
+    few.add(run.shard, run.segment, crc(append), entry(append));
+  }
+
+  private Set<Place> insertMany(Session session, List<Integer> known, Map<ShardId, Run> runs)
+      throws SQLException {
+    EntryBatch batch = new EntryBatch(known.size());
+    for (int index : known) {
+      Append append = group.get(index);
+      batch.add(place(append).segment(), crc(append), entry(append));
+    }
+    String text = atOnce(Tables.entries(cluster.id(), period));
+    try (PreparedStatement insert = session.statement(text + answer(allOrNothing))) {
       int next = set(session, insert, List.copyOf(runs.values()));
       insert.setInt(next++, cluster.id());
       insert.setString(next++, cluster.identity().own());
-      next = batch.set(session, insert, next);
-      if (allOrNothing) {
-        insert.setInt(next, known.size());
-      }
-      return places(insert);
+      return places(insert, batch.set(session, insert, next), known.size());
     }
   }
 
@@ -246,7 +275,10 @@ final class AppendGroup {
         append.shard().toString(), place(append).segment(), append.epoch(), append.number());
   }
 
-  private static Set<Place> places(PreparedStatement insert) throws SQLException {
+  private Set<Place> places(PreparedStatement insert, int next, int expected) throws SQLException {
+    if (allOrNothing) {
+      insert.setInt(next, expected);
+    }
     Set<Place> places = new HashSet<>();
     try (ResultSet rows = insert.executeQuery()) {
       while (rows.next()) {

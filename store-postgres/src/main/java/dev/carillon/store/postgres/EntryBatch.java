@@ -52,6 +52,31 @@ final class EntryBatch {
 
   /** Inserts them all, or fails. */
   void insert(Session session, String table) throws SQLException {
+    if (size == 1) {
+      insertOne(session, table);
+    } else {
+      insertAll(session, table);
+    }
+  }
+
+  /** A large entry is cheaper by itself than through an array; see {@link FewEntries}. */
+  private void insertOne(Session session, String table) throws SQLException {
+    try (PreparedStatement insert =
+        session.statement(
+            "insert into "
+                + table
+                + "(segment, number, epoch, batch, crc, data) values (?, ?, ?, ?, ?, ?)")) {
+      insert.setLong(1, segments[0]);
+      insert.setLong(2, numbers[0]);
+      insert.setLong(3, epochs[0]);
+      insert.setLong(4, batches[0]);
+      insert.setLong(5, crcs[0]);
+      insert.setBytes(6, data[0]);
+      Session.mustChangeOne(insert);
+    }
+  }
+
+  private void insertAll(Session session, String table) throws SQLException {
     try (PreparedStatement insert =
         session.statement(
             "insert into "
