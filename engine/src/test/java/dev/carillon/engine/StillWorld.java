@@ -32,6 +32,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
   private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
+  private long skewMicros;
   private long random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);
   private final List<Runnable> heldCalls = new ArrayList<>();
@@ -128,7 +129,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   long nowMicros() {
-    return micros;
+    return wallMicros();
+  }
+
+  /** Its wall clock is wrong by so much from now on. */
+  void skew(Duration skew) {
+    skewMicros = Micros.ceil(skew);
   }
 
   /** From now on the store does not answer on that channel. */
@@ -310,7 +316,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   @Override
   public long wallMicros() {
-    return micros;
+    return micros + skewMicros;
   }
 
   @Override
