@@ -82,6 +82,11 @@ final class Life implements NodeEnvironment {
       Ledger ledger,
       AttemptJudge judge) {}
 
+  /** Whether there are other nodes. */
+  boolean hasPeers() {
+    return world.climate.nodes > 1;
+  }
+
   /** Which node it is, where there are several. */
   String name() {
     return world.climate.nodes == 1 ? "" : world.climate.nodeId(nodeIndex);

@@ -348,10 +348,14 @@ final class ModelJob {
 
   /**
    * Whether a node may take it for live, though it has ended: the end's writer until it has heard
-   * the store's answer.
+   * the store's answer, and whoever asks that writer.
    */
-  boolean mayLookLive(long incarnation, long sinceNanos) {
-    return live() || endedNanos >= sinceNanos || (endedBy == incarnation && !endTold);
+  boolean mayLookLive(Life asked, long sinceNanos) {
+    boolean writerIsAsked = endedBy == asked.incarnation || asked.hasPeers();
+    return live()
+        || endedNanos >= sinceNanos
+        || (writerIsAsked && !endTold)
+        || (asked.hasPeers() && endToldNanos >= sinceNanos);
   }
 
   boolean live() {

@@ -321,7 +321,7 @@ final class Users {
           Guarantee.ACKNOWLEDGED_IS_DURABLE,
           () -> request + " was to replace or fail, and is told of " + job);
       check(
-          job.mayLookLive(life.incarnation, request.askedNanos) || sameKey,
+          job.mayLookLive(life, request.askedNanos) || sameKey,
           Guarantee.NAMES,
           () -> request + " is told of a job that had ended before: " + job);
     }
@@ -349,7 +349,7 @@ final class Users {
       JobRef ref = Node.ref(why.existing());
       ModelJob holder = ref == null ? null : ledger.job(ref);
       check(
-          holder != null && holder.mayLookLive(life.incarnation, request.askedNanos),
+          holder != null && holder.mayLookLive(life, request.askedNanos),
           Guarantee.NAMES,
           () -> request + " is refused for a job that does not live: " + holder);
     }
