@@ -20,6 +20,7 @@ class PlantedBugTest {
     "acknowledged-before-commit, ACKNOWLEDGED_IS_DURABLE UNKNOWN_IS_SAID",
     "fired-a-tick-early, NEVER_EARLY",
     "wake-raised-too-far, WAKE_TIME",
+    "stand-in-accepts-new-jobs, MEMBERS",
   })
   void plantedBugIsNoticed(String name, String guarantees) {
     PlantedBug bug =

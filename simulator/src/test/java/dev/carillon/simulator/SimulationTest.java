@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SimulationTest {
   private static final Seed FIRST = new Seed(1, 1);
   private static final long SEEDS = 300;
+  private static final long SEEDS_OF_SEVERAL = 30;
 
   @Test
   void everyGuaranteeHoldsForAFewHundredSeeds() {
@@ -24,13 +27,30 @@ class SimulationTest {
   }
 
   @Test
-  void sameSeedGivesTheSameTrace() {
+  void everyGuaranteeHoldsForSeveralNodes() {
+    int threads = Runtime.getRuntime().availableProcessors();
+    for (int nodes : new int[] {3, 5, 7}) {
+      Campaign.Outcome outcome =
+          new Campaign(new Seed(1, nodes), SEEDS_OF_SEVERAL, threads, done -> {}).run();
+
+      assertThat(outcome.failures())
+          .as(
+              "seeds that broke a guarantee; replay: ./carillon simulate --nodes N --seed S --trace")
+          .extracting(f -> f.result().seed() + " of " + nodes + ": " + f.violation())
+          .isEmpty();
+      assertThat(outcome.weak()).as("seeds with too few jobs, events or faults").isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4})
+  void sameSeedGivesTheSameTrace(int nodes) {
     for (long number = 7; number < 12; number++) {
-      Seed seed = new Seed(number, 1);
+      Seed seed = new Seed(number, nodes);
       List<String> once = new ArrayList<>();
       List<String> again = new ArrayList<>();
-      Simulation.Result first = new Simulation(seed, new FaultTable(1), once::add).run();
-      Simulation.Result second = new Simulation(seed, new FaultTable(1), again::add).run();
+      Simulation.Result first = new Simulation(seed, new FaultTable(nodes), once::add).run();
+      Simulation.Result second = new Simulation(seed, new FaultTable(nodes), again::add).run();
 
       assertThat(again).isEqualTo(once);
       assertThat(second.hash()).isEqualTo(first.hash());
