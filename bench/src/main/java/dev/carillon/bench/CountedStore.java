@@ -10,6 +10,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -17,12 +18,16 @@ import org.jspecify.annotations.Nullable;
 final class CountedStore implements Store {
   private final Store store;
   private final Journals journals;
+  private final Records records;
   private final LongAdder groups = new LongAdder();
   private final LongAdder entries = new LongAdder();
   private final LongAdder bytes = new LongAdder();
   private final LongAdder appendNanos = new LongAdder();
   private final LongAdder reads = new LongAdder();
   private final LongAdder listings = new LongAdder();
+  private final LongAdder headChanges = new LongAdder();
+  private final LongAdder recordReads = new LongAdder();
+  private final LongAdder recordChanges = new LongAdder();
 
   /**
    * Calls so far.
@@ -33,8 +38,20 @@ final class CountedStore implements Store {
    * @param appendNanos how long the group commits took
    * @param reads of journals
    * @param listings of shards
+   * @param headChanges shards made, claimed, released and so on; not appends
+   * @param recordReads of records, one by one or in lists
+   * @param recordChanges of records, beats among them
    */
-  record Calls(long groups, long entries, long bytes, long appendNanos, long reads, long listings) {
+  record Calls(
+      long groups,
+      long entries,
+      long bytes,
+      long appendNanos,
+      long reads,
+      long listings,
+      long headChanges,
+      long recordReads,
+      long recordChanges) {
     Calls since(Calls before) {
       return new Calls(
           groups - before.groups,
@@ -42,18 +59,30 @@ final class CountedStore implements Store {
           bytes - before.bytes,
           appendNanos - before.appendNanos,
           reads - before.reads,
-          listings - before.listings);
+          listings - before.listings,
+          headChanges - before.headChanges,
+          recordReads - before.recordReads,
+          recordChanges - before.recordChanges);
     }
   }
 
   CountedStore(Store store) {
     this.store = store;
     this.journals = new CountedJournals(store.journals());
+    this.records = new CountedRecords(store.records());
   }
 
   Calls calls() {
     return new Calls(
-        groups.sum(), entries.sum(), bytes.sum(), appendNanos.sum(), reads.sum(), listings.sum());
+        groups.sum(),
+        entries.sum(),
+        bytes.sum(),
+        appendNanos.sum(),
+        reads.sum(),
+        listings.sum(),
+        headChanges.sum(),
+        recordReads.sum(),
+        recordChanges.sum());
   }
 
   @Override
@@ -73,7 +102,7 @@ final class CountedStore implements Store {
 
   @Override
   public Records records() {
-    return store.records();
+    return records;
   }
 
   @Override
@@ -128,11 +157,13 @@ final class CountedStore implements Store {
 
     @Override
     public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
+      headChanges.increment();
       return journals.create(shard, home, wakeMicros, summary);
     }
 
     @Override
     public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
+      headChanges.increment();
       return journals.claim(shard, expectedEpoch, owner);
     }
 
@@ -143,16 +174,19 @@ final class CountedStore implements Store {
 
     @Override
     public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
+      headChanges.increment();
       return journals.lowerWake(shard, epoch, wakeMicros);
     }
 
     @Override
     public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
+      headChanges.increment();
       return journals.seal(shard, epoch, summary);
     }
 
     @Override
     public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
+      headChanges.increment();
       return journals.release(shard, epoch, expectedTail, summary);
     }
 
@@ -164,22 +198,57 @@ final class CountedStore implements Store {
 
     @Override
     public Outcome<Head> publish(Publication publication) {
+      headChanges.increment();
       return journals.publish(publication);
     }
 
     @Override
     public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
+      headChanges.increment();
       return journals.dropGenerations(shard, epoch, oldest);
     }
 
     @Override
     public Outcome<Boolean> drop(ShardId shard, long epoch) {
+      headChanges.increment();
       return journals.drop(shard, epoch);
     }
 
     @Override
     public Outcome<Head> head(ShardId shard) {
       return journals.head(shard);
+    }
+  }
+
+  private final class CountedRecords implements Records {
+    private final Records records;
+
+    CountedRecords(Records records) {
+      this.records = records;
+    }
+
+    @Override
+    public Outcome<Optional<Stored>> get(String key) {
+      recordReads.increment();
+      return records.get(key);
+    }
+
+    @Override
+    public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
+      recordReads.increment();
+      return records.list(prefix, afterKey, limit);
+    }
+
+    @Override
+    public List<Outcome<Stamp>> apply(List<Change> changes) {
+      recordChanges.add(changes.size());
+      return records.apply(changes);
+    }
+
+    @Override
+    public Outcome<Boolean> resolve(Change unknown) {
+      recordChanges.increment();
+      return records.resolve(unknown);
     }
   }
 }

@@ -38,7 +38,10 @@ final class LatencyCommand implements Callable<Integer> {
     options.positive("--samples", samples);
     options.positive("--rate", rate);
     report.title("latency");
-    report.setting("idle", samples + " jobs each, due 1–50 ms ahead, one at a time, in turn");
+    report.setting(
+        "idle",
+        "%d jobs each, due %d–%d ms ahead, one at a time, in turn"
+            .formatted(samples, leastAheadMillis(), leastAheadMillis() + 49));
     report.setting("loaded", rate + " jobs/s for " + options.seconds + " s, due 20–200 ms ahead");
     try (StorePlace place = StorePlace.of(options)) {
       report.setting(options.store.word(), place.settings());
@@ -52,13 +55,18 @@ final class LatencyCommand implements Callable<Integer> {
     return report.verdict();
   }
 
+  /** A commit on a server goes there and back. */
+  private int leastAheadMillis() {
+    return options.store == RunOptions.Kind.POSTGRES ? 20 : 1;
+  }
+
   private static Carillon open(StorePlace place) {
     return Carillon.open(place.newAddress("latency"));
   }
 
   private void idle(Report report, Carillon carillon) throws InterruptedException {
     String scenario = "latency, idle";
-    SingleStarts starts = new SingleStarts(carillon);
+    SingleStarts starts = new SingleStarts(carillon, 1_000L * leastAheadMillis());
     try {
       report.progress("warming up");
       starts.warmUp();
@@ -96,13 +104,15 @@ final class LatencyCommand implements Callable<Integer> {
     report.figure(Figure.of(scenario, "jobs measured", lateness.size(), "jobs"));
     report.figure(Figure.of(scenario, "rate", starts.perSecond(), "jobs/s"));
     report.figure(figure(scenario, "lateness p50", lateness.percentile(50)));
-    report.figure(
-        figure(scenario, "lateness p99", lateness.percentile(99))
-            .held(Bound.atMost(LOADED_P99_MILLIS)));
+    Figure p99 = figure(scenario, "lateness p99", lateness.percentile(99));
+    boolean bounded = options.store != RunOptions.Kind.POSTGRES; // a server is shared: idle only
+    report.figure(bounded ? p99.held(Bound.atMost(LOADED_P99_MILLIS)) : p99);
     report.figure(figure(scenario, "lateness max", lateness.max()));
     report.figure(
         figure(scenario, "earliest start after its time", lateness.min()).held(Bound.atLeast(0)));
-    report.fact(scenario, "the rate was kept", starts.perSecond() >= 0.98 * rate);
+    if (bounded) {
+      report.fact(scenario, "the rate was kept", starts.perSecond() >= 0.98 * rate);
+    }
   }
 
   private static Figure figure(String scenario, String metric, long nanos) {

@@ -12,9 +12,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, latency, memory, history, fairness and cron, each against its bound.",
+        "Throughput, latency, memory, history, fairness, churn and cron, each against its bound.",
     subcommands = {
       ThroughputCommand.class,
+      CompareCommand.class,
+      ChurnCommand.class,
       LatencyCommand.class,
       PendingCommand.class,
       HistoryCommand.class,
@@ -48,7 +50,7 @@ public final class Main {
    * @param args the command line
    */
   public static void main(String[] args) {
-    QUIET.forEach(logger -> logger.setLevel(Level.WARNING));
+    QUIET.forEach(logger -> logger.setLevel(Level.SEVERE));
     System.exit(run(args));
   }
 

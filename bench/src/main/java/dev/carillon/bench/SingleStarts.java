@@ -17,18 +17,25 @@ final class SingleStarts {
   private static final TaskType<Long> TICK = TaskType.of("tick", Long.class);
   private static final int WARM_UP = 50_000;
   private static final int WARM_UP_AT_ONCE = 500;
-  private static final long LEAST_AHEAD_MICROS = 1_000;
-  private static final long MOST_AHEAD_MICROS = 50_000;
+  private static final long SPREAD_MICROS = 49_000;
 
   private final Carillon carillon;
+  private final long leastAheadMicros;
   private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
   private final BlockingQueue<Long> started = new LinkedBlockingQueue<>();
   private final SplittableRandom random = new SplittableRandom(42);
   private Samples carillonLateness = new Samples();
   private Samples executorLateness = new Samples();
 
-  SingleStarts(Carillon carillon) {
+  /**
+   * Nothing has started yet.
+   *
+   * @param leastAheadMicros how far ahead jobs are due at the least: longer than a commit takes, or
+   *     it is the commit that is measured
+   */
+  SingleStarts(Carillon carillon, long leastAheadMicros) {
     this.carillon = carillon;
+    this.leastAheadMicros = leastAheadMicros;
     carillon.handle(TICK, (dueMicros, job) -> started.add(WallClock.nanosSince(dueMicros)));
     executor.prestartAllCoreThreads();
   }
@@ -57,7 +64,7 @@ final class SingleStarts {
   }
 
   private long nextDueMicros() {
-    return WallClock.micros() + random.nextLong(LEAST_AHEAD_MICROS, MOST_AHEAD_MICROS);
+    return WallClock.micros() + leastAheadMicros + random.nextLong(SPREAD_MICROS);
   }
 
   private long byCarillon(long dueMicros) throws InterruptedException {

@@ -33,13 +33,14 @@ interface StorePlace extends AutoCloseable {
   static StorePlace of(RunOptions options) {
     return switch (options.store) {
       case SQLITE -> new FilePlace(Workspace.in(options.dir));
-      case POSTGRES -> server(Workspace.in(options.dir));
+      case POSTGRES -> server(options);
       case MEMORY -> new MemoryPlace();
     };
   }
 
   /** A server of its own, whose program and data are removed with it. */
-  private static StorePlace server(Workspace workspace) {
+  static ServerPlace server(RunOptions options) {
+    Workspace workspace = Workspace.in(options.dir);
     try {
       return new ServerPlace(workspace, PostgresServer.start(workspace.folder(), "server"));
     } catch (RuntimeException e) {

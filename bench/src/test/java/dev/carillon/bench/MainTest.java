@@ -31,6 +31,45 @@ class MainTest {
   }
 
   @Test
+  void throughputOnAServerStandsBesidePlainInserts() throws Exception {
+    List<JsonNode> figures =
+        run("throughput", "--store=postgres", "--seconds=1", "--warmup=1", "--rounds=1");
+    assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
+    assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
+    assertThat(figures)
+        .allSatisfy(
+            figure ->
+                assertThat(figure.get("settings").get("postgres").asString())
+                    .contains("fsync=on", "synchronous_commit=on", "full_page_writes=on"));
+  }
+
+  @Test
+  void aBacklogIsBurntDownBesideAPeer() throws Exception {
+    List<JsonNode> figures =
+        run("compare", "--scenario=burn-down", "--peer=db-scheduler", "--jobs=2000", "--rounds=2");
+    assertThat(values(figures, "burn-down", "nothing is left")).hasSize(4).containsOnly(1.0);
+    assertThat(values(figures, "burn-down", "ratio_to_peer")).hasSize(1);
+  }
+
+  @Test
+  void churnLeavesNoDeadRowsOfJobs() throws Exception {
+    List<JsonNode> figures = run("churn", "--minutes=1", "--warmup=1", "--producers=8");
+    assertThat(values(figures, "churn", "the old transaction was open")).containsOnly(1.0);
+    JsonNode dead =
+        figures.stream()
+            .filter(figure -> figure.get("metric").asString().equals("dead rows"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(dead.get("verdict").asString()).as(dead.toString()).isEqualTo("PASS");
+  }
+
+  @Test
+  void aStoreThatABenchmarkDoesNotKnowIsRefused() {
+    assertThat(Main.run("backlog", "--store=postgres")).isEqualTo(2);
+    assertThat(Main.run("pending", "--store=postgres")).isEqualTo(2);
+  }
+
+  @Test
   void throughputInMemoryStandsBesideItsFloor() throws Exception {
     List<JsonNode> figures =
         run(

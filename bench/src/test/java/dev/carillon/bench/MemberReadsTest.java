@@ -1,0 +1,82 @@
+package dev.carillon.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.TaskType;
+import dev.carillon.fixture.PostgresServer;
+import dev.carillon.store.postgres.PostgresOptions;
+import dev.carillon.store.postgres.PostgresStore;
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+
+/** What a member of a cluster reads goes by its beats, and not by its jobs. */
+class MemberReadsTest {
+  private static final TaskType<Integer> COUNT = TaskType.of("count", Integer.class);
+  private static final int BEATS = 8;
+
+  /** The members, and the mail. */
+  private static final int READS_A_BEAT = 2;
+
+  /** One of each may have been under way when the counting began. */
+  private static final int READS_UNDER_WAY = 2;
+
+  /**
+   * Four in each horizon of a minute; a window of a few beats takes seconds, on a busy machine
+   * more.
+   */
+  private static final int LISTINGS = 3;
+
+  private static final int LEAST_JOBS = 500;
+  private static final Duration AT_MOST = Duration.ofMinutes(2);
+
+  private final LongAdder ran = new LongAdder();
+
+  @Test
+  void aMemberReadsAsMuchWithJobsAsWithout() throws InterruptedException {
+    CountedStore store =
+        new CountedStore(
+            PostgresStore.open(
+                PostgresOptions.at(PostgresServer.shared().url()).schema("reads").build()));
+    try (Carillon carillon = Carillon.builder().store(store).open()) {
+      carillon.handle(COUNT, (number, job) -> ran.increment());
+      carillon.schedule(COUNT.job(0));
+      await().atMost(AT_MOST).until(() -> ran.sum() == 1);
+      CountedStore.Calls idle = beats(store);
+      assertSteady(idle);
+
+      Producers producers = producers(carillon);
+      producers.start();
+      await().atMost(AT_MOST).until(() -> ran.sum() > LEAST_JOBS);
+      long before = ran.sum();
+      CountedStore.Calls busy = beats(store);
+      long jobs = ran.sum() - before;
+      producers.stop();
+      assertThat(jobs).as("jobs that ran meanwhile").isGreaterThan(LEAST_JOBS);
+      assertSteady(busy);
+      assertThat(busy.recordChanges()).as("beats").isLessThan(jobs);
+    }
+  }
+
+  private Producers producers(Carillon carillon) {
+    var crowd = new Producers.Crowd(Producers.Mode.BLOCKING, 16, 16, 10_000, 64);
+    return new Producers(carillon, crowd, number -> COUNT.job((int) number), ran::sum);
+  }
+
+  private static void assertSteady(CountedStore.Calls calls) {
+    assertThat(calls.reads()).as("reads of journals").isZero();
+    assertThat(calls.listings()).as("listings of shards").isLessThanOrEqualTo(LISTINGS);
+    assertThat(calls.recordReads())
+        .as("reads of records in %d beats", calls.recordChanges())
+        .isLessThanOrEqualTo(READS_A_BEAT * calls.recordChanges() + READS_UNDER_WAY);
+  }
+
+  /** What the store is asked while the node beats a few times. */
+  private static CountedStore.Calls beats(CountedStore store) {
+    CountedStore.Calls before = store.calls();
+    await().atMost(AT_MOST).until(() -> store.calls().since(before).recordChanges() >= BEATS);
+    return store.calls().since(before);
+  }
+}
