@@ -9,9 +9,13 @@ import dev.carillon.store.Records;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
+import dev.carillon.store.Transactions;
+import java.sql.Connection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongPredicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the calls that a store gets and passes them on. */
@@ -28,6 +32,7 @@ final class CountedStore implements Store {
   private final LongAdder headChanges = new LongAdder();
   private final LongAdder recordReads = new LongAdder();
   private final LongAdder recordChanges = new LongAdder();
+  private final LongAdder inboxReads = new LongAdder();
 
   /**
    * Calls so far.
@@ -41,6 +46,7 @@ final class CountedStore implements Store {
    * @param headChanges shards made, claimed, released and so on; not appends
    * @param recordReads of records, one by one or in lists
    * @param recordChanges of records, beats among them
+   * @param inboxReads looks for jobs that transactions of users have written
    */
   record Calls(
       long groups,
@@ -51,7 +57,8 @@ final class CountedStore implements Store {
       long listings,
       long headChanges,
       long recordReads,
-      long recordChanges) {
+      long recordChanges,
+      long inboxReads) {
     Calls since(Calls before) {
       return new Calls(
           groups - before.groups,
@@ -62,7 +69,8 @@ final class CountedStore implements Store {
           listings - before.listings,
           headChanges - before.headChanges,
           recordReads - before.recordReads,
-          recordChanges - before.recordChanges);
+          recordChanges - before.recordChanges,
+          inboxReads - before.inboxReads);
     }
   }
 
@@ -82,7 +90,8 @@ final class CountedStore implements Store {
         listings.sum(),
         headChanges.sum(),
         recordReads.sum(),
-        recordChanges.sum());
+        recordChanges.sum(),
+        inboxReads.sum());
   }
 
   @Override
@@ -106,6 +115,25 @@ final class CountedStore implements Store {
   }
 
   @Override
+  public Transactions transactions() {
+    return new CountedTransactions(store.transactions());
+  }
+
+  private List<Outcome<Long>> appended(List<Append> group, Supplier<List<Outcome<Long>>> call) {
+    groups.increment();
+    entries.add(group.size());
+    for (Append append : group) {
+      bytes.add(append.data().length);
+    }
+    long start = System.nanoTime();
+    try {
+      return call.get();
+    } finally {
+      appendNanos.add(System.nanoTime() - start);
+    }
+  }
+
+  @Override
   public Doorbells doorbells() {
     return store.doorbells();
   }
@@ -124,17 +152,7 @@ final class CountedStore implements Store {
 
     @Override
     public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
-      groups.increment();
-      entries.add(group.size());
-      for (Append append : group) {
-        bytes.add(append.data().length);
-      }
-      long start = System.nanoTime();
-      try {
-        return journals.append(group, allOrNothing);
-      } finally {
-        appendNanos.add(System.nanoTime() - start);
-      }
+      return appended(group, () -> journals.append(group, allOrNothing));
     }
 
     @Override
@@ -249,6 +267,47 @@ final class CountedStore implements Store {
     public Outcome<Boolean> resolve(Change unknown) {
       recordChanges.increment();
       return records.resolve(unknown);
+    }
+  }
+
+  private final class CountedTransactions implements Transactions {
+    private final Transactions transactions;
+
+    CountedTransactions(Transactions transactions) {
+      this.transactions = transactions;
+    }
+
+    @Override
+    public void write(Connection connection, List<Draft> drafts) {
+      transactions.write(connection, drafts);
+    }
+
+    @Override
+    public Answer complete(Connection connection, Completion completion) {
+      return transactions.complete(connection, completion);
+    }
+
+    @Override
+    public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
+      inboxReads.increment();
+      return transactions.take(taker, free, maxRows, maxBytes);
+    }
+
+    @Override
+    public Outcome<Optional<Row>> find(String ticket) {
+      inboxReads.increment();
+      return transactions.find(ticket);
+    }
+
+    @Override
+    public List<Outcome<Long>> append(
+        List<Append> group, List<Rider> riders, boolean allOrNothing) {
+      return appended(group, () -> transactions.append(group, riders, allOrNothing));
+    }
+
+    @Override
+    public Outcome<List<Settled>> settle(List<Place> jobs) {
+      return transactions.settle(jobs);
     }
   }
 }

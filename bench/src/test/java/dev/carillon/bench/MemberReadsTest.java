@@ -20,6 +20,9 @@ class MemberReadsTest {
   /** The members, and the mail. */
   private static final int READS_A_BEAT = 2;
 
+  /** Where the store has a push, a poll stands behind it. */
+  private static final int INBOX_LOOKS_A_BEAT = 1;
+
   /** One of each may have been under way when the counting began. */
   private static final int READS_UNDER_WAY = 2;
 
@@ -68,6 +71,9 @@ class MemberReadsTest {
   private static void assertSteady(CountedStore.Calls calls) {
     assertThat(calls.reads()).as("reads of journals").isZero();
     assertThat(calls.listings()).as("listings of shards").isLessThanOrEqualTo(LISTINGS);
+    assertThat(calls.inboxReads())
+        .as("looks into the inbox in %d beats", calls.recordChanges())
+        .isLessThanOrEqualTo(INBOX_LOOKS_A_BEAT * calls.recordChanges() + READS_UNDER_WAY);
     assertThat(calls.recordReads())
         .as("reads of records in %d beats", calls.recordChanges())
         .isLessThanOrEqualTo(READS_A_BEAT * calls.recordChanges() + READS_UNDER_WAY);
