@@ -2,6 +2,7 @@ package dev.carillon.store;
 
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
+import java.sql.Connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,6 +13,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -203,6 +205,15 @@ public final class FaultyStore implements Store {
   @Override
   public Doorbells doorbells() {
     return store.doorbells();
+  }
+
+  /**
+   * Those of the wrapped store. Calls in users' transactions are theirs and meet no fault; of the
+   * others each meets, and counts as, the fault of the call that it is most like.
+   */
+  @Override
+  public Transactions transactions() {
+    return new FaultyTransactions(store.transactions());
   }
 
   /** Closes the wrapped store; calls still waiting are lost. */
@@ -419,6 +430,53 @@ public final class FaultyStore implements Store {
     @Override
     public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
       return call(Operation.RECORDS_LIST, () -> records.list(prefix, afterKey, limit));
+    }
+  }
+
+  private final class FaultyTransactions implements Transactions {
+
+    private final Transactions transactions;
+
+    FaultyTransactions(Transactions transactions) {
+      this.transactions = transactions;
+    }
+
+    @Override
+    public void write(Connection connection, List<Draft> drafts) {
+      transactions.write(connection, drafts);
+    }
+
+    @Override
+    public Answer complete(Connection connection, Completion completion) {
+      return transactions.complete(connection, completion);
+    }
+
+    @Override
+    public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
+      return call(Operation.RECORDS_APPLY, () -> transactions.take(taker, free, maxRows, maxBytes));
+    }
+
+    @Override
+    public Outcome<Optional<Row>> find(String ticket) {
+      return call(Operation.RECORDS_GET, () -> transactions.find(ticket));
+    }
+
+    @Override
+    public List<Outcome<Long>> append(
+        List<Append> group, List<Rider> riders, boolean allOrNothing) {
+      List<Append> kept = List.copyOf(group);
+      List<Rider> along = List.copyOf(riders);
+      Fault fault = decide(Operation.APPEND, kept.stream().noneMatch(Append::urgent));
+      return performAll(
+          Operation.APPEND,
+          fault,
+          kept.size(),
+          () -> transactions.append(kept, along, allOrNothing));
+    }
+
+    @Override
+    public Outcome<List<Settled>> settle(List<Place> jobs) {
+      return call(Operation.RECORDS_GET, () -> transactions.settle(jobs));
     }
   }
 }
