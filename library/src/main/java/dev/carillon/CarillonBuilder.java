@@ -14,6 +14,7 @@ import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +40,8 @@ public final class CarillonBuilder {
   private static final long MOST_WAITING_BYTES = 1L << 38;
 
   private static final Duration LONGEST = Duration.ofDays(36_500);
+
+  private static final int MOST_NODE_ID_BYTES = 200;
 
   /** How many signs of life a node gives within the time after which it is dead. */
   private static final int BEATS = 5;
@@ -165,7 +168,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder nodeId(String nodeId) {
-    return nodeId(NodeIdProvider.of(text("nodeId", nodeId)));
+    return nodeId(NodeIdProvider.of(nodeId("nodeId", nodeId)));
   }
 
   /**
@@ -562,7 +565,7 @@ public final class CarillonBuilder {
     boolean shared = isShared(opened);
     NodeIdProvider ids =
         nodeIds != null ? nodeIds : shared ? NodeIdProvider.hostName() : NodeIdProvider.of("local");
-    String nodeId = text("nodeId", ids.nodeId());
+    String nodeId = nodeId("nodeId", ids.nodeId());
     NodeOptions defaults = NodeOptions.of(nodeId, incarnation);
     return new NodeOptions(
         nodeId,
@@ -598,6 +601,16 @@ public final class CarillonBuilder {
     Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
     return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns);
+  }
+
+  private static String nodeId(String what, String value) {
+    text(what, value);
+    int bytes = value.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > MOST_NODE_ID_BYTES || !StandardCharsets.UTF_8.newEncoder().canEncode(value)) {
+      throw bad(
+          what, '"' + value + '"', "text of at most " + MOST_NODE_ID_BYTES + " bytes in UTF-8");
+    }
+    return value;
   }
 
   private static String text(String what, String value) {

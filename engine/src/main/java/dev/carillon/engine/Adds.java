@@ -585,6 +585,9 @@ final class Adds {
               ShardJob live = shard.job(job.number());
               if (live != null) {
                 exists(request, value, shard, live);
+              } else if (shard.isBehind(job.number())) {
+                shards.lost(shard);
+                examine(request);
               } else {
                 notLive(request, record, job);
               }
@@ -686,6 +689,11 @@ final class Adds {
           @Override
           public void use(Shard shard) {
             ShardJob live = shard.job(job.number());
+            if (live == null && shard.isBehind(job.number())) {
+              shards.lost(shard);
+              answer.accept(new Outcome.Unavailable<>("the shard is changing hands"));
+              return;
+            }
             if (live == null) {
               none();
               return;

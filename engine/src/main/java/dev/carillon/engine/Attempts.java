@@ -458,6 +458,16 @@ final class Attempts implements Dispatcher.Starter {
     }
   }
 
+  /** Whether the outcome of an attempt of the shard's jobs is open: hung handlers do not count. */
+  boolean isOpen(Shard shard) {
+    for (Attempt attempt : running.all()) {
+      if (!attempt.settled && attempt.job().shard == shard) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void interruptAll() {
     for (Attempt attempt : running.all()) {
       env.runner().interrupt(attempt);
@@ -488,6 +498,8 @@ final class Attempts implements Dispatcher.Starter {
     }
     switch (outcome) {
       case AttemptOutcome.Succeeded(byte[] result) -> succeeded(attempt, result);
+      case AttemptOutcome.Failed failed when attempt.stopCause == Attempt.StopCause.FENCED ->
+          interrupted(attempt); // it was told to stop, which says nothing about its job
       case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
           failedOrStopped(attempt, error.on(options.nodeId()), verdict);
       case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
@@ -497,17 +509,19 @@ final class Attempts implements Dispatcher.Starter {
         env.metrics().count("attempts.too.late", 1);
         asIfNotMade(attempt);
       }
-      case AttemptOutcome.Interrupted interrupted -> {
-        if (attempt.job().cancelRequested()) {
-          cancelled(attempt, null);
-        } else if (attempt.stopReason != null) {
-          occurred(attempt, JobState.FAILED, null, attempt.stopReason);
-        } else {
-          asIfNotMade(attempt);
-        }
-      }
+      case AttemptOutcome.Interrupted interrupted -> interrupted(attempt);
     }
     return true;
+  }
+
+  private void interrupted(Attempt attempt) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, null);
+    } else if (attempt.stopReason != null) {
+      occurred(attempt, JobState.FAILED, null, attempt.stopReason);
+    } else {
+      asIfNotMade(attempt);
+    }
   }
 
   // ---- completed by a transaction

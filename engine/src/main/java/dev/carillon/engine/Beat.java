@@ -125,13 +125,16 @@ final class Beat {
         NodeEnvironment.Channel.BEAT,
         store -> store.records().apply(List.of(sent.change())).getFirst(),
         outcome -> {
-          switch (outcome) {
-            case Outcome.Ok<Stamp> ok -> acknowledge(sent);
-            case Outcome.Unknown<Stamp> lost -> unknown = sent;
-            case Outcome.Conflict<Stamp> other -> lookUpOwn();
-            default -> {}
+          try {
+            switch (outcome) {
+              case Outcome.Ok<Stamp> ok -> acknowledge(sent);
+              case Outcome.Unknown<Stamp> lost -> unknown = sent;
+              case Outcome.Conflict<Stamp> other -> lookUpOwn();
+              default -> {}
+            }
+          } finally {
+            then.answered(sent.nanos());
           }
-          then.answered(sent.nanos());
         });
   }
 
@@ -144,10 +147,13 @@ final class Beat {
           if (resolved) {
             unknown = null;
           }
-          if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect) && inEffect) {
-            acknowledge(sent);
+          try {
+            if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect) && inEffect) {
+              acknowledge(sent);
+            }
+          } finally {
+            goOn(resolved ? now() - settings.beat().toNanos() : now());
           }
-          goOn(resolved ? now() - settings.beat().toNanos() : now());
         });
   }
 
@@ -200,6 +206,12 @@ final class Beat {
   long era() {
     fenceIfLate();
     return era;
+  }
+
+  /** Beats no more. */
+  void stop() {
+    over = true;
+    member = false;
   }
 
   /**

@@ -19,6 +19,7 @@ import java.util.Optional;
 final class ControlVersion {
   static final String KEY = Beat.PREFIX + "~controls";
 
+  private final NodeEnvironment env;
   private final RecordChanges records;
   private final Beat beat;
   private final Host host;
@@ -36,9 +37,13 @@ final class ControlVersion {
     long actedOnByAll();
   }
 
-  private record Waiting(long version, Runnable done) {}
+  /**
+   * @param sinceNanos only a look that was sent after it tells who is there
+   */
+  private record Waiting(long version, long sinceNanos, Runnable done) {}
 
-  ControlVersion(RecordChanges records, Beat beat, Host host) {
+  ControlVersion(NodeEnvironment env, RecordChanges records, Beat beat, Host host) {
+    this.env = env;
     this.records = records;
     this.beat = beat;
     this.host = host;
@@ -83,8 +88,7 @@ final class ControlVersion {
               value,
               inEffect -> {
                 if (inEffect) {
-                  waiting.add(new Waiting(next, done));
-                  look();
+                  waiting.add(new Waiting(next, env.monotonicNanos(), done));
                 } else {
                   announce(done); // somebody else has just set something
                 }
@@ -92,13 +96,16 @@ final class ControlVersion {
         });
   }
 
-  /** Tells those who waited for what all act on now. */
-  void look() {
+  /** Tells those who waited for what all act on, as a look shows that was sent then. */
+  void look(long sentNanos) {
     if (waiting.isEmpty()) {
       return;
     }
     long all = host.actedOnByAll();
-    List<Waiting> over = waiting.stream().filter(one -> one.version() <= all).toList();
+    List<Waiting> over =
+        waiting.stream()
+            .filter(one -> one.version() <= all && sentNanos - one.sinceNanos() >= 0)
+            .toList();
     waiting.removeAll(over);
     over.forEach(one -> one.done().run());
   }

@@ -215,16 +215,15 @@ final class Dependencies {
 
   /** Another node knows of an end that one of this node's jobs waits for. */
   void told(Letter.Tell letter, Consumer<Outcome<byte[]>> answer) {
-    begin(
-        () ->
-            tell(
-                letter.job(),
-                letter.ended(),
-                letter.state(),
-                told -> {
-                  answer.accept(Outcome.ok(new byte[0]));
-                  over();
-                }));
+    underWay++; // not in line with the own: two nodes would wait for each other
+    tell(
+        letter.job(),
+        letter.ended(),
+        letter.state(),
+        told -> {
+          answer.accept(Outcome.ok(new byte[0]));
+          over();
+        });
   }
 
   private void register(
@@ -323,6 +322,9 @@ final class Dependencies {
             ShardJob job = shard.job(waiter.number());
             if (job != null) {
               tell(shard, job, ended, state, done);
+            } else if (shard.isBehind(waiter.number())) {
+              shards.lost(shard);
+              again(RETRY_NANOS, again);
             } else if (shard.isOnItsWay(waiter.number())) {
               again(RETRY_NANOS, again); // its batch was quicker
             } else {

@@ -25,6 +25,16 @@ interface Directory {
         }
 
         @Override
+        public boolean isProven() {
+          return true;
+        }
+
+        @Override
+        public boolean isNamesake(long incarnation) {
+          return false;
+        }
+
+        @Override
         public long era() {
           return 0;
         }
@@ -38,6 +48,12 @@ interface Directory {
 
   /** Whether no node of this id is there, nor expected back. */
   boolean isForgotten(String nodeId);
+
+  /** Whether what this node has is its own for certain. */
+  boolean isProven();
+
+  /** Whether that incarnation has the same node id as this one. */
+  boolean isNamesake(long incarnation);
 
   /**
    * Another number whenever this node may have been taken for dead: what it was given in an earlier

@@ -33,6 +33,7 @@ public final class Flow {
   private final Dispatcher dispatcher;
   private final Map<Subject, FlowSetting> standards = new HashMap<>();
   private final Map<Subject, Kept> kept = new HashMap<>();
+  private final Map<Subject, Share> limits = new HashMap<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
   private boolean loaded;
 
@@ -200,6 +201,20 @@ public final class Flow {
         });
   }
 
+  /** One share for each, also where its limit goes and comes: there is but one record. */
+  private void share(Subject subject, Gate gate, int limit) {
+    if (limit == 0) {
+      gate.share(null, shares);
+      return;
+    }
+    Share share =
+        limits.computeIfAbsent(
+            subject,
+            s -> new Share(s.recordKey(Shares.RECORDS), gate::running, dispatcher::lookAgain));
+    gate.share(share, shares);
+    shares.limit(share, limit);
+  }
+
   private void apply(Subject subject) {
     FlowSetting setting = get(subject);
     Gate gate =
@@ -210,11 +225,8 @@ public final class Flow {
     boolean paused = gate.paused == null && setting.paused() != null;
     gate.paused = setting.paused();
     gate.limit(setting.limit() != 0 ? setting.limit() : Gate.OPEN);
-    if (setting.limit() == 0) {
-      gate.share(null, shares);
-    } else if (gate.share() == null && shares.isShared()) {
-      String record = subject.recordKey(Shares.RECORDS);
-      gate.share(new Share(record, gate::running, dispatcher::lookAgain), shares);
+    if (shares.isShared()) {
+      share(subject, gate, setting.limit());
     }
     if (setting.rate() == null) {
       gate.rate(null, rates);

@@ -96,7 +96,7 @@ final class Intake {
         add(row);
       }
     }
-    if (!rows.isEmpty() || lookAgain) {
+    if ((!rows.isEmpty() && !takeOwn) || lookAgain) { // what was refused waits for the next ring
       look();
     }
   }

@@ -30,6 +30,11 @@ public record JobRef(ShardId shard, long number) {
     return epoch << COUNTER_BITS | counter;
   }
 
+  /** The epoch under which a number was given. */
+  static long epoch(long number) {
+    return number >>> COUNTER_BITS;
+  }
+
   /** varint start, long incarnation, varint sequence, long number. */
   void write(ByteWriter out) {
     out.varint(shard.startSeconds()).i64(shard.incarnation()).varint(shard.sequence()).i64(number);

@@ -237,8 +237,12 @@ final class Mail {
         Mail::all,
         outcome -> {
           polling = false;
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> letters)) {
-            found(letters);
+          try {
+            if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> letters)) {
+              found(letters);
+            }
+          } catch (RuntimeException e) {
+            env.report("what letters say could not be acted on", e);
           }
           pollIn(pollAgain ? 0 : nanosToNext());
           pollAgain = false;
@@ -274,8 +278,8 @@ final class Mail {
       seen.add(record.key());
       try {
         found(Lying.read(record));
-      } catch (UnknownFormatException | DamagedException | IllegalArgumentException e) {
-        env.report("a letter cannot be read: " + e.getMessage(), null);
+      } catch (RuntimeException e) {
+        env.report("a letter could not be read or served: " + e.getMessage(), e);
       }
     }
     if (letters.size() < MOST_READ) {

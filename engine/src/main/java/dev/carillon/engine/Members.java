@@ -54,6 +54,9 @@ final class Members implements Directory, ControlVersion.Host {
     /** Members came, went or died. */
     void membersChanged();
 
+    /** Whether this node has proven what it has since it was last fenced. */
+    boolean isProven();
+
     /** Operators have set something: it is read and acted on; then {@code done} runs. */
     void controlsChanged(Runnable done);
   }
@@ -98,7 +101,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.settings = settings;
     this.host = host;
     this.beat = new Beat(env, timers, options, settings, host);
-    this.controls = new ControlVersion(records, beat, this);
+    this.controls = new ControlVersion(env, records, beat, this);
     this.writer = env.random() | 1;
   }
 
@@ -137,6 +140,12 @@ final class Members implements Directory, ControlVersion.Host {
     beat.leaving();
   }
 
+  /** Gives no more signs of life, without a word. */
+  void fallSilent() {
+    over = true;
+    beat.stop();
+  }
+
   /** This node has given everything back. */
   void leave(Runnable done) {
     over = true;
@@ -154,8 +163,12 @@ final class Members implements Directory, ControlVersion.Host {
         NodeEnvironment.Channel.BEAT,
         Members::all,
         outcome -> {
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
-            looked(records, sent);
+          try {
+            if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
+              looked(records, sent);
+            }
+          } catch (RuntimeException e) {
+            env.report("what the look at the members showed could not be acted on", e);
           }
           timers.at(Math.max(nextLookNanos(sent), now()), this::look);
         });
@@ -215,7 +228,7 @@ final class Members implements Directory, ControlVersion.Host {
       drawAgain();
       host.membersChanged();
     }
-    controls.look();
+    controls.look(sentNanos);
   }
 
   static Member read(Stored record) {
@@ -223,7 +236,11 @@ final class Members implements Directory, ControlVersion.Host {
       return Member.decode(record.value());
     } catch (UnknownFormatException | DamagedException e) {
       String incarnation = record.key().substring(Beat.PREFIX.length());
-      return Member.unreadable(Long.parseUnsignedLong(incarnation, 16));
+      try {
+        return Member.unreadable(Long.parseUnsignedLong(incarnation, 16));
+      } catch (NumberFormatException strange) {
+        return Member.unreadable(incarnation.hashCode()); // nobody's, and nobody's harm
+      }
     }
   }
 
@@ -362,7 +379,7 @@ final class Members implements Directory, ControlVersion.Host {
    * time to stop since it was dead.
    */
   boolean isOver(long incarnation) {
-    if (!isDead(incarnation)) {
+    if (!hasReadOfLate() || !isDead(incarnation)) {
       return false;
     }
     Peer peer = peers.get(incarnation);
@@ -411,6 +428,17 @@ final class Members implements Directory, ControlVersion.Host {
     }
     Member member = standIns.of(home, shard);
     return member != null && member.incarnation() == options.incarnation();
+  }
+
+  @Override
+  public boolean isProven() {
+    return beat.isMember() && host.isProven();
+  }
+
+  @Override
+  public boolean isNamesake(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer != null && peer.member.nodeId().equals(options.nodeId());
   }
 
   @Override

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +47,9 @@ public final class Node {
 
   private static final long MOST_WATCH = 4_000_000_000L;
   private static final int WATCHED_AT_ONCE = 64;
+
+  /** How often it is looked for what nodes that died left behind of limits. */
+  private static final long SWEEP_NANOS = 300_000_000_000L;
 
   /** How much earlier than by this clock a job may have been due by another node's. */
   private static final long CLOCKS_APART_MICROS = 60_000_000;
@@ -79,7 +83,9 @@ public final class Node {
   private final Mail mail;
   private final Intake intake;
   private final Completions completions;
-  private final Map<JobRef, List<Consumer<JobView>>> watchers = new HashMap<>();
+
+  /** Those looked at longest ago come first. */
+  private final Map<JobRef, List<Consumer<JobView>>> watchers = new LinkedHashMap<>();
 
   /** Jobs of other nodes that are watched here, as they were when they were last looked at. */
   private final Map<JobRef, JobInfo> seenAway = new HashMap<>();
@@ -155,8 +161,20 @@ public final class Node {
     } else {
       members.start();
       mail.start();
+      sweepShares();
     }
     lookAgain();
+  }
+
+  private void sweepShares() {
+    timers.at(
+        env.monotonicNanos() + SWEEP_NANOS,
+        () -> {
+          if (!stopping) {
+            shares.sweep();
+            sweepShares();
+          }
+        });
   }
 
   private void doubleSlots() {
@@ -564,6 +582,12 @@ public final class Node {
       }
     }
     seenAway.keySet().retainAll(watchers.keySet());
+    for (JobRef ref : away) {
+      List<Consumer<JobView>> moved = watchers.remove(ref);
+      if (moved != null) {
+        watchers.put(ref, moved); // behind the others
+      }
+    }
     int[] left = {away.size()};
     for (JobRef ref : away) {
       read(
@@ -750,7 +774,12 @@ public final class Node {
       shards.stop(
           () -> {
             mail.stop();
-            members.leave(done);
+            if (attempts.running() == 0) {
+              members.leave(done);
+            } else {
+              members.fallSilent(); // what still runs holds its limits until the timeout
+              done.run();
+            }
           });
     }
   }
@@ -1205,6 +1234,11 @@ public final class Node {
     }
 
     @Override
+    public boolean isProven() {
+      return proven;
+    }
+
+    @Override
     public void controlsChanged(Runnable done) {
       flow.load(done);
     }
@@ -1231,6 +1265,7 @@ public final class Node {
 
     private void prove(int join) {
       if (join == joins) {
+        shares.fenced(); // others may have taken them until they heard of this node
         // What operators have set meanwhile was not waited to be acted on here.
         shards.prove(() -> flow.load(() -> proven(join)));
       }
@@ -1265,7 +1300,7 @@ public final class Node {
     @Override
     public boolean has(ShardId shard) {
       Shard known = shards.known(shard);
-      return known != null && known.owned();
+      return known != null && known.owned() && (members == null || members.isProven());
     }
 
     @Override
@@ -1329,6 +1364,28 @@ public final class Node {
     @Override
     public void loaded(Shard shard, ShardLoad.Folded load) {
       Node.this.loaded(shard, load);
+    }
+
+    @Override
+    public boolean hasOpenAttempts(Shard shard) {
+      return attempts.isOpen(shard);
+    }
+
+    @Override
+    public void staysHere(Shard shard) {
+      if (shard.fold != null) {
+        List<ShardJob> parked = new ArrayList<>();
+        shard
+            .fold
+            .live()
+            .forEach(
+                job -> {
+                  if (job.isIdle(ShardJob.Phase.READY)) {
+                    parked.add(job);
+                  }
+                });
+        parked.forEach(Node.this::scheduleAgain);
+      }
     }
 
     @Override
@@ -1580,6 +1637,10 @@ public final class Node {
     @Override
     public void over(Attempt attempt) {
       keys.left(attempt);
+      Shard shard = attempt.job().shard;
+      if (shard != null && shard.handingBack) {
+        shards.settle(shard);
+      }
     }
 
     @Override

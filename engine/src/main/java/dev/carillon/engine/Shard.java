@@ -176,6 +176,11 @@ final class Shard {
     return fold != null;
   }
 
+  /** Whether the number was given under a later epoch than this node's: the shard is another's. */
+  boolean isBehind(long number) {
+    return JobRef.epoch(number) > epoch;
+  }
+
   /** The live job of that number, if the shard is loaded and has it. */
   @Nullable ShardJob job(long number) {
     ShardFold loaded = fold;

@@ -70,6 +70,10 @@ final class Shards {
   private boolean headsLooked;
   private boolean stopping;
   private boolean joined;
+
+  /** Every shard goes to others as soon as nothing of it runs. */
+  private boolean leaving;
+
   private final List<Runnable> whenJoined = new ArrayList<>();
   private int claimsALook = FIRST_CLAIMS;
   private int claimsLeft;
@@ -86,6 +90,12 @@ final class Shards {
 
     /** The shard's jobs leave this node's memory. */
     void unloaded(Shard shard, ShardFold fold);
+
+    /** Whether the outcome of an attempt of one of its jobs is open. */
+    boolean hasOpenAttempts(Shard shard);
+
+    /** The shard, of which nothing was started any more, stays with this node. */
+    void staysHere(Shard shard);
 
     /** A loaded shard's time to look after itself. */
     void looked(Shard shard, long nowMicros);
@@ -443,7 +453,11 @@ final class Shards {
         lost(shard);
         if (fenced.epoch() != Head.DROPPED) {
           // Perhaps by a late claim of a start of this node that is over: it is looked for again.
-          host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
+          if (directory == Directory.ALONE) {
+            host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
+          } else {
+            lookSoon();
+          }
         }
       }
       case Outcome.Conflict<Claim> conflict -> lost(shard);
@@ -619,7 +633,7 @@ final class Shards {
           switch (outcome) {
             case Outcome.Ok<Head>(Head head) -> {
               Shard found = known.get(id);
-              if (found == null && !directory.isFree(head)) {
+              if (found == null && (leaving || !directory.isFree(head))) {
                 use.elsewhere(head);
                 return;
               }
@@ -643,7 +657,9 @@ final class Shards {
   }
 
   private void useOwned(Shard shard, Use use) {
-    if (shard.owned()) {
+    if (shard.owned() && !directory.isProven()) {
+      host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwnedAgain(shard.id, use));
+    } else if (shard.owned()) {
       use.use(shard);
     } else if (!stopping) {
       host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(shard.id, use));
@@ -654,7 +670,7 @@ final class Shards {
 
   /** Claims and loads what wakes within the horizon, and lets go of what does not. */
   void look() {
-    if (stopping || !joined) {
+    if (stopping || leaving || !joined) {
       return;
     }
     long now = env.wallMicros();
@@ -707,14 +723,18 @@ final class Shards {
 
   /** True where the shard goes, or is about to go, to another node. */
   private boolean handBackIfAnothers(Shard shard) {
-    if (!shard.handingBack && shard.owned() && directory.isAnothers(shard.home, shard.id)) {
+    boolean goes = leaving || directory.isAnothers(shard.home, shard.id);
+    if (goes && !shard.handingBack && shard.owned()) {
       shard.handingBack = true;
       leaveBucket(shard);
       if (lastForDue == shard) {
         lastForDue = null;
       }
+    } else if (!goes && shard.handingBack) {
+      shard.handingBack = false;
+      host.staysHere(shard);
     }
-    if (shard.handingBack && shard.owned() && shard.quiet() && shard.running == 0) {
+    if (shard.handingBack && shard.quiet() && !host.hasOpenAttempts(shard)) {
       env.metrics().count("shards.handed.back", 1);
       release(shard, () -> {});
     }
@@ -827,6 +847,9 @@ final class Shards {
   }
 
   private void claimIfIdle(Head head) {
+    if (leaving) {
+      return;
+    }
     Shard own = known.get(head.shard());
     if (own != null && own.owned() && head.epoch() > own.epoch) {
       lost(own); // taken by one who had not heard yet that this node is back
@@ -838,7 +861,8 @@ final class Shards {
       return;
     }
     if (!directory.isFree(head)) {
-      lookSoon |= head.home().equals(options.nodeId()); // its stand-in is about to give it back
+      // its stand-in is about to give it back
+      lookSoon |= head.home().equals(options.nodeId()) && !directory.isNamesake(head.owner());
       return;
     }
     Optional<Summary> summary = Summary.read(head);
@@ -1056,6 +1080,10 @@ final class Shards {
   }
 
   void releaseAs(Shard shard, Summary summary, Consumer<Head> done) {
+    releaseAs(shard, summary, done, () -> {});
+  }
+
+  private void releaseAs(Shard shard, Summary summary, Consumer<Head> done, Runnable ifLost) {
     shard.ownership = Shard.Ownership.LEAVING;
     if (summary.drained() || !summary.replaced().isEmpty()) {
       retention.noteHistory();
@@ -1068,7 +1096,9 @@ final class Shards {
           forget(shard);
           done.accept(head);
         },
-        shard);
+        shard,
+        ifLost,
+        null);
   }
 
   private void unload(Shard shard) {
@@ -1150,6 +1180,10 @@ final class Shards {
   /** Begins nothing more that rewrites a shard. */
   void beginStop() {
     packs.stop();
+    if (directory != Directory.ALONE) {
+      leaving = true;
+      List.copyOf(known.values()).forEach(this::handBackIfAnothers);
+    }
   }
 
   /** Whether a shard is changing hands or generations, to be packed. */
@@ -1163,22 +1197,22 @@ final class Shards {
     stopping = true;
     List<Shard> quiet = new ArrayList<>();
     for (Shard shard : known.values()) {
-      if (shard.quiet()) {
+      if (shard.quiet() && (directory == Directory.ALONE || !host.hasOpenAttempts(shard))) {
         quiet.add(shard);
       }
     }
     int[] left = {quiet.size()};
+    Runnable one =
+        () -> {
+          if (--left[0] <= 0) {
+            done.run();
+          }
+        };
     if (quiet.isEmpty()) {
-      done.run();
+      one.run();
     }
     for (Shard shard : quiet) {
-      release(
-          shard,
-          () -> {
-            if (--left[0] == 0) {
-              done.run();
-            }
-          });
+      releaseAs(shard, summary(shard), head -> one.run(), one);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits of all nodes together. A limit has a record that says how much of it which incarnation
@@ -33,6 +35,7 @@ final class Shares {
   private static final long POLL_NANOS = 250_000_000;
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int MOST_DOUBLINGS = 3;
+  private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
@@ -78,9 +81,20 @@ final class Shares {
     }
   }
 
+  /** The limit is another. */
+  void limit(Share share, int limit) {
+    if (share.limit != limit) {
+      share.limit = limit;
+      share.full = false;
+      if (share.granted > 0 || share.wanted > 0) {
+        step(share);
+      }
+    }
+  }
+
   /** One that was in use is not any more. */
   void freed(Share share) {
-    if (share.owed > 0) {
+    if (share.owed > 0 || share.granted > share.limit) {
       step(share);
     } else {
       lookIn(share, LINGER_NANOS);
@@ -130,13 +144,17 @@ final class Shares {
 
   private void read(Share share) {
     share.busy = true;
+    share.stale = false;
     records.get(
         share.record,
         found -> {
           share.busy = false;
-          share.stale = false;
-          remember(share, found);
-          decide(share);
+          if (share.stale) {
+            read(share); // others may have taken it since it was read
+          } else {
+            remember(share, found);
+            decide(share);
+          }
         });
   }
 
@@ -159,7 +177,8 @@ final class Shares {
   private void decide(Share share) {
     int inUse = share.inUse.getAsInt();
     share.owed = owed(share);
-    int kept = Math.min(share.granted, Math.max(inUse, share.granted - share.owed));
+    int most = Math.min(share.granted - share.owed, share.limit);
+    int kept = Math.min(share.granted, Math.max(inUse, most));
     int target = kept;
     if (share.wanted == 0) {
       target = inUse == 0 ? 0 : kept;
@@ -173,14 +192,23 @@ final class Shares {
 
   /** What is left of the limit for this node: those who wait longer come first. */
   private static int free(Share share) {
+    int contenders = contenders(share);
+    int even = Math.ceilDiv(share.limit, contenders);
+    boolean scarce = share.limit < contenders;
     int left = share.limit - share.granted;
     for (Share.Entry other : share.others) {
       left -= other.share();
-      if (other.wants() && other.wantedSince() < share.wantedSince && other.share() == 0) {
-        left--;
+      boolean first = !scarce || other.wantedSince() < share.wantedSince;
+      if (other.wants() && first) {
+        left -= Math.max(0, even - other.share());
       }
     }
     return Math.max(0, left);
+  }
+
+  /** Those who have some of it or want some, this node with them. */
+  private static int contenders(Share share) {
+    return 1 + share.others.size();
   }
 
   /** What others are to have of this node's. */
@@ -189,8 +217,7 @@ final class Shares {
     if (wanting.isEmpty() || share.granted == 0) {
       return 0;
     }
-    long holding = share.others.stream().filter(each -> each.share() > 0 && !each.wants()).count();
-    int contenders = (int) Math.min(Integer.MAX_VALUE, 1 + wanting.size() + holding);
+    int contenders = contenders(share);
     int even = Math.ceilDiv(share.limit, contenders);
     if (share.granted > even) {
       return Math.min(share.granted - even, wanting.size() * even);
@@ -237,6 +264,7 @@ final class Shares {
 
   private void settled(Share share) {
     if (share.usable() > share.inUse.getAsInt()) {
+      share.full = false;
       share.wanted = 0;
       share.wantedSince = Share.Entry.NOTHING;
     }
@@ -248,6 +276,35 @@ final class Shares {
       held.remove(share);
     }
     share.changed.run();
+  }
+
+  /** Deletes what nodes left behind that are over; called now and then. */
+  void sweep() {
+    sweep(null);
+  }
+
+  private void sweep(@Nullable String after) {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(RECORDS, after, PAGE),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page)) {
+            page.forEach(this::deleteIfOver);
+            if (page.size() == PAGE) {
+              sweep(page.getLast().key());
+            }
+          }
+        });
+  }
+
+  private void deleteIfOver(Stored record) {
+    boolean over = true;
+    for (Share.Entry entry : decode(record)) {
+      over &= host.isOver(entry.incarnation()); // each of them is wondered about
+    }
+    if (over) {
+      records.change(record.key(), record.version(), null, inEffect -> {});
+    }
   }
 
   private static byte[] encode(List<Share.Entry> entries) {

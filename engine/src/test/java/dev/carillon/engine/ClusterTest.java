@@ -633,6 +633,79 @@ class ClusterTest {
     assertThat(shares()).isEmpty();
   }
 
+  @Test
+  void handlerThatThrowsBecauseItsNodeIsFencedCostsNoAttempt() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ZERO);
+    a.hold(NodeEnvironment.Channel.BEAT);
+    pass(Duration.ofSeconds(3));
+    a.giveUpOne(); // it throws what no attempt could mend
+    a.letGo();
+    pass(Duration.ofSeconds(5));
+    assertThat(stateOf(job)).isEqualTo(JobState.SCHEDULED);
+    assertThat(a.running()).singleElement().satisfies(next -> assertThat(next.number()).isOne());
+  }
+
+  @Test
+  void shardThatWasToGoStaysWhereItsHomeDiesAgain() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef first = addDueIn(a, Duration.ofSeconds(1));
+    JobRef second = addDueIn(a, Duration.ofSeconds(12));
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(b.running()).hasSize(1); // it keeps the shard from going
+    StillWorld again = node("a");
+    pass(Duration.ofSeconds(3));
+    kill(again);
+    pass(Duration.ofSeconds(20));
+    assertThat(b.running()).hasSize(2);
+    b.finishOne();
+    b.finishOne();
+    assertThat(stateOf(first)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(stateOf(second)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void nodeThatStopsGivesItsShardsAwayWhileOneOfItsHandlersGoesOn() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ZERO); // and it does not end
+    JobRef other = addDueIn(a, Duration.ofHours(2));
+    assertThat(headOf(other).owner()).isEqualTo(1);
+    a.node().beginStop();
+    pass(Duration.ofSeconds(2));
+    assertThat(a.running()).hasSize(1);
+    assertThat(headOf(other).released()).isTrue();
+    assertThat(b.running()).isEmpty();
+  }
+
+  @Test
+  void limitThatIsLoweredIsSoonThatOfAllNodesTogether() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    a.node().changeFlow(queue, setting -> setting.limit(10), outcome -> {});
+    pass(Duration.ofSeconds(3));
+    for (int i = 0; i < 10; i++) {
+      addDueIn(a, Duration.ZERO);
+    }
+    pass(Duration.ofSeconds(3));
+    assertThat(a.running()).hasSize(10);
+    b.node().changeFlow(queue, setting -> setting.limit(2), outcome -> {});
+    pass(Duration.ofSeconds(3));
+    for (int i = 0; i < 9; i++) {
+      a.finishOne();
+    }
+    addDueIn(b, Duration.ZERO);
+    pass(Duration.ofSeconds(5));
+    assertThat(b.running()).hasSize(1);
+  }
+
   // ---- nodes that come and go
 
   /** Time passes, and what starts ends well; returns what ran, by job. */

@@ -138,6 +138,11 @@ class MembersTest {
     }
 
     @Override
+    public boolean isProven() {
+      return true;
+    }
+
+    @Override
     public void controlsChanged(Runnable done) {
       done.run();
     }
