@@ -576,6 +576,11 @@ final class Adds {
       endedBefore(request, record, new Ended(job, value.key(), value.untilMicros()));
       return;
     }
+    shards.whenProven(() -> examine(request, record, value));
+  }
+
+  private void examine(AddRequest request, Stored record, Names.Value value) {
+    JobRef job = value.job();
     shards.withLoaded(
         job.shard(),
         new Shards.Use() {

@@ -269,6 +269,11 @@ public final class Attempt {
     return cancellationRequested;
   }
 
+  /** Whether it was asked to stop because another node may have its job: its failure is none. */
+  public boolean isFenced() {
+    return stopCause == StopCause.FENCED;
+  }
+
   /** Whether the handler should save and return because its node stops. */
   public boolean pauseRequested() {
     return pauseRequested;

@@ -498,7 +498,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     switch (outcome) {
       case AttemptOutcome.Succeeded(byte[] result) -> succeeded(attempt, result);
-      case AttemptOutcome.Failed failed when attempt.stopCause == Attempt.StopCause.FENCED ->
+      case AttemptOutcome.Failed failed when attempt.isFenced() ->
           interrupted(attempt); // it was told to stop, which says nothing about its job
       case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
           failedOrStopped(attempt, error.on(options.nodeId()), verdict);

@@ -314,6 +314,15 @@ final class Dependencies {
   /** Puts the news into the journal of the one that waits; true once it is there for good. */
   private void tell(JobRef waiter, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
     Runnable again = () -> tell(waiter, ended, state, done);
+    shards.whenProven(() -> tellProven(waiter, ended, state, done, again));
+  }
+
+  private void tellProven(
+      JobRef waiter,
+      JobRef ended,
+      @Nullable JobState state,
+      Consumer<Boolean> done,
+      Runnable again) {
     shards.withLoaded(
         waiter.shard(),
         new Shards.Use() {

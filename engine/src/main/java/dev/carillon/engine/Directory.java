@@ -10,6 +10,11 @@ interface Directory {
   Directory ALONE =
       new Directory() {
         @Override
+        public boolean isAlone() {
+          return true;
+        }
+
+        @Override
         public boolean isFree(Head head) {
           return true;
         }
@@ -48,6 +53,11 @@ interface Directory {
 
   /** Whether no node of this id is there, nor expected back. */
   boolean isForgotten(String nodeId);
+
+  /** Whether this node has the store to itself. */
+  default boolean isAlone() {
+    return false;
+  }
 
   /** Whether what this node has is its own for certain. */
   boolean isProven();

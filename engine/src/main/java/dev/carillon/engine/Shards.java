@@ -453,7 +453,7 @@ final class Shards {
         lost(shard);
         if (fenced.epoch() != Head.DROPPED) {
           // Perhaps by a late claim of a start of this node that is over: it is looked for again.
-          if (directory == Directory.ALONE) {
+          if (directory.isAlone()) {
             host.at(env.monotonicNanos() + RETRY_NANOS, this::look);
           } else {
             lookSoon();
@@ -567,6 +567,18 @@ final class Shards {
     void elsewhere(Head head);
   }
 
+  /**
+   * Runs {@code action} once what this node has is its own for certain, so that what is not in a
+   * fold is nowhere.
+   */
+  void whenProven(Runnable action) {
+    if (directory.isProven()) {
+      action.run();
+    } else if (!stopping) {
+      host.at(env.monotonicNanos() + RETRY_NANOS, () -> whenProven(action));
+    }
+  }
+
   /** What is answered about a shard that another node has. */
   static <T> Outcome<T> elsewhere(Head head) {
     return new Outcome.Unavailable<>("shard " + head.shard() + ": another node has it");
@@ -657,9 +669,7 @@ final class Shards {
   }
 
   private void useOwned(Shard shard, Use use) {
-    if (shard.owned() && !directory.isProven()) {
-      host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwnedAgain(shard.id, use));
-    } else if (shard.owned()) {
+    if (shard.owned()) {
       use.use(shard);
     } else if (!stopping) {
       host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(shard.id, use));
@@ -1180,7 +1190,7 @@ final class Shards {
   /** Begins nothing more that rewrites a shard. */
   void beginStop() {
     packs.stop();
-    if (directory != Directory.ALONE) {
+    if (!directory.isAlone()) {
       leaving = true;
       List.copyOf(known.values()).forEach(this::handBackIfAnothers);
     }
@@ -1196,21 +1206,23 @@ final class Shards {
   void stop(Runnable done) {
     stopping = true;
     List<Shard> quiet = new ArrayList<>();
+    List<Shard> goingAlready = new ArrayList<>();
     for (Shard shard : known.values()) {
-      if (shard.quiet() && (directory == Directory.ALONE || !host.hasOpenAttempts(shard))) {
+      if (shard.ownership == Shard.Ownership.LEAVING && !directory.isAlone()) {
+        goingAlready.add(shard);
+      } else if (shard.quiet() && (directory.isAlone() || !host.hasOpenAttempts(shard))) {
         quiet.add(shard);
       }
     }
-    int[] left = {quiet.size()};
+    int[] left = {quiet.size() + goingAlready.size() + 1};
     Runnable one =
         () -> {
-          if (--left[0] <= 0) {
+          if (--left[0] == 0) {
             done.run();
           }
         };
-    if (quiet.isEmpty()) {
-      one.run();
-    }
+    goingAlready.forEach(shard -> shard.whenGone(one));
+    one.run();
     for (Shard shard : quiet) {
       releaseAs(shard, summary(shard), head -> one.run(), one);
     }

@@ -324,6 +324,7 @@ final class AttemptJudge {
         && execution.revision == job.revision
         && (execution.outcome instanceof AttemptOutcome.Interrupted
             || execution.outcome instanceof AttemptOutcome.TooLate
+            || (execution.outcome instanceof AttemptOutcome.Failed && execution.attempt.isFenced())
             || execution.outcome instanceof AttemptOutcome.Undecodable)) {
       job.startsAllowed++;
     }
