@@ -9,6 +9,7 @@ import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.Micros;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -254,12 +255,14 @@ final class AttemptJudge {
             || count(running, other -> other.type().equals(wish.type())) < climate.typeLimit,
         Guarantee.LIMITS,
         () -> execution + " is one too many of its type");
+    List<Execution> everywhere = everywhere(execution, running);
     check(
-        count(running, other -> other.queue().equals(wish.queue())) < limit(execution, queue(wish)),
+        count(everywhere, other -> other.queue().equals(wish.queue()))
+            < limit(execution, queue(wish)),
         Guarantee.LIMITS,
         () -> execution + " is one too many of its queue");
     check(
-        count(running, other -> other.namespace().equals(wish.namespace()))
+        count(everywhere, other -> other.namespace().equals(wish.namespace()))
             < limit(execution, namespace(wish)),
         Guarantee.LIMITS,
         () -> execution + " is one too many of its namespace");
@@ -273,6 +276,20 @@ final class AttemptJudge {
       watch.rate(world.flow.rate(subject), world.flow.rates(subject), world.clock.nanos());
       watch.started(execution);
     }
+  }
+
+  /** What runs beside it here and, unless it was told to stop, on other nodes. */
+  private List<Execution> everywhere(Execution execution, List<Execution> here) {
+    if (world.climate.nodes == 1) {
+      return here;
+    }
+    List<Execution> all = new ArrayList<>(here);
+    for (Life life : world.living()) {
+      if (life.incarnation != execution.incarnation) {
+        life.handlers.all().stream().filter(other -> !isToldToStop(other)).forEach(all::add);
+      }
+    }
+    return all;
   }
 
   private static Flow.Subject queue(Request.Wish wish) {

@@ -87,6 +87,11 @@ final class Life implements NodeEnvironment {
     return world.climate.nodes > 1;
   }
 
+  /** Whether it, or one that it asks, may not know yet that another has taken the shard. */
+  boolean mayHaveLost(ModelShard shard) {
+    return hasPeers() && world.members.movedOfLate(shard);
+  }
+
   /** Which node it is, where there are several. */
   String name() {
     return world.climate.nodes == 1 ? "" : world.climate.nodeId(nodeIndex);

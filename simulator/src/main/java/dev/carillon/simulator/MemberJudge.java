@@ -146,10 +146,13 @@ final class MemberJudge {
    * came back, so recently that it need not have seen that.
    */
   boolean mayNotKnow(ModelShard shard, long incarnation) {
-    return shard.owner != incarnation
-        && shard.snatchedFrom == incarnation
-        && world.clock.nanos() - shard.claimedNanos
-            <= world.climate.horizonNanos() / 4 + LATEST_NEWS_NANOS;
+    return shard.owner != incarnation && shard.snatchedFrom == incarnation && movedOfLate(shard);
+  }
+
+  /** Whether the shard was claimed so recently that who had it before need not know. */
+  boolean movedOfLate(ModelShard shard) {
+    return world.clock.nanos() - shard.claimedNanos
+        <= world.climate.horizonNanos() / 4 + LATEST_NEWS_NANOS;
   }
 
   /** A job is added to a shard: by its home, or by whoever has inherited it. */

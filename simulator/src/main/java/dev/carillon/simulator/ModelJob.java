@@ -355,7 +355,8 @@ final class ModelJob {
     return live()
         || endedNanos >= sinceNanos
         || (writerIsAsked && !endTold)
-        || (asked.hasPeers() && endToldNanos >= sinceNanos);
+        || (asked.hasPeers() && endToldNanos >= sinceNanos)
+        || asked.mayHaveLost(shard);
   }
 
   boolean live() {

@@ -1,6 +1,7 @@
 package dev.carillon.simulator;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +81,11 @@ final class World {
   /** Which life has or had the incarnation; null for none. */
   @Nullable Life life(long incarnation) {
     return lives.get(incarnation);
+  }
+
+  /** All that run. */
+  List<Life> living() {
+    return lives.values().stream().filter(Life::alive).toList();
   }
 
   /** Whether the life of that incarnation runs. */
