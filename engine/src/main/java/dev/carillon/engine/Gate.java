@@ -33,7 +33,11 @@ final class Gate {
   }
 
   private boolean hasShare() {
-    if (share == null || shares == null || running < share.usable()) {
+    if (share == null || shares == null) {
+      return true;
+    }
+    if (running < share.usable()) {
+      share.expected = true;
       return true;
     }
     // Twice as many each time: what it needs shows only as it goes.

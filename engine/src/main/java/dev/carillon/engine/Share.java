@@ -25,6 +25,9 @@ final class Share {
   /** Whether somebody still waited when it was looked at last. */
   boolean asked;
 
+  /** Whether somebody counted on it since then, who may wait for another limit as well. */
+  boolean expected;
+
   /** What the record says, as far as this node knows: at first, that there is none. */
   Stamp version = Stamp.ABSENT;
 
@@ -40,6 +43,9 @@ final class Share {
 
   /** At the last look nothing was left of the limit. */
   boolean full;
+
+  /** It is not used, and not to be given back at this look unless others are to have it. */
+  boolean kept;
 
   boolean busy;
   int quietLooks;

@@ -124,7 +124,13 @@ final class Shares {
     }
     share.asked = false;
     boolean idle = share.wanted == 0 && share.inUse.getAsInt() == 0;
-    share.stale |= !idle; // what is given back needs no look
+    boolean expected = share.expected && share.usable() > 0;
+    share.expected = false;
+    if (idle && expected) {
+      // Given back, it would go round while another node has what is missing beside it.
+      share.kept = true;
+    }
+    share.stale |= !idle || share.kept; // what is given back needs no look
     step(share);
   }
 
@@ -181,7 +187,11 @@ final class Shares {
     int kept = Math.min(share.granted, Math.max(inUse, most));
     int target = kept;
     if (share.wanted == 0) {
-      target = inUse == 0 ? 0 : kept;
+      target = inUse == 0 && !share.kept ? 0 : kept;
+      if (share.kept) {
+        share.kept = false;
+        share.quietLooks = 0; // others may come to wait for it
+      }
     } else if (share.owed == 0) {
       target = share.granted + Math.min(share.wanted, free(share));
     }
