@@ -251,6 +251,7 @@ final class Shares {
     }
     share.quietLooks = 0;
     share.busy = true;
+    share.granted = Math.min(share.granted, mine.share()); // others may have it before the answer
     Stamp[] version = new Stamp[1];
     version[0] =
         records.change(

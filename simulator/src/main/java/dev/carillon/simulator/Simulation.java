@@ -22,7 +22,7 @@ final class Simulation {
   private static final int LEAST_JOBS = 200;
   private static final int LEAST_EVENTS = 2_000;
   private static final int LEAST_FAULTS = 5;
-  private static final long MOST_STEPS = 1_000_000;
+  private static final long MOST_STEPS = 1_000_000; // for each node
   private static final int MORE_JOBS = 50;
   private static final long REGISTER_AGAIN_NANOS = 10 * VirtualClock.SECOND;
   private static final long TIDY_AGAIN_NANOS = 6 * 3600 * VirtualClock.SECOND;
@@ -477,7 +477,7 @@ final class Simulation {
     while (!done.getAsBoolean() && world.queue.nextNanos() <= nanos) {
       world.clock.moveTo(world.queue.nextNanos());
       world.queue.poll().run();
-      if (++steps > MOST_STEPS) {
+      if (++steps > MOST_STEPS * world.climate.nodes) {
         throw new Violation(Guarantee.NOT_STUCK, "the simulation does not end: " + state());
       }
       if (world.faulty) {
