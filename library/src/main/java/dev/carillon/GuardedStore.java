@@ -55,6 +55,11 @@ final class GuardedStore implements Store {
   }
 
   @Override
+  public void adopt(String incarnation) {
+    store.adopt(incarnation);
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }
@@ -171,6 +176,11 @@ final class GuardedStore implements Store {
     @Override
     public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
       return write(() -> inner.release(shard, epoch, expectedTail, summary));
+    }
+
+    @Override
+    public List<Outcome<Head>> releaseAll(List<Release> releases) {
+      return writeAll(releases.size(), () -> inner.releaseAll(releases));
     }
 
     @Override

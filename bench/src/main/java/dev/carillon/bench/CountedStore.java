@@ -105,6 +105,11 @@ final class CountedStore implements Store {
   }
 
   @Override
+  public void adopt(String incarnation) {
+    store.adopt(incarnation);
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

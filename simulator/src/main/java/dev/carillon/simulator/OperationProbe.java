@@ -70,6 +70,11 @@ final class OperationProbe implements Store, Journals, Records {
   }
 
   @Override
+  public void adopt(String incarnation) {
+    store.adopt(incarnation);
+  }
+
+  @Override
   public Journals journals() {
     return this;
   }

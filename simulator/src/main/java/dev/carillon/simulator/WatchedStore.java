@@ -43,6 +43,11 @@ final class WatchedStore implements Store {
   }
 
   @Override
+  public void adopt(String incarnation) {
+    store.adopt(incarnation);
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

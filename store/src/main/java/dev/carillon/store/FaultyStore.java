@@ -192,6 +192,11 @@ public final class FaultyStore implements Store {
   }
 
   @Override
+  public void adopt(String incarnation) {
+    store.adopt(incarnation);
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

@@ -32,6 +32,19 @@ final class MemoryJournals implements Journals {
     this.info = info;
   }
 
+  synchronized MemoryJournals copy() {
+    MemoryJournals copy = new MemoryJournals(info);
+    copy.created.putAll(created);
+    copy.heldBytes = heldBytes;
+    for (Journal journal : journals.values()) {
+      Journal same = journal.copy();
+      copy.journals.put(same.shard, same);
+      copy.byId.put(same.shard, same);
+      copy.byWake.put(same.wakeKey(), same);
+    }
+    return copy;
+  }
+
   synchronized long heldBytes() {
     return heldBytes;
   }
@@ -420,6 +433,12 @@ final class MemoryJournals implements Journals {
       this.snapshot = snapshot;
     }
 
+    Generation copy() {
+      Generation copy = new Generation(snapshot);
+      copy.entries.addAll(entries);
+      return copy;
+    }
+
     long bytes() {
       return entries.stream().mapToLong(entry -> entry.data().length).sum();
     }
@@ -447,6 +466,20 @@ final class MemoryJournals implements Journals {
       this.wakeMicros = wakeMicros;
       this.summary = summary;
       generations.add(current);
+    }
+
+    Journal copy() {
+      Journal copy = new Journal(shard, home, wakeMicros, summary);
+      copy.generations.clear();
+      generations.forEach(generation -> copy.generations.add(generation.copy()));
+      copy.current = copy.generations.getLast();
+      copy.staged = staged == null ? null : staged.copy();
+      copy.epoch = epoch;
+      copy.owner = owner;
+      copy.suspect = suspect;
+      copy.status = status;
+      copy.oldestGeneration = oldestGeneration;
+      return copy;
     }
 
     Head head() {

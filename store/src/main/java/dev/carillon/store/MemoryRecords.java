@@ -24,6 +24,14 @@ final class MemoryRecords implements Records {
     this.info = info;
   }
 
+  synchronized MemoryRecords copy() {
+    MemoryRecords copy = new MemoryRecords(info);
+    copy.records.putAll(records);
+    copy.resolved.putAll(resolved);
+    copy.heldBytes = heldBytes;
+    return copy;
+  }
+
   synchronized long heldBytes() {
     return heldBytes;
   }

@@ -29,12 +29,27 @@ public final class MemoryStore implements Store {
   private static final AtomicLong STORES = new AtomicLong();
 
   private final String incarnation = "memory-" + STORES.incrementAndGet();
-  private final MemoryJournals journals = new MemoryJournals(INFO);
-  private final MemoryRecords records = new MemoryRecords(INFO);
+  private final MemoryJournals journals;
+  private final MemoryRecords records;
   private final MemoryDoorbells doorbells = new MemoryDoorbells();
 
   /** An empty store. */
-  public MemoryStore() {}
+  public MemoryStore() {
+    this(new MemoryJournals(INFO), new MemoryRecords(INFO));
+  }
+
+  private MemoryStore(MemoryJournals journals, MemoryRecords records) {
+    this.journals = journals;
+    this.records = records;
+  }
+
+  /**
+   * Another store, which holds what this one does now: a backup. To be called while nobody writes,
+   * since journals and records are copied one after the other.
+   */
+  public MemoryStore copy() {
+    return new MemoryStore(journals.copy(), records.copy());
+  }
 
   @Override
   public StoreInfo info() {

@@ -15,10 +15,18 @@ public interface Store extends AutoCloseable {
 
   /**
    * Names this copy of the data. It changes when the data may have gone back in time (a restored
-   * backup, a promoted asynchronous standby): whoever sees a change drops what it holds and claims
-   * anew.
+   * backup, a promoted asynchronous standby): whoever sees a change drops what it holds,
+   * {@linkplain #adopt adopts} the copy and claims anew. Until then every write answers {@link
+   * Outcome.Unavailable}: what was decided by another copy must not be written to this one.
    */
   String incarnation();
+
+  /**
+   * Says that nothing is held any more that was learnt from another copy, and that no write is
+   * under way that rests on it: from now on writes go to the copy of this name, as long as it is
+   * the one that is there. Does nothing in a store whose copy cannot change while it is open.
+   */
+  default void adopt(String incarnation) {}
 
   /** The journals of all shards. */
   Journals journals();

@@ -211,6 +211,50 @@ interface ClaimCases extends TckCases {
     assertThat(bench().batches(first.shard(), 1)).hasSize(2);
   }
 
+  @Case(id = "T08", title = "several released in one call, an outcome each")
+  default void severalAreReleasedEachByItself() {
+    List<JournalWriter> writers = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      JournalWriter writer = bench().create();
+      writer.append(i);
+      writers.add(writer);
+    }
+    JournalWriter stale = writers.get(1);
+    bench().claim(stale.shard());
+    JournalWriter ahead = writers.get(2);
+    JournalWriter gone = writers.get(3);
+    bench().ok(() -> bench().journals().drop(gone.shard(), 1));
+    byte[] words = {1, 2, 3};
+    List<Journals.Release> releases = new ArrayList<>();
+    for (JournalWriter writer : writers) {
+      long tail = writer.tail() + (writer == ahead ? 1 : 0);
+      releases.add(new Journals.Release(writer.shard(), 1, tail, words));
+    }
+    List<Outcome<Head>> outcomes = List.of();
+    for (int i = 0; i < 20 && !isSettled(outcomes); i++) {
+      outcomes = bench().journals().releaseAll(releases); // what is lost or unknown is asked again
+    }
+    assertThat(outcomes).hasSize(5);
+    assertThat(outcomes.get(0).orThrow().summary()).isEqualTo(words);
+    assertThat(outcomes.get(1)).isEqualTo(new Outcome.Fenced<>(2));
+    assertThat(outcomes.get(2)).isEqualTo(new Outcome.Conflict<>(ahead.tail()));
+    assertThat(outcomes.get(3)).isEqualTo(new Outcome.Fenced<>(Head.DROPPED));
+    assertThat(outcomes.get(4).orThrow().released()).isTrue();
+    assertThat(bench().head(writers.get(4).shard()).released()).isTrue();
+    assertThat(bench().head(stale.shard()).released()).isFalse();
+    assertThat(bench().head(ahead.shard()).released()).isFalse();
+    bench().claim(writers.get(0).shard());
+    assertThat(bench().head(writers.get(0).shard()).suspect()).isFalse();
+  }
+
+  private static boolean isSettled(List<Outcome<Head>> outcomes) {
+    return !outcomes.isEmpty()
+        && outcomes.stream()
+            .noneMatch(
+                outcome ->
+                    outcome instanceof Outcome.Unknown || outcome instanceof Outcome.Unavailable);
+  }
+
   @Case(id = "T08", title = "release, then claim at once; a stale release is ignored")
   default void aReleasedShardIsFreeAtOnce() {
     JournalWriter first = bench().create();

@@ -19,8 +19,8 @@ import org.postgresql.PGConnection;
  * each new connection before its first use, since a server does not change it while it runs as a
  * primary; the cluster's own part, which a command changes, is compared in each append as well.
  *
- * <p>After a change nothing is written until somebody has asked for the {@link #incarnation}: what
- * callers hold is of another copy until then.
+ * <p>After a change nothing is written until the new copy is {@linkplain #adopt adopted}: what
+ * callers hold is of another one until then.
  */
 final class Identity {
 
@@ -35,7 +35,7 @@ final class Identity {
   private volatile int cluster;
   private volatile boolean mayReadControl;
   private volatile Seen actual = new Seen("", "");
-  private volatile String told = "";
+  private volatile String adopted = "";
   private volatile Runnable whenChanged = () -> {};
 
   /** What a look found: the cluster's own incarnation, and all of it. */
@@ -58,18 +58,21 @@ final class Identity {
     mayReadControl =
         session.number("select has_function_privilege('pg_control_system()', 'execute')::int") == 1;
     look(session);
-    told = actual.whole;
+    adopted = actual.whole;
   }
 
   int cluster() {
     return cluster;
   }
 
-  /** Names this copy; whoever asks is taken to know. */
+  /** Names this copy. */
   String incarnation() {
-    String now = actual.whole;
-    told = now;
-    return now;
+    return actual.whole;
+  }
+
+  /** Callers hold nothing of another copy any more. */
+  void adopt(String incarnation) {
+    adopted = incarnation;
   }
 
   /** The part of it that a command changes. */
@@ -140,7 +143,7 @@ final class Identity {
 
   /** Nothing may be written while callers hold what they know of another copy. */
   void refuseChanged() throws SQLException {
-    if (!told.equals(actual.whole)) {
+    if (!adopted.equals(actual.whole)) {
       throw new SQLException(
           "the incarnation of the store changed to " + actual.whole + ": claim anew", "55000");
     }

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -207,6 +208,56 @@ final class PostgresJournals implements Journals {
           return Outcome.ok(
               row.head().released() ? row.head() : update(tables, row.released(tail, summary)));
         });
+  }
+
+  /**
+   * All in one transaction. Where that does not come about, or nobody knows whether it did, each by
+   * itself: to release a shard again changes nothing.
+   */
+  @Override
+  public List<Outcome<Head>> releaseAll(List<Release> releases) {
+    if (releases.size() > 1) {
+      long bytes = releases.stream().mapToLong(one -> one.summary().length).sum();
+      Outcome<List<Outcome<Head>>> together =
+          database.write(
+              bytes, session -> Outcome.ok(releaseAll(cluster.tables(session), releases)));
+      if (together.isOk()) {
+        return together.orThrow();
+      }
+    }
+    return Journals.super.releaseAll(releases);
+  }
+
+  private List<Outcome<Head>> releaseAll(Tables tables, List<Release> releases)
+      throws SQLException {
+    Map<ShardId, HeadRow> rows = tables.lockHeads(releases.stream().map(Release::shard).toList());
+    Map<Long, Long> tails = tables.tails(rows.values());
+    List<Outcome<Head>> outcomes = new ArrayList<>();
+    List<HeadRow> changed = new ArrayList<>();
+    for (Release release : releases) {
+      HeadRow row = rows.get(release.shard());
+      if (release.summary().length > info.maxEntryBytes()) {
+        outcomes.add(new Outcome.TooLarge<>(info.maxEntryBytes()));
+      } else if (row == null) {
+        outcomes.add(new Outcome.Fenced<>(Head.DROPPED));
+      } else if (row.head().epoch() != release.epoch()) {
+        outcomes.add(new Outcome.Fenced<>(row.head().epoch()));
+      } else {
+        long tail = tails.getOrDefault(row.segment(), 0L);
+        if (tail != release.expectedTail()) {
+          outcomes.add(new Outcome.Conflict<>(tail));
+          continue;
+        }
+        if (!row.head().released()) {
+          row = row.released(tail, release.summary());
+          rows.put(release.shard(), row); // should it be named twice
+          changed.add(row);
+        }
+        outcomes.add(Outcome.ok(row.head()));
+      }
+    }
+    tables.updateAll(changed);
+    return outcomes;
   }
 
   /**

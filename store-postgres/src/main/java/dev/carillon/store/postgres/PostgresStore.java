@@ -58,7 +58,7 @@ import org.jspecify.annotations.Nullable;
  *   <li><i>the process dies while tables are rotated</i>: each step is a transaction, and the next
  *       one to look goes on.
  *   <li><i>the server is restored or a standby promoted</i>: the timeline is another one, so the
- *       {@link #incarnation} is; nothing is written before somebody has asked for it.
+ *       {@link #incarnation} is; nothing is written before it is {@linkplain #adopt adopted}.
  * </ul>
  *
  * <p>May be used by any number of threads.
@@ -297,6 +297,11 @@ public final class PostgresStore implements Store {
   @Override
   public String incarnation() {
     return cluster.identity().incarnation();
+  }
+
+  @Override
+  public void adopt(String incarnation) {
+    cluster.identity().adopt(incarnation);
   }
 
   @Override

@@ -10,7 +10,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +26,10 @@ final class Tables {
   private static final String HEAD_COLUMNS =
       "select shard, epoch, owner, suspect, status, generation, oldest, segment, period, base,"
           + " tail, wake, home, crc, summary from $.heads ";
+  private static final String UPDATE_HEAD =
+      "update $.heads set shard = ?, epoch = ?, owner = ?, suspect = ?, status = ?,"
+          + " generation = ?, oldest = ?, segment = ?, period = ?, base = ?, tail = ?,"
+          + " wake = ?, home = ?, crc = ?, summary = ? where cluster = ? and shard = ?";
   private static final String SEGMENT_COLUMNS =
       "select key, generation, snapshot, state, period, first, last, crc from $.segments ";
 
@@ -82,6 +90,20 @@ final class Tables {
       select.setInt(1, cluster);
       session.setTexts(select, 2, shards);
       select.executeQuery().close();
+    }
+  }
+
+  /** Reads the heads of several shards as {@link #lockHead} does; those that are there. */
+  Map<ShardId, HeadRow> lockHeads(Collection<ShardId> shards) throws SQLException {
+    try (PreparedStatement select =
+        session.statement(
+            HEAD_COLUMNS
+                + "where cluster = ? and shard = any(?) order by shard for no key update")) {
+      select.setInt(1, cluster);
+      session.setTexts(select, 2, shards.stream().map(ShardId::toString).toList());
+      Map<ShardId, HeadRow> found = new HashMap<>();
+      heads(select).forEach(row -> found.put(row.head().shard(), row));
+      return found;
     }
   }
 
@@ -207,14 +229,26 @@ final class Tables {
   }
 
   void update(HeadRow row) throws SQLException {
-    try (PreparedStatement update =
-        session.statement(
-            "update $.heads set shard = ?, epoch = ?, owner = ?, suspect = ?, status = ?,"
-                + " generation = ?, oldest = ?, segment = ?, period = ?, base = ?, tail = ?,"
-                + " wake = ?, home = ?, crc = ?, summary = ? where cluster = ? and shard = ?")) {
+    try (PreparedStatement update = session.statement(UPDATE_HEAD)) {
       int next = set(update, 1, row);
       update.setString(next, row.head().shard().toString());
       Session.mustChangeOne(update);
+    }
+  }
+
+  /** Updates several, in few round trips. */
+  void updateAll(List<HeadRow> rows) throws SQLException {
+    try (PreparedStatement update = session.statement(UPDATE_HEAD)) {
+      for (HeadRow row : rows) {
+        int next = set(update, 1, row);
+        update.setString(next, row.head().shard().toString());
+        update.addBatch();
+      }
+      for (int changed : update.executeBatch()) {
+        if (changed != 1) {
+          throw new SQLException("heads changed: " + changed + " (expected: 1 each)", "55000");
+        }
+      }
     }
   }
 
@@ -387,7 +421,43 @@ final class Tables {
 
   /** The number of the last entry. */
   long tail(HeadRow row) throws SQLException {
-    long tail = Math.max(row.base(), highest(row.segment(), row.period()));
+    return tail(row, highest(row.segment(), row.period()));
+  }
+
+  /** The numbers of the last entries of several shards, by the segment that takes appends. */
+  Map<Long, Long> tails(Collection<HeadRow> rows) throws SQLException {
+    Map<Integer, List<HeadRow>> byPeriod =
+        rows.stream().collect(Collectors.groupingBy(HeadRow::period));
+    Map<Long, Long> tails = new HashMap<>();
+    for (Map.Entry<Integer, List<HeadRow>> each : byPeriod.entrySet()) {
+      long[] segments = each.getValue().stream().mapToLong(HeadRow::segment).toArray();
+      Map<Long, Long> highest = highest(segments, each.getKey());
+      for (HeadRow row : each.getValue()) {
+        tails.put(row.segment(), tail(row, highest.getOrDefault(row.segment(), 0L)));
+      }
+    }
+    return tails;
+  }
+
+  private Map<Long, Long> highest(long[] segments, int period) throws SQLException {
+    try (PreparedStatement select =
+        session.statement(
+            "select s.key, (select coalesce(max(number), 0) from "
+                + entries(period)
+                + " where segment = s.key) from unnest(?) s(key)")) {
+      session.setLongs(select, 1, segments);
+      Map<Long, Long> highest = new HashMap<>();
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          highest.put(rows.getLong(1), rows.getLong(2));
+        }
+      }
+      return highest;
+    }
+  }
+
+  private static long tail(HeadRow row, long highest) {
+    long tail = Math.max(row.base(), highest);
     if (tail < row.tail()) {
       throw new DamageException(
           Identity.of(row.head().shard(), row.head().generation(), row.tail()) + ": missing");
