@@ -366,6 +366,10 @@ final class Committer {
   }
 
   private void resolve(Batch batch, Append append) {
+    if (batch.shard().ownership == Shard.Ownership.LOST) {
+      unresolved--;
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().resolve(append),

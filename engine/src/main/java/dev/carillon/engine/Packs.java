@@ -270,6 +270,10 @@ final class Packs {
   /** Repeats the publish until it is answered: it is idempotent, and nothing is appended before. */
   private void publish(Work work, PackPlan plan, Summary summary, Publication publication) {
     Shard shard = work.shard();
+    if (!shard.owned()) {
+      lost(work);
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().publish(publication),
@@ -306,6 +310,10 @@ final class Packs {
   /** The new generation holds everything of the one it replaces. */
   private void dropReplaced(Work work) {
     Shard shard = work.shard();
+    if (!shard.owned()) {
+      lost(work);
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().dropGenerations(shard.id, shard.epoch, shard.generation),

@@ -540,6 +540,9 @@ public final class Retention {
   /** Repeats the publish until it is answered: it is idempotent, and nothing is appended before. */
   private void publish(
       Shard shard, Plan plan, Publication publication, Compaction.Staged staged, Summary summary) {
+    if (!shard.owned()) {
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().publish(publication),
@@ -653,6 +656,9 @@ public final class Retention {
 
   /** Drops the generations before {@code oldest}. */
   private void dropGenerations(Shard shard, int oldest, Runnable done) {
+    if (!shard.owned()) {
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().dropGenerations(shard.id, shard.epoch, oldest),

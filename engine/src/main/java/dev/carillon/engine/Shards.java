@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals.Claim;
+import dev.carillon.store.Journals.Release;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
@@ -43,6 +44,8 @@ final class Shards {
   private static final int FIRST_CLAIMS = 2;
 
   private static final int MOST_CLAIMS = 20;
+
+  private static final int MOST_RELEASED_TOGETHER = 256;
 
   /** How soon after a look that left something for later there is another. */
   private static final long SOON_NANOS = 1_000_000_000;
@@ -414,6 +417,9 @@ final class Shards {
   }
 
   private void claim(Shard shard, Head head, Summary summary) {
+    if (shard.ownership == Shard.Ownership.LOST) {
+      return;
+    }
     long era = directory.era();
     env.metrics().count("claims.asked", 1);
     env.submit(
@@ -429,6 +435,9 @@ final class Shards {
   }
 
   private void claimed(Shard shard, Head head, Summary summary, Outcome<Claim> outcome) {
+    if (shard.ownership == Shard.Ownership.LOST) {
+      return;
+    }
     switch (outcome) {
       case Outcome.Ok<Claim>(Claim claim) -> {
         shard.acquired(claim.head(), claim.tail());
@@ -735,11 +744,7 @@ final class Shards {
   private boolean handBackIfAnothers(Shard shard) {
     boolean goes = leaving || directory.isAnothers(shard.home, shard.id);
     if (goes && !shard.handingBack && shard.owned()) {
-      shard.handingBack = true;
-      leaveBucket(shard);
-      if (lastForDue == shard) {
-        lastForDue = null;
-      }
+      beginHandBack(shard);
     } else if (!goes && shard.handingBack) {
       shard.handingBack = false;
       host.staysHere(shard);
@@ -749,6 +754,14 @@ final class Shards {
       release(shard, () -> {});
     }
     return shard.handingBack;
+  }
+
+  private void beginHandBack(Shard shard) {
+    shard.handingBack = true;
+    leaveBucket(shard);
+    if (lastForDue == shard) {
+      lastForDue = null;
+    }
   }
 
   private void listWaking(long before, @Nullable Head after) {
@@ -867,6 +880,7 @@ final class Shards {
     if (known.containsKey(head.shard())
         || refused.containsKey(head.shard())
         || stopping
+        || !joined
         || !(isOwn(head) || directory.isMine(head.home(), head.shard()))) {
       return;
     }
@@ -1090,18 +1104,26 @@ final class Shards {
   }
 
   void releaseAs(Shard shard, Summary summary, Consumer<Head> done) {
-    releaseAs(shard, summary, done, () -> {});
+    leaving(shard, summary);
+    release(
+        shard, new Release(shard.id, shard.epoch, shard.tail, summary.encode()), done, () -> {});
   }
 
-  private void releaseAs(Shard shard, Summary summary, Consumer<Head> done, Runnable ifLost) {
+  private void leaving(Shard shard, Summary summary) {
     shard.ownership = Shard.Ownership.LEAVING;
     if (summary.drained() || !summary.replaced().isEmpty()) {
       retention.noteHistory();
     }
-    byte[] encoded = summary.encode();
+  }
+
+  private void release(Shard shard, Release release, Consumer<Head> done, Runnable ifLost) {
     control(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().release(shard.id, shard.epoch, shard.tail, encoded),
+        store ->
+            store
+                .journals()
+                .release(
+                    release.shard(), release.epoch(), release.expectedTail(), release.summary()),
         head -> {
           forget(shard);
           done.accept(head);
@@ -1151,6 +1173,19 @@ final class Shards {
   }
 
   /**
+   * The store is another copy, of which this node has nothing: everything it has is let go, until
+   * it has {@link #joined} again.
+   */
+  void loseAll() {
+    joined = false;
+    List.copyOf(known.values()).forEach(this::lost);
+    filled.clear();
+    lastForDue = null;
+    refused.clear(); // what could not be read may be whole in this copy
+    headsLooked = false;
+  }
+
+  /**
    * Makes sure that what this node has is still its own, by a write that an earlier epoch may not
    * make; {@code done} runs when each shard is proven, or lost.
    */
@@ -1168,6 +1203,10 @@ final class Shards {
   }
 
   private void prove(Shard shard, Runnable then) {
+    if (!shard.owned()) {
+      then.run();
+      return;
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().lowerWake(shard.id, shard.epoch, Long.MAX_VALUE),
@@ -1192,7 +1231,16 @@ final class Shards {
     packs.stop();
     if (!directory.isAlone()) {
       leaving = true;
-      List.copyOf(known.values()).forEach(this::handBackIfAnothers);
+      List<Shard> idle = new ArrayList<>();
+      for (Shard shard : known.values()) {
+        if (shard.owned()) {
+          beginHandBack(shard);
+        }
+        if (shard.quiet() && !host.hasOpenAttempts(shard)) {
+          idle.add(shard);
+        }
+      }
+      releaseAllTogether(idle, () -> {});
     }
   }
 
@@ -1222,10 +1270,39 @@ final class Shards {
           }
         };
     goingAlready.forEach(shard -> shard.whenGone(one));
+    releaseAllTogether(quiet, one);
     one.run();
-    for (Shard shard : quiet) {
-      releaseAs(shard, summary(shard), head -> one.run(), one);
+  }
+
+  private void releaseAllTogether(List<Shard> shards, Runnable each) {
+    for (int from = 0; from < shards.size(); from += MOST_RELEASED_TOGETHER) {
+      releaseTogether(
+          shards.subList(from, Math.min(shards.size(), from + MOST_RELEASED_TOGETHER)), each);
     }
+  }
+
+  /** Many at once, since a node that stops has many; what does not go well goes by itself. */
+  private void releaseTogether(List<Shard> shards, Runnable each) {
+    List<Release> releases = new ArrayList<>();
+    for (Shard shard : shards) {
+      Summary summary = summary(shard);
+      leaving(shard, summary);
+      releases.add(new Release(shard.id, shard.epoch, shard.tail, summary.encode()));
+    }
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().releaseAll(releases),
+        outcomes -> {
+          for (int i = 0; i < shards.size(); i++) {
+            Shard shard = shards.get(i);
+            if (outcomes.get(i).isOk() && shard.ownership != Shard.Ownership.LOST) {
+              forget(shard);
+              each.run();
+            } else {
+              release(shard, releases.get(i), head -> each.run(), each);
+            }
+          }
+        });
   }
 
   // ---- calls that are repeated until they are answered
@@ -1254,6 +1331,10 @@ final class Shards {
       @Nullable Shard shard,
       Runnable ifLost,
       @Nullable Consumer<String> ifFull) {
+    if (shard != null && shard.ownership == Shard.Ownership.LOST) {
+      ifLost.run(); // what is written for it now might meet another copy of the store
+      return;
+    }
     env.submit(
         channel,
         call,

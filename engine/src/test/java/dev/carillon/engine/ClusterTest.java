@@ -183,6 +183,23 @@ class ClusterTest {
   }
 
   @Test
+  void nodeThatStopsIsNotHeldUpByAShardThatItHasLost() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    JobRef kept = addDueIn(a, Duration.ofHours(3));
+    JobRef lost = addDueIn(a, Duration.ofHours(30));
+    store.journals().claim(lost.shard(), headOf(lost).epoch(), 99).orThrow();
+    a.node().beginStop();
+    a.settle();
+    List<String> done = new ArrayList<>();
+    a.node().release(() -> done.add("released"));
+    a.settle();
+    assertThat(done).containsExactly("released");
+    assertThat(headOf(kept).released()).isTrue();
+    assertThat(headOf(lost).owner()).isEqualTo(99);
+  }
+
+  @Test
   void nodeThatReturnsGetsItsShardsBackWithNothingLost() {
     StillWorld a = node("a");
     StillWorld b = node("b");
