@@ -189,6 +189,12 @@ final class Beat {
     }
   }
 
+  /** The store is another copy: what was acknowledged is not there, and this node joins anew. */
+  void exchanged() {
+    member = false;
+    acknowledged = null;
+  }
+
   /** From then on others may take this node for dead, if nothing it says arrives meanwhile. */
   long deadlineNanos() {
     Sent last = acknowledged;

@@ -90,6 +90,17 @@ public final class Flow {
     load(null, then);
   }
 
+  /** Forgets what was read and reads it anew. */
+  void reload(Runnable then) {
+    List<Subject> before = List.copyOf(kept.keySet());
+    kept.clear();
+    load(
+        () -> {
+          before.stream().filter(subject -> !kept.containsKey(subject)).forEach(this::apply);
+          then.run();
+        });
+  }
+
   private void load(@Nullable String after, Runnable then) {
     env.submit(
         NodeEnvironment.Channel.RECORDS,

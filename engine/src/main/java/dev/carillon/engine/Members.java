@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who else runs on this store, by the beats that each writes and all read, and who is to look after
@@ -22,12 +23,25 @@ import java.util.Set;
  * same beat; and it may be alive again half a timeout after the last read. Every wait is measured
  * by this node's monotonic clock. A wrong judgement costs a take-over and nothing else: epochs
  * decide who may write.
+ *
+ * <p>A look also shows whether the store is still the copy that this node knows. If it is not, this
+ * node lets go of everything, waits until what it had asked for is answered, adopts the copy and
+ * joins anew. No write that was decided by one copy can reach another: before the adoption the
+ * store refuses it, after it there is none.
  */
 final class Members implements Directory, ControlVersion.Host {
   private static final int PAGE = 1000;
 
   /** How long the handlers of a node have to stop after it was dead. */
   private static final long STOP_NANOS = 10_000_000_000L;
+
+  /** What this node asks of the store on its way to another copy has been answered before. */
+  private static final List<NodeEnvironment.Channel> BEFORE_ADOPTION =
+      List.of(
+          NodeEnvironment.Channel.COMMIT,
+          NodeEnvironment.Channel.CONTROL,
+          NodeEnvironment.Channel.RECORDS,
+          NodeEnvironment.Channel.PACK);
 
   /** Owners without a record of whom this node keeps in mind since when it wonders. */
   private static final int MOST_STRANGERS = 10_000;
@@ -45,6 +59,8 @@ final class Members implements Directory, ControlVersion.Host {
   private long sequence;
   private long lastReadNanos;
   private boolean hasRead;
+  private @Nullable String copy;
+  private boolean adopting;
   private boolean over;
   private StandIns standIns = new StandIns(List.of());
   private Set<String> homes = Set.of();
@@ -59,6 +75,12 @@ final class Members implements Directory, ControlVersion.Host {
 
     /** Operators have set something: it is read and acted on; then {@code done} runs. */
     void controlsChanged(Runnable done);
+
+    /**
+     * The store is another copy of the data, perhaps an older one: everything that was learnt from
+     * it is to be forgotten. {@code then} runs when it is.
+     */
+    void exchanged(String was, String is, Runnable then);
   }
 
   private static final class Peer {
@@ -161,10 +183,11 @@ final class Members implements Directory, ControlVersion.Host {
     long sent = now();
     env.submit(
         NodeEnvironment.Channel.BEAT,
-        Members::all,
-        outcome -> {
+        store -> new Look(all(store), store.incarnation()),
+        look -> {
           try {
-            if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
+            compare(look.incarnation());
+            if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
               looked(records, sent);
             }
           } catch (RuntimeException e) {
@@ -186,8 +209,62 @@ final class Members implements Directory, ControlVersion.Host {
     return next;
   }
 
+@@CONFLICT@@
   /** The records of all who are there, or were of late. */
   static Outcome<List<Stored>> all(Store store) {
+@@===@@
+  /** What a look shows, and of which copy it was when it was over. */
+  private record Look(Outcome<List<Stored>> records, String incarnation) {}
+
+  /** Notices that the store went back in time, or was exchanged for another. */
+  private void compare(String incarnation) {
+    String known = copy;
+    if (incarnation.equals(known) || adopting) {
+      return;
+    }
+    adopting = true;
+    if (known == null) {
+      adopt(incarnation);
+      return;
+    }
+    beat.exchanged();
+    env.metrics().count("store.exchanged", 1);
+    host.exchanged(known, incarnation, () -> afterAllAsked(() -> adopt(incarnation)));
+  }
+
+  /**
+   * Runs {@code then} when the store has done what it was asked before: until the copy is adopted
+   * it refuses to write what was decided by another.
+   */
+  private void afterAllAsked(Runnable then) {
+    int[] left = {BEFORE_ADOPTION.size()};
+    for (NodeEnvironment.Channel channel : BEFORE_ADOPTION) {
+      env.submit(
+          channel,
+          store -> true,
+          done -> {
+            if (--left[0] == 0) {
+              then.run();
+            }
+          });
+    }
+  }
+
+  private void adopt(String incarnation) {
+    env.submit(
+        NodeEnvironment.Channel.BEAT,
+        store -> {
+          store.adopt(incarnation);
+          return true;
+        },
+        done -> {
+          copy = incarnation;
+          adopting = false;
+        });
+  }
+
+  private static Outcome<List<Stored>> all(Store store) {
+@@END@@
     List<Stored> all = new ArrayList<>();
     String after = null;
     while (true) {

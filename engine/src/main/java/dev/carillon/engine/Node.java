@@ -1251,6 +1251,21 @@ public final class Node {
     }
 
     @Override
+    public void exchanged(String was, String is, Runnable then) {
+      env.report(
+          "the store went back in time or was exchanged: its incarnation was "
+              + was
+              + " and is "
+              + is
+              + ", acknowledged jobs may be lost",
+          null);
+      joins++; // what was being proven is gone
+      proven = false;
+      shards.loseAll();
+      flow.reload(then);
+    }
+
+    @Override
     public void joined() {
       int join = ++joins;
       proven = false;

@@ -133,6 +133,11 @@ class MembersTest {
     }
 
     @Override
+    public void exchanged(String was, String is, Runnable then) {
+      then.run();
+    }
+
+    @Override
     public void membersChanged() {
       changed++;
     }

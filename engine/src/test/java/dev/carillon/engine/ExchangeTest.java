@@ -1,0 +1,170 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.JobState;
+import dev.carillon.store.Append;
+import dev.carillon.store.Head;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.RestorableStore;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Nodes under which the store goes back in time. */
+class ExchangeTest {
+  private static final Duration STEP = Duration.ofMillis(100);
+
+  private final RestorableStore store = new RestorableStore();
+  private final StillWorld a = node("a", 1);
+  private final StillWorld b = node("b", 2);
+
+  private StillWorld node(String id, long incarnation) {
+    NodeOptions options = NodeOptions.of(id, incarnation).among(Membership.standard());
+    StillWorld world = new StillWorld(options, store.open());
+    world.settle();
+    return world;
+  }
+
+  private void pass(Duration time) {
+    for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
+      for (StillWorld world : List.of(a, b)) {
+        world.pass(STEP);
+        world.settle();
+      }
+    }
+  }
+
+  private static JobRef addDueIn(StillWorld world, Duration delay) {
+    long due = world.nowMicros() + Micros.ceil(delay);
+    return world.add(world.spec(due, 0, 0, new byte[0]));
+  }
+
+  private Head headOf(ShardId shard) {
+    return store.now().journals().head(shard).orThrow();
+  }
+
+  private @Nullable JobState stateOf(JobRef job) {
+    return new JobReader(store.now())
+        .find(job)
+        .orThrow()
+        .map(story -> story.view().info().state())
+        .orElse(null);
+  }
+
+  @Test
+  void everyNodeReportsOnceThatTheStoreWentBackAndClaimsAnew() {
+    pass(Duration.ofSeconds(3));
+    JobRef kept = addDueIn(a, Duration.ofSeconds(30));
+    MemoryStore backup = store.backup();
+    JobRef lost = addDueIn(a, Duration.ofSeconds(31));
+    assertThat(lost.shard()).isEqualTo(kept.shard());
+    long epoch = headOf(kept.shard()).epoch();
+    store.restore(backup);
+    pass(Duration.ofSeconds(3));
+    for (StillWorld world : List.of(a, b)) {
+      assertThat(world.reports()).hasSize(1);
+      assertThat(world.reports().getFirst())
+          .startsWith("the store went back in time or was exchanged")
+          .endsWith("acknowledged jobs may be lost");
+    }
+    assertThat(headOf(kept.shard()).epoch()).as("claimed anew").isEqualTo(epoch + 1);
+    assertThat(headOf(kept.shard()).owner()).isEqualTo(1);
+    pass(Duration.ofSeconds(30));
+    assertThat(a.running()).hasSize(1);
+    assertThat(a.running().getFirst().job().number).isEqualTo(kept.number());
+    a.finishOne();
+    assertThat(stateOf(kept)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(stateOf(lost)).isNull();
+  }
+
+  @Test
+  void whatRanWhenTheStoreWentBackHasNoSay() {
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(1));
+    MemoryStore backup = store.backup();
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(1);
+    store.restore(backup);
+    pass(STEP.multipliedBy(6));
+    a.finishOne(); // of the copy before
+    assertThat(stateOf(job)).isNotEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofSeconds(3));
+    assertThat(a.running()).as("it is started again").hasSize(1);
+    a.finishOne();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void nothingOfTheOtherCopyIsWrittenWhateverItsAnswersSay() {
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(2));
+    MemoryStore backup = store.backup();
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    pass(Duration.ofSeconds(2));
+    assertThat(a.running()).hasSize(1);
+    a.finishOne(); // its end is on its way and stays there
+    store.restore(backup);
+    pass(Duration.ofSeconds(1));
+    assertThat(a.reports()).hasSize(1);
+    Head head = headOf(job.shard());
+    a.letGo();
+    a.settle();
+    assertThat(tail(job.shard())).isEqualTo(tailIn(backup, job.shard()));
+    assertThat(headOf(job.shard()).epoch()).isGreaterThanOrEqualTo(head.epoch());
+    pass(Duration.ofSeconds(3));
+    assertThat(a.running()).hasSize(1);
+  }
+
+  private long tail(ShardId shard) {
+    return tailIn(store.now(), shard);
+  }
+
+  private static long tailIn(Store store, ShardId shard) {
+    return store.journals().read(shard, 1, 1, 1 << 20).orThrow().entries().size();
+  }
+
+  @Test
+  void shardThatMovedMeanwhileHasOneOwner() {
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(40));
+    MemoryStore backup = store.backup();
+    long epoch = headOf(job.shard()).epoch();
+    store.now().journals().claim(job.shard(), epoch, 2).orThrow();
+    store.restore(backup);
+    pass(Duration.ofSeconds(45));
+    assertThat(headOf(job.shard()).owner()).isEqualTo(1);
+    assertThat(a.running()).hasSize(1);
+    assertThat(b.running()).isEmpty();
+  }
+
+  @Test
+  void jobsAreTakenInAgainAndScheduledOnesMeetTheNewCopy() {
+    pass(Duration.ofSeconds(3));
+    MemoryStore backup = store.backup();
+    addDueIn(a, Duration.ofHours(1));
+    store.restore(backup);
+    List<JobRef> asked = a.ask(a.spec(a.nowMicros() + 1, 0, 0, new byte[0]));
+    pass(Duration.ofSeconds(3));
+    assertThat(asked).hasSize(1);
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void openingRefusesWritesUntilItsOwnerKnowsTheCopy() {
+    Store opening = store.open();
+    ShardId shard = new ShardId(1, 9, 1);
+    opening.journals().create(shard, "home", 0, new byte[0]).orThrow();
+    store.restore(store.backup());
+    Append append = new Append(shard, 1, 1, 1, 5, new byte[1]);
+    assertThat(opening.journals().append(List.of(append), false).getFirst())
+        .isInstanceOf(Outcome.Unavailable.class);
+    assertThat(opening.journals().head(shard).orThrow().epoch()).isEqualTo(1);
+    opening.adopt(opening.incarnation());
+    assertThat(opening.journals().append(List.of(append), false)).containsExactly(Outcome.ok(1L));
+  }
+}
