@@ -30,15 +30,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresRecords implements Records {
 
-  /**
-   * Writers whose row is there; a few for each process, which are forgotten when there are many.
-   */
   private static final int MAX_WRITERS = 10_000;
 
   private final Cluster cluster;
   private final Database database;
   private final StoreInfo info;
-  private final Set<Long> writers = ConcurrentHashMap.newKeySet();
+
+  /**
+   * Writers whose row is there; a few for each process, which are forgotten when there are many.
+   */
+  private final Set<Writer> writers = ConcurrentHashMap.newKeySet();
+
+  /** A writer whose row is in one copy of the data; an older copy may not have it. */
+  private record Writer(String incarnation, long id) {}
 
   PostgresRecords(Cluster cluster, StoreInfo info) {
     this.cluster = cluster;
@@ -343,8 +347,9 @@ final class PostgresRecords implements Records {
 
     /** Makes rows for writers that have none; idempotent, and no effect of a change. */
     private Outcome<Boolean> knowWriters() {
+      String copy = cluster.identity().incarnation();
       Set<Long> missing = writersOf(unanswered());
-      missing.removeAll(writers);
+      missing.removeIf(id -> writers.contains(new Writer(copy, id)));
       if (missing.isEmpty()) {
         return Outcome.ok(true);
       }
@@ -358,7 +363,7 @@ final class PostgresRecords implements Records {
         writers.clear();
       }
       if (outcome.isOk()) {
-        writers.addAll(missing);
+        missing.forEach(id -> writers.add(new Writer(copy, id)));
       }
       return outcome instanceof Outcome.Unknown
           ? new Outcome.Unavailable<>("it is not known whether the writer was noted")
