@@ -209,10 +209,6 @@ final class Members implements Directory, ControlVersion.Host {
     return next;
   }
 
-@@CONFLICT@@
-  /** The records of all who are there, or were of late. */
-  static Outcome<List<Stored>> all(Store store) {
-@@===@@
   /** What a look shows, and of which copy it was when it was over. */
   private record Look(Outcome<List<Stored>> records, String incarnation) {}
 
@@ -263,8 +259,8 @@ final class Members implements Directory, ControlVersion.Host {
         });
   }
 
-  private static Outcome<List<Stored>> all(Store store) {
-@@END@@
+  /** The records of all who are there, or were of late. */
+  static Outcome<List<Stored>> all(Store store) {
     List<Stored> all = new ArrayList<>();
     String after = null;
     while (true) {

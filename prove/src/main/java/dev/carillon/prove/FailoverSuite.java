@@ -19,7 +19,7 @@ final class FailoverSuite implements Suite {
   private static final int SHARDS = 220;
 
   private static final int LEAST_SHARDS = 200;
-  private static final int STOPS_A_ROUND_INVERSE = 5;
+  private static final int ROUNDS_A_STOP = 2;
   private static final long DUE_AHEAD_MICROS = 1_200_000;
   private static final long DUE_SPAN_MICROS = 1_000_000;
   private static final long GIVE_UP_MILLIS = 60_000;
@@ -53,7 +53,7 @@ final class FailoverSuite implements Suite {
   public Proof run(Stage stage) throws InterruptedException {
     try (Fleet fleet = new Fleet(stage, name())) {
       fleet.begin();
-      int stops = Math.ceilDiv(stage.rounds(), STOPS_A_ROUND_INVERSE);
+      int stops = Math.ceilDiv(stage.rounds(), ROUNDS_A_STOP);
       for (int round = 1; round <= stage.rounds() && fleet.problems().isEmpty(); round++) {
         kill(fleet, round);
       }
@@ -108,6 +108,7 @@ final class FailoverSuite implements Suite {
                         .filter(line -> line.incarnation == victim.incarnation())
                         .filter(line -> line.dues.stream().anyMatch(d -> isGathered(d, from)))
                         .filter(line -> line.created() && line.starts.isEmpty())
+                        .filter(line -> line.end == null && !fleet.ledger().isCancelled(line))
                         .map(line -> line.request)
                         .toList());
     LongSummaryStatistics starts = awaitStarts(fleet, overdue, killed);

@@ -56,7 +56,7 @@ final class KillChecks {
   private Check notLost() {
     Check check = new Check("every acknowledged job is there and ended as it may");
     for (Line line : ledger.lines()) {
-      if (line.created()) {
+      if (line.created() && !line.mayBeLost) {
         Found found = store.job(line.acknowledged == null ? "" : line.acknowledged.job());
         check.that(
             found != null
@@ -101,7 +101,7 @@ final class KillChecks {
   private Check answeredWithExisting() {
     Check check = new Check("an answer with another's job made none of its own");
     for (Line line : ledger.lines()) {
-      if (line.acknowledged != null && !line.acknowledged.created()) {
+      if (line.acknowledged != null && !line.acknowledged.created() && !line.mayBeLost) {
         check.that(
             store.job(line.acknowledged.job()) != null
                 && store.ofRequest(line.request).isEmpty()
@@ -133,7 +133,7 @@ final class KillChecks {
           found.info());
     }
     for (Line line : ledger.lines()) {
-      for (Start start : line.starts) {
+      for (Start start : line.mayBeLost ? List.<Start>of() : line.starts) {
         Found found = store.job(start.note().job());
         check.that(
             line.requested != null && found != null && found.request().equals(line.request), line);
@@ -159,7 +159,7 @@ final class KillChecks {
     Check check = new Check("attempts ≤ 1 + crashes between start and durable end + own retries");
     List<Disturbance> disturbances = ledger.disturbances();
     for (Line line : ledger.lines()) {
-      if (line.starts.isEmpty() || line.requested == null) {
+      if (line.starts.isEmpty() || line.requested == null || line.mayRepeat) {
         continue;
       }
       List<Disturbance> hits =
@@ -190,7 +190,8 @@ final class KillChecks {
         boolean beforeTold = line.end == null || start.note().atMicros() <= line.end.atMicros();
         boolean beforeWritten =
             found.stream().allMatch(f -> start.note().atMicros() <= lastLifeOf(f, start.note()));
-        check.that(ledger.isLate(line, start) || (beforeTold && beforeWritten), line);
+        check.that(
+            line.mayRepeat || ledger.isLate(line, start) || (beforeTold && beforeWritten), line);
       }
     }
     return check;
@@ -278,6 +279,7 @@ final class KillChecks {
     for (Line line : ledger.lines()) {
       if (line.requested != null
           && line.requested.way() == Note.Way.KEYED
+          && !line.mayBeLost
           && line.acknowledged != null) {
         jobsOf(byKey, line.requested.unique()).add(line.acknowledged.job());
       }
@@ -322,9 +324,12 @@ final class KillChecks {
     Found found = store.job(job);
     Note.CancelAnswered answered = cancel.answered;
     if (found == null || answered == null) {
-      return false;
+      return ledger.mayBeLost(job);
     }
     Line line = ledger.lineOf(found.request());
+    if (line != null && line.mayRepeat) {
+      return true;
+    }
     JobState state = found.info().state();
     return switch (answered.answer()) {
       case CANCELLED ->

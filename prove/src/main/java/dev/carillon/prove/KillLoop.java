@@ -17,6 +17,10 @@ import java.util.function.Consumer;
 final class KillLoop {
   private static final int LEAST_LOAD_MILLIS = 500;
   private static final int MOST_LOAD_MILLIS = 2_000;
+
+  /** A node among others waits for its former self to be dead before it has its shards again. */
+  private static final int REJOIN_MILLIS = 2_500;
+
   private static final int MOST_EARLY_MILLIS = 1_500;
   private static final int START_MILLIS = 60_000;
   private static final int DRAIN_MILLIS = 300_000;
@@ -27,6 +31,7 @@ final class KillLoop {
 
   private final String url;
   private final Path errors;
+  private final boolean shared;
   private final long seed;
   private final boolean shortRun;
   private final Random random;
@@ -40,6 +45,7 @@ final class KillLoop {
   KillLoop(String url, Path errors, long seed, boolean shortRun, Consumer<String> progress) {
     this.url = url;
     this.errors = errors;
+    this.shared = !url.startsWith("jdbc:sqlite:");
     this.seed = seed;
     this.shortRun = shortRun;
     this.random = new Random(seed);
@@ -82,7 +88,8 @@ final class KillLoop {
     }
     child.order(cancelled.stream().map(Order.Cancel::new).toArray(Order[]::new));
     int most = shortRun ? MOST_LOAD_MILLIS / 2 : MOST_LOAD_MILLIS;
-    TimeUnit.MILLISECONDS.sleep(random.nextInt(LEAST_LOAD_MILLIS, most));
+    int least = LEAST_LOAD_MILLIS + (shared ? REJOIN_MILLIS : 0);
+    TimeUnit.MILLISECONDS.sleep(least + random.nextInt(most - LEAST_LOAD_MILLIS));
     kill(child);
     kills++;
     progress.accept("round %d of %d: %,d notes".formatted(round, rounds, ledger.told()));

@@ -29,6 +29,7 @@ final class Ledger {
   private final List<Disturbance> disturbances = new ArrayList<>();
   private final ArrayDeque<Start> recent = new ArrayDeque<>();
   private final List<String> strange = new ArrayList<>();
+  private final List<Line> endedAgain = new ArrayList<>();
   private long told;
 
   /** One request and what became of it. */
@@ -42,6 +43,12 @@ final class Ledger {
     final List<Start> starts = new ArrayList<>();
     boolean finishedWell;
     @Nullable End end;
+
+    /** The store went back to a time at which it may not have had the job. */
+    boolean mayBeLost;
+
+    /** The store went back to a time at which the job may not have ended. */
+    boolean mayRepeat;
 
     Line(String request, int incarnation) {
       this.request = request;
@@ -158,7 +165,7 @@ final class Ledger {
   private void ended(int incarnation, Note.Ended note) {
     Line line = line(incarnation, note.request());
     if (line.end != null) {
-      strange.add(line + ": told again that it ended, by " + incarnation);
+      endedAgain.add(line);
     }
     line.end = new End(incarnation, note.state(), note.atMicros());
   }
@@ -257,9 +264,50 @@ final class Ledger {
     return cancels.getOrDefault(job, List.of());
   }
 
+  /** Whether somebody has asked to cancel its job, so that it may never start. */
+  synchronized boolean isCancelled(Line line) {
+    return line.acknowledged != null && cancels.containsKey(line.acknowledged.job());
+  }
+
+  /** Whether the store may have forgotten that job. */
+  boolean mayBeLost(String job) {
+    return lines.values().stream()
+        .filter(line -> line.acknowledged != null && line.acknowledged.job().equals(job))
+        .anyMatch(line -> line.mayBeLost);
+  }
+
   /** What was told and cannot be. */
   List<String> strange() {
-    return strange;
+    List<String> all = new ArrayList<>(strange);
+    endedAgain.stream()
+        .filter(line -> !line.mayRepeat)
+        .forEach(line -> all.add(line + ": told twice that it ended"));
+    return all;
+  }
+
+  /** What the store has for certain: those requests are acknowledged, those jobs have ended. */
+  record Moment(Set<String> acknowledged, Set<String> ended) {}
+
+  synchronized Moment moment() {
+    Set<String> acknowledged = new HashSet<>();
+    Set<String> ended = new HashSet<>();
+    for (Line line : lines.values()) {
+      if (line.acknowledged != null) {
+        acknowledged.add(line.request);
+      }
+      if (line.end != null) {
+        ended.add(line.request);
+      }
+    }
+    return new Moment(acknowledged, ended);
+  }
+
+  /** The store has forgotten what was told after that moment. */
+  synchronized void wentBackTo(Moment moment) {
+    for (Line line : lines.values()) {
+      line.mayBeLost |= !moment.acknowledged().contains(line.request);
+      line.mayRepeat |= !moment.ended().contains(line.request);
+    }
   }
 
   synchronized long told() {

@@ -17,6 +17,7 @@ import picocli.CommandLine.Mixin;
       FailoverCommand.class,
       PauseCommand.class,
       RestartCommand.class,
+      RestoreCommand.class,
       PoisonCommand.class,
       NodeChild.class,
       PoisonChild.class
@@ -35,7 +36,8 @@ public final class Main implements Callable<Integer> {
         new KillSuite(KillSuite.Kind.POSTGRES),
         new FailoverSuite(),
         new PauseSuite(),
-        new RestartSuite());
+        new RestartSuite(),
+        new RestoreSuite());
   }
 
   @Override
