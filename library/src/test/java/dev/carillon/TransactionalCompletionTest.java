@@ -54,6 +54,8 @@ class TransactionalCompletionTest {
   private final PostgresServer server = PostgresServer.shared();
   private final String cluster = "complete" + CLUSTERS.incrementAndGet();
   private final List<Carillon> open = new ArrayList<>();
+  private final CountDownLatch resumed = new CountDownLatch(1);
+  private final CompletableFuture<Boolean> commits = new CompletableFuture<>();
   private Carillon carillon;
 
   private Carillon open() {
@@ -78,6 +80,8 @@ class TransactionalCompletionTest {
 
   @AfterEach
   void end() {
+    resumed.countDown();
+    commits.complete(false);
     open.reversed().forEach(Carillon::close);
   }
 
@@ -370,9 +374,12 @@ class TransactionalCompletionTest {
     assertThat(left()).isZero();
   }
 
-  /** Runs a handler that has written everything and holds its transaction open. */
-  private CompletableFuture<Boolean> holdOpen(CountDownLatch written) {
-    CompletableFuture<Boolean> commits = new CompletableFuture<>();
+  /**
+   * Runs a handler that has written everything and holds its transaction open, on a node that then
+   * stands still, as in a long pause: after a while it is taken over.
+   */
+  private JobHandle<String> heldOpen() throws InterruptedException {
+    CountDownLatch written = new CountDownLatch(1);
     carillon.handle(
         BOOK,
         (number, job) -> {
@@ -388,7 +395,10 @@ class TransactionalCompletionTest {
           }
           return "";
         });
-    return commits;
+    JobHandle<String> job = carillon.schedule(job(1));
+    assertThat(written.await(20, TimeUnit.SECONDS)).isTrue();
+    carillon.loop().post(new OnNode(carillon.loop(), node -> awaitWhatever(resumed)));
+    return job;
   }
 
   /** It is asked to stop meanwhile, and does not. */
@@ -402,13 +412,10 @@ class TransactionalCompletionTest {
 
   @Test
   void theNextOwnerWaitsForAnOpenTransactionAndTakesItsOutcome() throws Exception {
-    CountDownLatch written = new CountDownLatch(1);
-    CompletableFuture<Boolean> commits = holdOpen(written);
-    JobHandle<String> job = carillon.schedule(job(1));
-    assertThat(written.await(20, TimeUnit.SECONDS)).isTrue();
+    JobHandle<String> job = heldOpen();
     Carillon next = open();
     next.handle(BOOK, TransactionalCompletionTest::again);
-    Awaitility.await().until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
     assertThat(next.schedule(job(2)).result(WAIT)).isEqualTo("by the second owner");
     commits.complete(true);
     assertThat(next.result(job.id(), BOOK.output(), WAIT)).isEqualTo("by the first owner");
@@ -418,13 +425,10 @@ class TransactionalCompletionTest {
 
   @Test
   void theNextOwnerRunsWhatWasRolledBack() throws Exception {
-    CountDownLatch written = new CountDownLatch(1);
-    CompletableFuture<Boolean> commits = holdOpen(written);
-    JobHandle<String> job = carillon.schedule(job(1));
-    assertThat(written.await(20, TimeUnit.SECONDS)).isTrue();
+    JobHandle<String> job = heldOpen();
     Carillon next = open();
     next.handle(BOOK, TransactionalCompletionTest::again);
-    Awaitility.await().until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
     commits.complete(false);
     assertThat(next.result(job.id(), BOOK.output(), WAIT)).isEqualTo("by the second owner");
     assertThat(booked()).isZero();
@@ -432,15 +436,14 @@ class TransactionalCompletionTest {
 
   @Test
   void aCancelByTheNextOwnerWaitsForTheOutcomeToo() throws Exception {
-    CountDownLatch written = new CountDownLatch(1);
-    CompletableFuture<Boolean> commits = holdOpen(written);
-    JobHandle<String> job = carillon.schedule(job(1));
-    assertThat(written.await(20, TimeUnit.SECONDS)).isTrue();
+    JobHandle<String> job = heldOpen();
     Carillon next = open(); // without the handler: the job waits for one
-    Awaitility.await().until(() -> next.get(job.id()).orElseThrow().state() == JobState.BLOCKED);
+    Awaitility.await()
+        .atMost(WAIT)
+        .until(() -> next.get(job.id()).orElseThrow().state() == JobState.BLOCKED);
     CompletableFuture<CancelResult> cancelled =
         CompletableFuture.supplyAsync(() -> next.cancel(job.id(), "no longer"));
-    Awaitility.await().until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
     commits.complete(true);
     assertThat(cancelled.get(20, TimeUnit.SECONDS))
         .isEqualTo(new CancelResult.Ended(JobState.SUCCEEDED));
