@@ -36,7 +36,7 @@ final class CompareCommand implements Callable<Integer> {
       names = "--jobs",
       paramLabel = "N",
       description = "Due jobs in each round, as many for each (default: ${DEFAULT-VALUE}).",
-      defaultValue = "200000")
+      defaultValue = "400000")
   private int jobs;
 
   @Option(
