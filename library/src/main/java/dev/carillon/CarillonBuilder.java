@@ -54,6 +54,7 @@ public final class CarillonBuilder {
   @Nullable Duration memberTimeout;
   Duration forgetAfter = Duration.ofMinutes(10);
   TimeSource time = TimeSource.system();
+  private boolean ownClock;
   int slots = 1024;
   Duration slowStart = Duration.ofSeconds(1);
   Duration loadHorizon = Duration.ofMinutes(1);
@@ -210,13 +211,15 @@ public final class CarillonBuilder {
   }
 
   /**
-   * The clocks to live by, for tests.
+   * The clocks to live by, for tests. Such a node takes itself for the only one on its store, unless
+   * {@link #memberTimeout} is said: others cannot tell by its clock whether it lives.
    *
    * @param time the clocks of this machine by default
    * @return this
    */
   public CarillonBuilder timeSource(TimeSource time) {
     this.time = Objects.requireNonNull(time, "time");
+    this.ownClock = true;
     return this;
   }
 
@@ -591,9 +594,9 @@ public final class CarillonBuilder {
         shared ? membership(ids.returns()) : null);
   }
 
-  /** Whether other nodes may use the store. */
+  /** Whether other nodes may use the store; one that lives by a clock of its own is alone. */
   private boolean isShared(Store opened) {
-    boolean ownProcess = opened instanceof MemoryStore && memberTimeout == null;
+    boolean ownProcess = (opened instanceof MemoryStore || ownClock) && memberTimeout == null;
     return !ownProcess && !opened.info().can(StoreInfo.Capability.SINGLE_PROCESS);
   }
 
