@@ -8,11 +8,26 @@ final class Check {
   private static final int SHOWN = 5;
 
   private final String promise;
+  private final boolean ofTime;
   private final List<String> broken = new ArrayList<>();
   private int cases;
 
   Check(String promise) {
+    this(promise, false);
+  }
+
+  private Check(String promise, boolean ofTime) {
     this.promise = promise;
+    this.ofTime = ofTime;
+  }
+
+  /** One that a busy machine can break. */
+  static Check ofTime(String promise) {
+    return new Check(promise, true);
+  }
+
+  boolean isOfTime() {
+    return ofTime;
   }
 
   /** Looks at a case. */

@@ -32,7 +32,7 @@ final class Timings {
   /** Whether those hundredths stay within a bound; false without any. */
   Check within(int hundredths, long millis) {
     String bound = "%s: p%d ≤ %,d ms".formatted(what, hundredths, millis);
-    Check check = new Check(bound);
+    Check check = Check.ofTime(bound);
     long found = percentileMillis(hundredths);
     check.that(!micros.isEmpty() && found <= millis, found + " ms of " + micros.size());
     return check;

@@ -10,7 +10,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each suite in its short form, one after the other. */
+/**
+ * Each suite in its short form, one after the other. Bounds of time are those of a quiet machine:
+ * here they are shown, and {@code ./carillon prove} judges them.
+ */
 class ProofTest {
   private static final Path POSTGRES = Path.of("target", "postgres");
 
@@ -29,7 +32,7 @@ class ProofTest {
         suite.run(new Suite.Stage(folder, POSTGRES, rounds, seed, true, System.out::println));
     proof.figures().forEach((what, count) -> System.out.printf("%,12d  %s%n", count, what));
     assertThat(proof.problems()).as("seed %s", seed).isEmpty();
-    for (Check check : proof.checks()) {
+    for (Check check : proof.checks().stream().filter(c -> !c.isOfTime()).toList()) {
       assertThat(check.examples()).as("%s (seed %s)", check.promise(), seed).isEmpty();
     }
     assertThat(proof.figures().get("acknowledged, new")).isPositive();
