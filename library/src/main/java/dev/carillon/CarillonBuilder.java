@@ -211,8 +211,8 @@ public final class CarillonBuilder {
   }
 
   /**
-   * The clocks to live by, for tests. Such a node takes itself for the only one on its store, unless
-   * {@link #memberTimeout} is said: others cannot tell by its clock whether it lives.
+   * The clocks to live by, for tests. Such a node takes itself for the only one on its store,
+   * unless {@link #memberTimeout} is said: others cannot tell by its clock whether it lives.
    *
    * @param time the clocks of this machine by default
    * @return this
