@@ -146,13 +146,19 @@ final class MemberJudge {
    * came back, so recently that it need not have seen that.
    */
   boolean mayNotKnow(ModelShard shard, long incarnation) {
-    return shard.owner != incarnation && shard.snatchedFrom == incarnation && movedOfLate(shard);
+    // One that is far is in no listing until its time comes, with a jump of the clocks at once.
+    return shard.owner != incarnation
+        && shard.snatchedFrom == incarnation
+        && (movedOfLate(shard) || isOfLate(world.clock.jumpedNanos()));
   }
 
   /** Whether the shard was claimed so recently that who had it before need not know. */
   boolean movedOfLate(ModelShard shard) {
-    return world.clock.nanos() - shard.claimedNanos
-        <= world.climate.horizonNanos() / 4 + LATEST_NEWS_NANOS;
+    return isOfLate(shard.claimedNanos);
+  }
+
+  private boolean isOfLate(long nanos) {
+    return world.clock.nanos() - nanos <= world.climate.horizonNanos() / 4 + LATEST_NEWS_NANOS;
   }
 
   /** A job is added to a shard: by its home, or by whoever has inherited it. */

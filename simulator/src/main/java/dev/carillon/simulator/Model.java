@@ -372,8 +372,10 @@ final class Model {
   private boolean isOfEnded(ModelJob job, JournalFormat.Op operation) {
     boolean dead = job.end == JobState.DEAD && !job.discarded;
     return switch (operation) {
-      case JournalFormat.Told told ->
-          job.shard.debts.remove(new ModelShard.Debt(job.number, told.waiter()));
+      case JournalFormat.Told told -> {
+        job.shard.debtNanos = clock.nanos();
+        yield job.shard.debts.remove(new ModelShard.Debt(job.number, told.waiter()));
+      }
       case JournalFormat.Replay replay -> {
         if (dead) {
           replay(job, replay);
@@ -629,6 +631,7 @@ final class Model {
     job.ends.add(state);
     for (JobRef waiter : job.waiters) {
       job.shard.debts.add(new ModelShard.Debt(job.number, waiter));
+      job.shard.debtNanos = clock.nanos();
     }
     // The clock may have been put back while the end was on its way.
     check(

@@ -21,6 +21,9 @@ final class ModelShard {
   /** The ends that jobs which wait for them have not got yet. */
   final Set<Debt> debts = new LinkedHashSet<>();
 
+  /** When there last was one more of them, or one less. */
+  long debtNanos;
+
   long epoch = 1;
   long owner;
 

@@ -22,6 +22,22 @@ final class Patience {
     return world.climate.horizonNanos() + 120 * VirtualClock.SECOND;
   }
 
+  /** What a shard owes others is paid in time. */
+  private void pays(ModelShard shard) {
+    long owed = world.clock.nanos() - Math.max(shard.debtNanos, healedNanos);
+    Violation.check(
+        shard.debts.isEmpty() || shard.dropped || owed <= 2 * boundNanos(world),
+        Guarantee.NOT_STUCK,
+        () ->
+            "shard "
+                + shard.index
+                + " has owed "
+                + shard.debts
+                + " for "
+                + owed / VirtualClock.SECOND
+                + " s");
+  }
+
   /** A shard that wakes has an owner who lives, or soon will. */
   private void hasOwner(ModelShard shard) {
     Together together = world.climate.together;
@@ -51,6 +67,7 @@ final class Patience {
     }
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;
     for (ModelShard shard : world.model.shards()) {
+      pays(shard);
       if (shard.live > 0) {
         hasOwner(shard);
         for (ModelJob job : shard.jobs.values()) {
