@@ -43,6 +43,9 @@ public final class CarillonBuilder {
 
   private static final int MOST_NODE_ID_BYTES = 200;
 
+  /** The kind of a store that is gone with its process. */
+  private static final String MEMORY = "memory";
+
   /** How many signs of life a node gives within the time after which it is dead. */
   private static final int BEATS = 5;
 
@@ -596,8 +599,9 @@ public final class CarillonBuilder {
 
   /** Whether other nodes may use the store; one that lives by a clock of its own is alone. */
   private boolean isShared(Store opened) {
-    boolean ownProcess = (opened instanceof MemoryStore || ownClock) && memberTimeout == null;
-    return !ownProcess && !opened.info().can(StoreInfo.Capability.SINGLE_PROCESS);
+    StoreInfo info = opened.info(); // also where somebody has wrapped a store in memory
+    boolean ownProcess = (info.kind().equals(MEMORY) || ownClock) && memberTimeout == null;
+    return !ownProcess && !info.can(StoreInfo.Capability.SINGLE_PROCESS);
   }
 
   private Membership membership(boolean returns) {
