@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -51,7 +52,9 @@ class MainTest {
     assertThat(values(figures, "burn-down", "ratio_to_peer")).hasSize(1);
   }
 
+  /** A minute long, which is more than every build should take. */
   @Test
+  @EnabledIfSystemProperty(named = "carillon.churn", matches = "true")
   void churnLeavesNoDeadRowsOfJobs() throws Exception {
     List<JsonNode> figures = run("churn", "--minutes=1", "--warmup=1", "--producers=8");
     assertThat(values(figures, "churn", "the old transaction was open")).containsOnly(1.0);

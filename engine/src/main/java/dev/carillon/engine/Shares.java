@@ -4,8 +4,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -42,7 +41,7 @@ final class Shares {
   private final Timers timers;
   private final long incarnation;
   private final Host host;
-  private final Set<Share> held = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Set<Share> held = new LinkedHashSet<>();
 
   /** The node, as far as limits need it. */
   interface Host {
