@@ -487,7 +487,7 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How many attempts of a queue, over all namespaces, run at once on this node, unless {@link
+   * How many attempts of a queue, over all namespaces and nodes, run at once, unless {@link
    * Carillon#queue} says otherwise.
    *
    * @param queue the queue
@@ -499,7 +499,7 @@ public final class CarillonBuilder {
   }
 
   /**
-   * How many attempts of a namespace run at once on this node, unless {@link Carillon#namespace}
+   * How many attempts of a namespace run at once on all nodes, unless {@link Carillon#namespace}
    * says otherwise.
    *
    * @param namespace the namespace

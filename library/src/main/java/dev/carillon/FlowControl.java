@@ -53,7 +53,7 @@ public final class FlowControl {
   }
 
   /**
-   * Sets how many attempts run at once on a node.
+   * Sets how many attempts run at once, on all nodes that share the store together.
    *
    * @param limit at least 1
    */
@@ -102,7 +102,7 @@ public final class FlowControl {
    * What is in effect.
    *
    * @param pauseReason why nothing starts; null where something may
-   * @param limit how many attempts run at once on a node; 0 for any number
+   * @param limit how many attempts run at once, on all nodes together; 0 for any number
    * @param rate how often attempts start; null for as often as they come
    */
   public record Setting(@Nullable String pauseReason, int limit, @Nullable Rate rate) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * pause's reason if 1, the limit if 2 and the rate if 4.
  *
  * @param paused why nothing starts; null where something may
- * @param limit how many attempts run at once on a node; 0 for any number
+ * @param limit how many attempts run at once, on all nodes together; 0 for any number
  * @param rate how often they start; null for as often as they come
  */
 public record FlowSetting(@Nullable String paused, int limit, @Nullable Rate rate) {
