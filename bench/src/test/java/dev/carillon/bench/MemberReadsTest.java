@@ -32,6 +32,13 @@ class MemberReadsTest {
    */
   private static final int LISTINGS = 3;
 
+  /**
+   * A shard whose minute is over is packed, which reads its journal a few times over, in pages; no
+   * job is read for its own sake.
+   */
+  private static final int LEAST_ENTRIES_A_READ = 100;
+
+  private static final int READS_OF_A_SMALL_PACK = 10;
   private static final int LEAST_JOBS = 500;
   private static final Duration AT_MOST = Duration.ofMinutes(2);
 
@@ -48,7 +55,7 @@ class MemberReadsTest {
       carillon.schedule(COUNT.job(0));
       await().atMost(AT_MOST).until(() -> ran.sum() == 1);
       CountedStore.Calls idle = beats(store);
-      assertSteady(idle);
+      assertSteady(idle, store);
 
       Producers producers = producers(carillon);
       producers.start();
@@ -58,7 +65,7 @@ class MemberReadsTest {
       long jobs = ran.sum() - before;
       producers.stop();
       assertThat(jobs).as("jobs that ran meanwhile").isGreaterThan(LEAST_JOBS);
-      assertSteady(busy);
+      assertSteady(busy, store);
       assertThat(busy.recordChanges()).as("beats").isLessThan(jobs);
     }
   }
@@ -68,8 +75,11 @@ class MemberReadsTest {
     return new Producers(carillon, crowd, number -> COUNT.job((int) number), ran::sum);
   }
 
-  private static void assertSteady(CountedStore.Calls calls) {
-    assertThat(calls.reads()).as("reads of journals").isZero();
+  private static void assertSteady(CountedStore.Calls calls, CountedStore store) {
+    long entries = store.calls().entries();
+    assertThat(calls.reads())
+        .as("reads of journals of %d entries", entries)
+        .isLessThanOrEqualTo(entries / LEAST_ENTRIES_A_READ + READS_OF_A_SMALL_PACK);
     assertThat(calls.listings()).as("listings of shards").isLessThanOrEqualTo(LISTINGS);
     assertThat(calls.inboxReads())
         .as("looks into the inbox in %d beats", calls.recordChanges())
