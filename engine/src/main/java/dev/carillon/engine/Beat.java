@@ -8,6 +8,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,7 @@ final class Beat {
   private final Set<Member.Trait> traits = EnumSet.noneOf(Member.Trait.class);
   private long beats;
   private long controls;
+  private Member.Said said = Member.Said.NOTHING;
   private long sequence;
   private Stamp version = Stamp.ABSENT;
   private @Nullable Sent unknown;
@@ -73,7 +75,12 @@ final class Beat {
   /** What the next beat says of this node. */
   Member self() {
     return new Member(
-        options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits), controls);
+        options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits), controls, said);
+  }
+
+  /** What this node says of itself with its next beat is another thing. */
+  void say(UnaryOperator<Member.Said> change) {
+    said = change.apply(said);
   }
 
   /** This node acts on what operators have set, up to that version. */

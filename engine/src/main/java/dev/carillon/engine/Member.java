@@ -13,15 +13,51 @@ import java.util.Set;
  * beat         varint
  * traits       varint  a bit each
  * controls     varint
+ * format       varint
+ * clock        long
+ * free         varint
+ * handlers     varint
  * </pre>
  *
  * @param nodeId stable across restarts; decides whose shards come home to it, and nothing else
  * @param incarnation random per start; what stands in claims
  * @param beat grows with each beat
  * @param controls the version of what operators have set that it acts on
+ * @param said the rest
  */
-record Member(String nodeId, long incarnation, long beat, Set<Trait> traits, long controls) {
+record Member(
+    String nodeId, long incarnation, long beat, Set<Trait> traits, long controls, Said said) {
   private static final int VERSION = 1;
+
+  /**
+   * What a member says of itself that may be another thing with each beat.
+   *
+   * @param format the highest format of journals and records that it reads
+   * @param clockMicros by how much its clock is ahead of the store's; {@link #CLOCK_UNKNOWN} where
+   *     it has not been measured
+   * @param free attempts that it could run for others
+   * @param handlers which of its lists of handlers it last wrote; 0 for none
+   */
+  record Said(int format, long clockMicros, int free, long handlers) {
+    static final long CLOCK_UNKNOWN = Long.MIN_VALUE;
+    static final Said NOTHING = new Said(0, CLOCK_UNKNOWN, 0, 0);
+
+    Said withFormat(int other) {
+      return new Said(other, clockMicros, free, handlers);
+    }
+
+    Said withClock(long micros) {
+      return new Said(format, micros, free, handlers);
+    }
+
+    Said withFree(int other) {
+      return new Said(format, clockMicros, other, handlers);
+    }
+
+    Said withHandlers(long other) {
+      return new Said(format, clockMicros, free, other);
+    }
+  }
 
   /** What others should know of a member. */
   enum Trait {
@@ -44,13 +80,17 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits, lon
     for (Trait trait : traits) {
       bits |= trait.bit;
     }
-    return new ByteWriter(32 + nodeId.length())
+    return new ByteWriter(48 + nodeId.length())
         .u8(VERSION)
         .string(nodeId)
         .i64(incarnation)
         .varint(beat)
         .varint(bits)
         .varint(controls)
+        .varint(said.format())
+        .i64(said.clockMicros())
+        .varint(said.free())
+        .varint(said.handlers())
         .toBytes();
   }
 
@@ -70,12 +110,14 @@ record Member(String nodeId, long incarnation, long beat, Set<Trait> traits, lon
         traits.add(trait);
       }
     }
-    return new Member(nodeId, incarnation, beat, traits, in.varint());
+    long controls = in.varint();
+    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint());
+    return new Member(nodeId, incarnation, beat, traits, controls, said);
   }
 
   /** One whose record only later versions can read: it is there, and no more is known of it. */
   static Member unreadable(long incarnation) {
-    return new Member("", incarnation, 0, EnumSet.of(Trait.LEAVING), Long.MAX_VALUE);
+    return new Member("", incarnation, 0, EnumSet.of(Trait.LEAVING), Long.MAX_VALUE, Said.NOTHING);
   }
 
   boolean isGone() {

@@ -17,7 +17,7 @@ class StandInsTest {
   private final Random random = new Random(1);
 
   private Member member(String nodeId, Member.Trait... traits) {
-    return new Member(nodeId, random.nextLong() | 1, 1, Set.of(traits), 0);
+    return new Member(nodeId, random.nextLong() | 1, 1, Set.of(traits), 0, Member.Said.NOTHING);
   }
 
   private List<Member> members(int count) {
@@ -104,7 +104,13 @@ class StandInsTest {
   @Test
   void memberIsReadAsItWasWritten() {
     Member member =
-        new Member("näme\0", -5, 1L << 40, Set.of(Member.Trait.LEAVING, Member.Trait.CLIENT), 7);
+        new Member(
+            "näme\0",
+            -5,
+            1L << 40,
+            Set.of(Member.Trait.LEAVING, Member.Trait.CLIENT),
+            7,
+            new Member.Said(3, -250_000, 16, 1L << 40));
     assertThat(Member.decode(member.encode())).isEqualTo(member);
   }
 }
