@@ -133,7 +133,7 @@ final class AttemptContext implements JobContext {
     }
     Transactions.Answer answer;
     try {
-      answer = transactions.complete(connection, attempt.completion(encoded));
+      answer = transactions.complete(connection, attempt.completion(encoded), attempt.permit());
     } finally {
       attempt.endCompleting();
     }

@@ -32,9 +32,11 @@ import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.engine.Retention;
 import dev.carillon.engine.Ticket;
+import dev.carillon.store.Doorbells;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
@@ -92,6 +94,7 @@ public final class Carillon implements AutoCloseable {
   private volatile @Nullable ObjectName managed;
   private final Tickets tickets;
   private final AutoCloseable inboxBell;
+  private final Doorbells.Listening nodeBell;
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
   private Carillon(CarillonBuilder options, Store opened) {
@@ -138,6 +141,12 @@ public final class Carillon implements AutoCloseable {
           options.namespacePolicies.forEach(node::failurePolicy);
         });
     this.inboxBell = InboxBell.start(store, loop);
+    this.nodeBell =
+        store
+            .doorbells()
+            .listen(
+                Node.bell(nodeOptions.incarnation()),
+                () -> loop.post(new OnNode(loop, Node::rang)));
   }
 
   // ---- opening and closing
@@ -226,6 +235,7 @@ public final class Carillon implements AutoCloseable {
   private void closeAndWait() {
     Management.unregister(managed, reports);
     try {
+      nodeBell.close();
       inboxBell.close();
     } catch (Exception e) {
       reports.report("the inbox's bell does not close", e);

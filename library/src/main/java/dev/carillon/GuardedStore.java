@@ -267,8 +267,8 @@ final class GuardedStore implements Store {
     }
 
     @Override
-    public Answer complete(Connection connection, Completion completion) {
-      return inner.complete(connection, completion);
+    public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
+      return inner.complete(connection, completion, permit);
     }
 
     @Override

@@ -288,8 +288,8 @@ final class CountedStore implements Store {
     }
 
     @Override
-    public Answer complete(Connection connection, Completion completion) {
-      return transactions.complete(connection, completion);
+    public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
+      return transactions.complete(connection, completion, permit);
     }
 
     @Override

@@ -5,11 +5,13 @@ import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.store.Transactions.Completion;
+import dev.carillon.store.Transactions.Permit;
 import dev.carillon.store.Transactions.Place;
 import dev.carillon.store.Transactions.Rider;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -29,12 +31,16 @@ public final class Attempt {
   private final long dueMicros;
   private final long timeMicros;
   private final @Nullable Move move;
-  private final long startedMicros;
   private final List<DependencyInfo> dependencies;
-  private final ShardJob job;
-  private final Lane lane;
-  private final FailurePolicy policy;
+
+  /** Null where its job is another node's. */
+  private final @Nullable ShardJob job;
+
+  private final @Nullable Lane lane;
+  private long startedMicros;
+  private FailurePolicy policy;
   private final @Nullable Long startBy;
+  private final @Nullable Permit permit;
 
   /** Its outcome is decided; what comes later is refused. */
   boolean over;
@@ -74,6 +80,9 @@ public final class Attempt {
 
   /** The concurrency key that it holds, if any. */
   @Nullable KeySlot key;
+
+  /** The node that runs it in the place of this one; 0 for this one. */
+  long lentTo;
 
   /** What it used up of rates; null for nothing. */
   private @Nullable List<Taken> taken;
@@ -119,8 +128,68 @@ public final class Attempt {
     this.move = job.move();
     this.startedMicros = at.startedMicros();
     this.startBy = at.startBy();
+    this.permit = null;
     Awaited awaited = job.awaited();
     this.dependencies = awaited != null ? awaited.infos() : List.of();
+  }
+
+  /**
+   * Where and when one is that this node runs for another.
+   *
+   * @param permit without which no transaction completes it; null where there are none
+   */
+  record Borrowed(long startedMicros, @Nullable Long startBy, @Nullable Permit permit) {}
+
+  /** One that this node runs for another. */
+  Attempt(Loan loan, String type, FailurePolicy policy, Borrowed at) {
+    this.job = null;
+    this.lane = null;
+    this.policy = policy;
+    this.ref = loan.ref();
+    this.body = loan.body();
+    this.saved = loan.saved();
+    this.type = type;
+    this.epoch = loan.epoch();
+    this.number = loan.number();
+    this.revision = loan.revision();
+    this.nonce = loan.nonce();
+    this.dueMicros = loan.dueMicros();
+    this.timeMicros = loan.timeMicros();
+    this.move = loan.move();
+    this.startedMicros = at.startedMicros();
+    this.startBy = at.startBy();
+    this.permit = at.permit();
+    this.dependencies = loan.dependencies();
+  }
+
+  /** It as it is lent to another node. */
+  Loan loan() {
+    ShardJob own = job();
+    return new Loan(
+        ref,
+        epoch,
+        nonce,
+        number,
+        revision,
+        dueMicros,
+        timeMicros,
+        move,
+        PolicyFormat.encode(policy),
+        own.hasPolicy(),
+        saved,
+        dependencies,
+        body);
+  }
+
+  /** The node that ran it says when, and by which policy it judges failures. */
+  void ranElsewhere(long micros, FailurePolicy by) {
+    startedMicros = micros != 0 ? micros : startedMicros;
+    policy = by;
+  }
+
+  /** Whether this node runs it for another. */
+  boolean isBorrowed() {
+    return job == null;
   }
 
   private record Taken(TokenBucket bucket, TokenBucket.Take take) {}
@@ -152,12 +221,16 @@ public final class Attempt {
   record Origin(JobRef ref, long epoch, long nonce, long startedMicros, @Nullable Long startBy) {}
 
   ShardJob job() {
-    return job;
+    return Objects.requireNonNull(job, "job");
   }
 
   /** The lane whose gates it entered; its job may have moved to another since. */
   Lane lane() {
-    return lane;
+    return Objects.requireNonNull(lane, "lane");
+  }
+
+  long nonce() {
+    return nonce;
   }
 
   int revision() {
@@ -208,7 +281,7 @@ public final class Attempt {
 
   /** What was asked for; decoded anew at each call. */
   public JobSpec spec() {
-    return JobSpec.decode(body, type, lane);
+    return lane == null ? JobSpec.decode(body) : JobSpec.decode(body, type, lane);
   }
 
   /** What follows if it fails. */
@@ -304,6 +377,11 @@ public final class Attempt {
     completion.getAndUpdate(state -> state & ~CALLING);
   }
 
+  /** The node that ran it says that a transaction may have completed it. */
+  void mayBeCompleted() {
+    completion.getAndUpdate(state -> state | CALLED);
+  }
+
   /** From now on no completion is begun; says whether one ever was. */
   boolean closeCompletion() {
     return (completion.getAndUpdate(state -> state | CLOSED) & CALLED) != 0;
@@ -318,6 +396,11 @@ public final class Attempt {
   public Completion completion(byte[] result) {
     byte[] outcome = new Completed(number, revision, startedMicros, result).encode();
     return new Completion(place(), epoch, nonce, outcome);
+  }
+
+  /** Without which no transaction completes it; null where its own node runs it. */
+  public @Nullable Permit permit() {
+    return permit;
   }
 
   Place place() {

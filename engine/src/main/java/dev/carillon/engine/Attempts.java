@@ -68,6 +68,9 @@ final class Attempts implements Dispatcher.Starter {
   private Timers.@Nullable Timer aloneLook;
   private boolean stopping;
 
+  /** Of those under way, how many other nodes run. */
+  private int lent;
+
   /** The node, as far as attempts need it. */
   interface Host {
     /** Whether this node may start anything now. */
@@ -75,6 +78,15 @@ final class Attempts implements Dispatcher.Starter {
 
     /** Until when a handler must be called, by the monotonic clock; null for any time. */
     @Nullable Long startBy();
+
+    /** The attempt's handler is to be called by the node that it is lent to. */
+    void lend(Attempt attempt);
+
+    /** An attempt that was lent is asked to save and return, or to stop now. */
+    void recall(Attempt attempt, boolean now);
+
+    /** How long until what runs here for others has run for that time; 0 where it has. */
+    long waitUntilBorrowedLasted(long nanos);
 
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
@@ -140,21 +152,26 @@ final class Attempts implements Dispatcher.Starter {
 
   @Override
   public boolean mayStart() {
-    return running.size() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots() && host.mayStart();
+    return here() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots() && host.mayStart();
   }
 
   @Override
   public boolean mayStart(Lane lane) {
-    return running.size() < UNDER_WAY_A_SLOT * options.slots() || lane.underWay < FEW_UNDER_WAY;
+    return here() < UNDER_WAY_A_SLOT * options.slots() || lane.underWay < FEW_UNDER_WAY;
+  }
+
+  /** Attempts that this node runs, or whose outcome it has not made durable. */
+  private int here() {
+    return running.size() - lent;
   }
 
   /** What has run for the time of being alone has shown that it does not kill its node. */
   @Override
   public boolean mayStartAlone() {
     long now = env.monotonicNanos();
-    long wait = 0;
+    long wait = host.waitUntilBorrowedLasted(options.aloneTime().toNanos());
     for (Attempt attempt : running.all()) {
-      if (!attempt.returned) {
+      if (!attempt.returned && attempt.lentTo == 0) {
         long since = attempt.called ? attempt.startedNanos : now; // else its marker is on its way
         wait = Math.max(wait, since + options.aloneTime().toNanos() - now);
       }
@@ -184,6 +201,14 @@ final class Attempts implements Dispatcher.Starter {
     lane.underWay++;
     shard.running++;
     job.attempt = attempt;
+    return attempt;
+  }
+
+  @Override
+  public Attempt lend(ShardJob job, Lane lane, long borrower) {
+    Attempt attempt = start(job, lane, false);
+    attempt.lentTo = borrower;
+    lent++;
     return attempt;
   }
 
@@ -256,10 +281,14 @@ final class Attempts implements Dispatcher.Starter {
     }
     attempt.startedNanos = env.monotonicNanos();
     attempt.called = true;
-    watchTime(attempt, now);
     env.metrics().count("attempts.started", 1);
     host.started(job);
-    env.runner().start(attempt);
+    if (attempt.lentTo != 0) {
+      host.lend(attempt); // its time is watched where it runs
+    } else {
+      watchTime(attempt, now);
+      env.runner().start(attempt);
+    }
   }
 
   /** Passes over an occurrence that is later than its schedule allows; true where it is. */
@@ -370,6 +399,53 @@ final class Attempts implements Dispatcher.Starter {
 
   // ---- asking to stop
 
+  private void interrupt(Attempt attempt) {
+    if (attempt.lentTo != 0) {
+      host.recall(attempt, true);
+    } else {
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  /** Asks an attempt to save and return. */
+  void pause(Attempt attempt, Attempt.StopCause cause) {
+    if (attempt.stopCause == null) {
+      attempt.requestStop(cause);
+      if (attempt.lentTo != 0) {
+        host.recall(attempt, false);
+      }
+    }
+  }
+
+  /**
+   * The time of an attempt that was lent is over, and its handler has not returned.
+   *
+   * @param verdict what follows a timeout; null where it was the job's deadline
+   */
+  void ranOutElsewhere(Attempt attempt, AttemptOutcome.@Nullable Verdict verdict) {
+    if (attempt.over || attempt.settling) {
+      return;
+    }
+    Runnable then =
+        verdict == null
+            ? () -> outOfTime(attempt, Attempt.StopCause.DEADLINE)
+            : () -> timedOutElsewhere(attempt, verdict);
+    if (attempt.closeCompletion()) {
+      settleCompletion(attempt, then);
+    } else {
+      then.run();
+    }
+  }
+
+  private void timedOutElsewhere(Attempt attempt, AttemptOutcome.Verdict verdict) {
+    env.metrics().count("attempts.timeout", 1);
+    failedOrStopped(attempt, timeout(), verdict);
+  }
+
+  private JobError timeout() {
+    return new JobError("timeout", "attempt took longer than its timeout", "", options.nodeId());
+  }
+
   /** Its timeout or deadline has come while it runs. */
   private void ranOut(Attempt attempt, Attempt.StopCause cause) {
     if (attempt.over || attempt.settling) {
@@ -404,10 +480,7 @@ final class Attempts implements Dispatcher.Starter {
           if (!judged[0]) {
             judged[0] = true;
             attempt.job().busy--;
-            JobError error =
-                new JobError(
-                    "timeout", "attempt took longer than its timeout", "", options.nodeId());
-            failedOrStopped(attempt, error, verdict);
+            failedOrStopped(attempt, timeout(), verdict);
           }
         };
     env.runner().judgeTimeout(attempt, judge);
@@ -423,7 +496,7 @@ final class Attempts implements Dispatcher.Starter {
   void cancel(Attempt attempt) {
     if (!attempt.over) {
       attempt.requestStop(Attempt.StopCause.CANCEL);
-      env.runner().interrupt(attempt);
+      interrupt(attempt);
     }
   }
 
@@ -432,18 +505,14 @@ final class Attempts implements Dispatcher.Starter {
     if (!attempt.over && attempt.stopReason == null) {
       attempt.stopReason = reason;
       attempt.requestStop(Attempt.StopCause.CANCEL);
-      env.runner().interrupt(attempt);
+      interrupt(attempt);
     }
   }
 
   /** Nothing starts any more. */
   void stop() {
     stopping = true;
-    for (Attempt attempt : running.all()) {
-      if (attempt.stopCause == null) {
-        attempt.requestStop(Attempt.StopCause.SHUTDOWN);
-      }
-    }
+    running.all().forEach(attempt -> pause(attempt, Attempt.StopCause.SHUTDOWN));
   }
 
   /** Others may take this node's jobs: what runs is asked to stop, and what it says is tried. */
@@ -453,7 +522,7 @@ final class Attempts implements Dispatcher.Starter {
         if (attempt.stopCause == null) {
           attempt.requestStop(Attempt.StopCause.FENCED);
         }
-        env.runner().interrupt(attempt); // also what was asked to stop in its own time
+        interrupt(attempt); // also what was asked to stop in its own time
       }
     }
   }
@@ -470,7 +539,7 @@ final class Attempts implements Dispatcher.Starter {
 
   void interruptAll() {
     for (Attempt attempt : running.all()) {
-      env.runner().interrupt(attempt);
+      interrupt(attempt);
     }
   }
 
@@ -501,7 +570,8 @@ final class Attempts implements Dispatcher.Starter {
       case AttemptOutcome.Failed failed when attempt.isFenced() ->
           interrupted(attempt); // it was told to stop, which says nothing about its job
       case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
-          failedOrStopped(attempt, error.on(options.nodeId()), verdict);
+          failedOrStopped(
+              attempt, attempt.lentTo != 0 ? error : error.on(options.nodeId()), verdict);
       case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
       case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
       case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);
@@ -1054,6 +1124,7 @@ final class Attempts implements Dispatcher.Starter {
   private void leaveIfDone(Attempt attempt) {
     if (attempt.returned && attempt.settled && running.remove(attempt)) {
       attempt.lane().underWay--;
+      lent -= attempt.lentTo != 0 ? 1 : 0;
       shardOf(attempt.job()).running--;
       host.over(attempt);
       if (!attempt.timers.isEmpty()) {
@@ -1070,7 +1141,7 @@ final class Attempts implements Dispatcher.Starter {
       attempt.over = true;
       attempt.settled = true;
       attempt.requestStop(Attempt.StopCause.CANCEL);
-      env.runner().interrupt(attempt);
+      interrupt(attempt);
     }
   }
 }

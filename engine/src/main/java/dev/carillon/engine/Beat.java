@@ -49,6 +49,9 @@ final class Beat {
 
   /** The node, as far as its beat needs it. */
   interface Host {
+    /** What the next beat says of this node is asked for. */
+    Member.Said says(Member.Said before);
+
     /** This node may be dead to others: nothing starts, and what runs is asked to stop. */
     void fenced();
 
@@ -108,6 +111,7 @@ final class Beat {
       resolve(before);
     } else {
       beats++;
+      said = host.says(said);
       send(self().encode(), this::goOn);
     }
   }

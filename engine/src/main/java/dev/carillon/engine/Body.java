@@ -462,11 +462,11 @@ sealed interface Body {
     }
   }
 
-  private static void writeError(ByteWriter out, JobError error) {
+  static void writeError(ByteWriter out, JobError error) {
     out.string(error.type()).string(error.message()).string(error.stack()).string(error.node());
   }
 
-  private static JobError readError(ByteReader in) {
+  static JobError readError(ByteReader in) {
     return new JobError(in.string(), in.string(), in.string(), in.string());
   }
 }

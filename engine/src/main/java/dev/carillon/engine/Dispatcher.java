@@ -25,6 +25,12 @@ final class Dispatcher {
   /** So many lanes and handlers are kept without a look at whether anybody needs them. */
   private static final int FIRST_SWEEP = 4096;
 
+  /** So many jobs that cannot be lent are passed over for those that can. */
+  private static final int MOST_PASSED_OVER = 64;
+
+  /** So many jobs without a handler here are looked at at once when others have room. */
+  private static final int MOST_OFFERED = 256;
+
   private final Map<String, HandlerSlot> handlers = new HashMap<>();
   private final Map<LaneKey, Lane> lanes = new HashMap<>();
   private final Map<String, Gate> namespaces = new HashMap<>();
@@ -37,6 +43,11 @@ final class Dispatcher {
   private final Keys keys;
   private final Consumer<ShardJob> blocked;
   private final Bodies bodies;
+
+  /** Jobs that were passed over while others were lent, until that is done. */
+  private final List<PassedOver> passedOver = new ArrayList<>();
+
+  private Lender lender = type -> 0;
   private @Nullable ShardJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
@@ -47,6 +58,14 @@ final class Dispatcher {
   private int sweepAt = FIRST_SWEEP;
 
   private record LaneKey(String namespace, String queue) {}
+
+  private record PassedOver(ShardJob job, boolean late) {}
+
+  /** Knows who else could run an attempt. */
+  interface Lender {
+    /** The node that could run another attempt of the type; 0 for none. */
+    long borrowerFor(String type);
+  }
 
   /** Starts attempts. */
   interface Starter {
@@ -61,6 +80,9 @@ final class Dispatcher {
 
     /** The dispatcher has entered the gates. */
     Attempt start(ShardJob job, Lane lane, boolean alone);
+
+    /** The same for one that another node is to run. */
+    Attempt lend(ShardJob job, Lane lane, long borrower);
 
     /** The attempt is under way: whatever it holds, it has. */
     void begin(Attempt attempt);
@@ -82,6 +104,11 @@ final class Dispatcher {
 
   Bodies bodies() {
     return bodies;
+  }
+
+  /** Says who else could run attempts; nobody, until this is called. */
+  void lender(Lender knows) {
+    lender = knows;
   }
 
   /** What operators have set is known: attempts may start. */
@@ -269,7 +296,7 @@ final class Dispatcher {
         }
         continue;
       }
-      ShardJob job = next();
+      ShardJob job = next(this::mayRun);
       if (job == null) {
         return false;
       }
@@ -293,8 +320,94 @@ final class Dispatcher {
     }
   }
 
+  /** Whether an attempt of another node's may start now. */
+  boolean mayStartBorrowed() {
+    return open && !stopped && !exclusive && waitsAlone == null && node.hasRoom();
+  }
+
+  /** The handler of an attempt of another node's has returned. */
+  void leftBorrowed(HandlerSlot handler) {
+    node.leave();
+    handler.gate.leave();
+    offerLimited(handler);
+  }
+
+  /** Whether jobs wait for a slot of the node. */
+  boolean isFull() {
+    return open && !stopped && !exclusive && ready > 0 && !node.hasRoom();
+  }
+
+  /**
+   * Lends jobs that wait for a slot, in turn of the lanes, but for as many as this node will soon
+   * get round to.
+   */
+  void lendWaiting(int most) {
+    long spare = ready - 2L * node.limit();
+    for (int lent = 0; lent < Math.min(most, spare) && passedOver.size() < MOST_PASSED_OVER; ) {
+      ShardJob job = next(this::mayLend);
+      if (job == null) {
+        break;
+      }
+      long borrower = lender.borrowerFor(job.type);
+      if (borrower != 0) {
+        lendOut(job, borrower);
+        lent++;
+      }
+    }
+    ring.addAll(crowded);
+    crowded.clear();
+    List<PassedOver> back = List.copyOf(passedOver);
+    passedOver.clear();
+    for (PassedOver each : back) {
+      Lane lane = laneOf(each.job());
+      lane.add(each.job(), each.late());
+      ready++;
+      activate(lane);
+    }
+  }
+
+  private boolean mayLend(ShardJob job, Lane lane) {
+    if (!handlerOf(job).registered) {
+      return mayRun(job, lane);
+    }
+    Concurrency concurrency = job.concurrency();
+    if (!isLendable(job) || lender.borrowerFor(job.type) == 0) {
+      passedOver.add(new PassedOver(job, lane.wasLateTurn()));
+      return false;
+    }
+    return concurrency == null || keys.mayStart(job, concurrency);
+  }
+
+  /** What may have killed a node, or may have been completed under another, is not lent. */
+  private static boolean isLendable(ShardJob job) {
+    return !job.isMarked() && !job.isUnsettled() && (job.rare == null || job.rare.markers == 0);
+  }
+
+  private void lendOut(ShardJob job, long borrower) {
+    Lane lane = laneOf(job);
+    lane.namespaceGate.enter();
+    lane.queueGate.enter();
+    job.phase = ShardJob.Phase.RUNNING;
+    enterAndBegin(starter.lend(job, lane, borrower), job, lane);
+  }
+
+  /** Jobs without a handler here, as many as others have room for, go on. */
+  List<ShardJob> offerBlocked() {
+    List<ShardJob> offered = new ArrayList<>();
+    for (HandlerSlot handler : handlers.values()) {
+      if (!handler.registered && handler.hasBlocked() && lender.borrowerFor(handler.type) != 0) {
+        offered.addAll(handler.takeBlocked(MOST_OFFERED));
+      }
+    }
+    return offered;
+  }
+
+  private interface Admission {
+    boolean admits(ShardJob job, Lane lane);
+  }
+
   /** The next job that may start now, in turn of the lanes. */
-  private @Nullable ShardJob next() {
+  private @Nullable ShardJob next(Admission admission) {
     while (true) {
       Lane lane = ring.poll();
       if (lane == null) {
@@ -324,7 +437,7 @@ final class Dispatcher {
         offerLimited(handlerOf(job)); // it may have been offered in the place of another
       } else if (job.isStripped()) {
         bodies.await(job, null);
-      } else if (mayRun(job, lane)) {
+      } else if (admission.admits(job, lane)) {
         return job;
       }
     }
@@ -334,6 +447,13 @@ final class Dispatcher {
     HandlerSlot handler = handlerOf(job);
     Concurrency concurrency = job.concurrency();
     if (!handler.registered) {
+      long borrower = isLendable(job) ? lender.borrowerFor(job.type) : 0;
+      if (borrower != 0) {
+        if (concurrency == null || keys.mayStart(job, concurrency)) {
+          lendOut(job, borrower);
+        }
+        return false;
+      }
       handler.block(job, ShardJob.Phase.NO_HANDLER);
       if (concurrency != null) {
         keys.leave(job, concurrency);
@@ -361,7 +481,10 @@ final class Dispatcher {
     lane.queueGate.enter();
     handlerOf(job).gate.enter();
     job.phase = ShardJob.Phase.RUNNING;
-    Attempt attempt = starter.start(job, lane, alone);
+    enterAndBegin(starter.start(job, lane, alone), job, lane);
+  }
+
+  private void enterAndBegin(Attempt attempt, ShardJob job, Lane lane) {
     attempt.took(lane.namespaceGate.bucket());
     attempt.took(lane.queueGate.bucket());
     Concurrency concurrency = job.concurrency();
@@ -371,13 +494,15 @@ final class Dispatcher {
     starter.begin(attempt);
   }
 
-  /** The handler of an attempt has returned. */
-  void left(Lane lane, HandlerSlot handler) {
-    node.leave();
+  /** The handler of an attempt has returned, here or where it was lent to. */
+  void left(Lane lane, HandlerSlot handler, boolean lent) {
     boolean roomInNamespace = lane.namespaceGate.leave();
     boolean roomInQueue = lane.queueGate.leave();
-    handler.gate.leave();
-    offerLimited(handler);
+    if (!lent) {
+      node.leave();
+      handler.gate.leave();
+      offerLimited(handler);
+    }
     if (roomInNamespace || roomInQueue) {
       lookAgain();
     }

@@ -94,6 +94,27 @@ final class HandlerSlot {
     return taken;
   }
 
+  /** Whether any job waits for a handler, perhaps. */
+  boolean hasBlocked() {
+    return !blocked.isEmpty();
+  }
+
+  /** Some of the jobs that wait for a handler, which wait no longer; the first to wait go first. */
+  List<ShardJob> takeBlocked(int most) {
+    List<ShardJob> taken = new ArrayList<>();
+    List<ShardJob> left = new ArrayList<>();
+    for (ShardJob job : blocked) {
+      if (job.phase == ShardJob.Phase.NO_HANDLER && taken.size() < most) {
+        taken.add(job);
+      } else if (isBlocked(job)) {
+        left.add(job);
+      }
+    }
+    blocked.clear();
+    blocked.addAll(left);
+    return taken;
+  }
+
   /** The next job that waits for the gate, in turn of the lanes; null where none does. */
   @Nullable ShardJob takeLimited() {
     while (true) {

@@ -82,6 +82,11 @@ final class Lane {
     return namespaceGate.hasRoom() && queueGate.hasRoom();
   }
 
+  /** Whether the job that it gave last was overdue. */
+  boolean wasLateTurn() {
+    return lateHadTurn;
+  }
+
   /** The next job in turn. */
   @Nullable ShardJob poll() {
     boolean lateTurn = fresh.isEmpty() || (!late.isEmpty() && !lateHadTurn);

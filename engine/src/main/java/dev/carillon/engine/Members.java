@@ -70,6 +70,9 @@ final class Members implements Directory, ControlVersion.Host {
     /** Members came, went or died. */
     void membersChanged();
 
+    /** Who else is there, at each look. */
+    void looked(List<Member> others);
+
     /** Whether this node has proven what it has since it was last fenced. */
     boolean isProven();
 
@@ -301,6 +304,7 @@ final class Members implements Directory, ControlVersion.Host {
       drawAgain();
       host.membersChanged();
     }
+    host.looked(others());
     controls.look(sentNanos);
   }
 
@@ -407,14 +411,19 @@ final class Members implements Directory, ControlVersion.Host {
 
   /** The members that are there, this node with them. */
   List<Member> living() {
-    List<Member> living = new ArrayList<>();
-    for (Peer peer : peers.values()) {
-      if (peer.isThere()) {
-        living.add(peer.member);
-      }
-    }
+    List<Member> living = others();
     living.add(beat.self());
     return living;
+  }
+
+  private List<Member> others() {
+    List<Member> others = new ArrayList<>();
+    for (Peer peer : peers.values()) {
+      if (peer.isThere()) {
+        others.add(peer.member);
+      }
+    }
+    return others;
   }
 
   /** Everybody who has a record, this node first. */

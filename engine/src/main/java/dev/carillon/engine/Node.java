@@ -48,7 +48,7 @@ public final class Node {
   private static final long MOST_WATCH = 4_000_000_000L;
   private static final int WATCHED_AT_ONCE = 64;
 
-  /** How often it is looked for what nodes that died left behind of limits. */
+  /** How often it is looked for what nodes that died left behind. */
   private static final long SWEEP_NANOS = 300_000_000_000L;
 
   /** How much earlier than by this clock a job may have been due by another node's. */
@@ -81,6 +81,11 @@ public final class Node {
   private final @Nullable Members members;
 
   private final Mail mail;
+  private final Wire wire;
+  private final HandlerLists handlerLists;
+  private final Permits permits;
+  private final Lending lending;
+  private final Borrowing borrowing;
   private final Intake intake;
   private final Completions completions;
 
@@ -134,6 +139,14 @@ public final class Node {
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
+    this.wire = new Wire(env, timers, records, options.incarnation(), new WireHost());
+    this.handlerLists =
+        new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
+    this.permits = new Permits(env, records, options.incarnation());
+    this.lending = new Lending(env, timers, wire, handlerLists, new LendingHost());
+    this.borrowing =
+        new Borrowing(env, options, timers, wire, dispatcher, permits, new BorrowingHost());
+    dispatcher.lender(lending::borrowerFor);
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, mail, this::met);
@@ -161,18 +174,21 @@ public final class Node {
     } else {
       members.start();
       mail.start();
-      sweepShares();
+      wire.start();
+      sweep();
     }
     lookAgain();
   }
 
-  private void sweepShares() {
+  private void sweep() {
     timers.at(
         env.monotonicNanos() + SWEEP_NANOS,
         () -> {
           if (!stopping) {
             shares.sweep();
-            sweepShares();
+            wire.sweep();
+            handlerLists.sweep();
+            sweep();
           }
         });
   }
@@ -227,6 +243,12 @@ public final class Node {
     }
     boolean moreDue = takeDue();
     boolean moreToStart = dispatcher.turn();
+    if (members != null) {
+      borrowing.turn();
+      lending.turn();
+      handlerLists.turn();
+      wire.turn();
+    }
     records.turn();
     bodies.turn();
     committer.turn();
@@ -448,6 +470,7 @@ public final class Node {
     HandlerSlot handler = dispatcher.handler(type);
     handler.gate.limit(limit);
     handler.policy = policy;
+    handlerLists.add(type);
     dispatcher.register(type).forEach(this::schedule);
   }
 
@@ -684,6 +707,10 @@ public final class Node {
    * the attempt was replaced or is over.
    */
   public void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
+    if (attempt.isBorrowed()) {
+      borrowing.save(attempt, state, answer);
+      return;
+    }
     ShardJob job = attempt.job();
     Shard shard = Attempts.shardOf(job);
     if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
@@ -710,7 +737,21 @@ public final class Node {
 
   /** The runner says how an attempt went; false where it no longer counts. */
   public boolean finished(Attempt attempt, AttemptOutcome outcome) {
+    if (attempt.isBorrowed()) {
+      borrowing.finished(attempt, outcome);
+      return true;
+    }
     return attempts.finished(attempt, outcome);
+  }
+
+  /** Another node has rung for this one: it may have said something. */
+  public void rang() {
+    wire.rang();
+  }
+
+  /** The doorbell of this node. */
+  public static String bell(long incarnation) {
+    return Wire.bell(incarnation);
   }
 
   // ---- stopping
@@ -724,17 +765,21 @@ public final class Node {
     intake.stop();
     dispatcher.stop();
     attempts.stop();
+    borrowing.beginStop();
     shards.beginStop();
   }
 
   /** Interrupts what still runs. */
   public void interruptRunning() {
     attempts.interruptAll();
+    borrowing.interruptAll();
   }
 
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
     return attempts.running() == 0
+        && borrowing.size() == 0
+        && wire.idle()
         && committer.idle()
         && records.idle()
         && intake.idle()
@@ -743,7 +788,27 @@ public final class Node {
 
   /** How many attempts are under way or wait for their outcome to be durable. */
   public int running() {
-    return attempts.running();
+    return attempts.running() + borrowing.size();
+  }
+
+  /** Attempts of this node's jobs that others run. */
+  public int lent() {
+    return lending.out();
+  }
+
+  /** Attempts of others' jobs that are here, with those that wait for a slot. */
+  public int borrowed() {
+    return borrowing.size();
+  }
+
+  /** How many attempts this node has lent since it started. */
+  public long lentTotal() {
+    return lending.lentTotal();
+  }
+
+  /** How many attempts of others it has run since. */
+  public long borrowedTotal() {
+    return borrowing.borrowedTotal();
   }
 
   /** Shards that could not be read and are left alone. */
@@ -774,6 +839,8 @@ public final class Node {
       shards.stop(
           () -> {
             mail.stop();
+            wire.stop();
+            permits.end();
             if (attempts.running() == 0) {
               members.leave(done);
             } else {
@@ -1244,10 +1311,23 @@ public final class Node {
     }
 
     @Override
+    public void looked(List<Member> others) {
+      handlerLists.saw(others);
+      lending.saw(others);
+      borrowing.saw(others);
+    }
+
+    @Override
+    public Member.Said says(Member.Said before) {
+      return before.withFree(borrowing.free());
+    }
+
+    @Override
     public void fenced() {
       proven = false;
       shares.fenced();
       attempts.fence();
+      borrowing.fence();
     }
 
     @Override
@@ -1269,6 +1349,8 @@ public final class Node {
     public void joined() {
       int join = ++joins;
       proven = false;
+      permits.renew();
+      handlerLists.writeAgain();
       shards.joined();
       if (join == 1 || members == null) {
         prove(join);
@@ -1292,6 +1374,118 @@ public final class Node {
         shards.look();
       }
     }
+  }
+
+  private final class WireHost implements Wire.Host {
+    @Override
+    public boolean hasPeers() {
+      return members != null && members.hasPeers();
+    }
+
+    @Override
+    public boolean expectsMessages() {
+      return lending.out() > 0 || borrowing.size() > 0;
+    }
+
+    @Override
+    public boolean isDead(long incarnation) {
+      return members != null && members.isDead(incarnation);
+    }
+
+    @Override
+    public void heard(long from, byte[] message) {
+      Message said = Message.decode(message);
+      if (!lending.heard(from, said)) {
+        borrowing.heard(from, said);
+      }
+    }
+  }
+
+  private final class HandlerListHost implements HandlerLists.Host {
+    @Override
+    public void announce(long version) {
+      if (members != null) {
+        members.beat().say(said -> said.withHandlers(version));
+      }
+    }
+
+    @Override
+    public void learnt(Set<String> types) {
+      offerBlocked();
+    }
+
+    @Override
+    public boolean isDead(long incarnation) {
+      return members != null && members.isDead(incarnation);
+    }
+  }
+
+  private void offerBlocked() {
+    dispatcher.offerBlocked().forEach(this::schedule);
+  }
+
+  private final class LendingHost implements Lending.Host {
+    @Override
+    public boolean isFull() {
+      return dispatcher.isFull() && attempts.mayStart();
+    }
+
+    @Override
+    public void lendWaiting() {
+      dispatcher.lendWaiting(lending.room());
+    }
+
+    @Override
+    public void offerBlocked() {
+      Node.this.offerBlocked();
+    }
+
+    @Override
+    public boolean hasHandler(Attempt attempt) {
+      return dispatcher.handler(attempt.type()).registered;
+    }
+
+    @Override
+    public void finished(Attempt attempt, AttemptOutcome outcome) {
+      attempts.finished(attempt, outcome);
+    }
+
+    @Override
+    public void ranOut(Attempt attempt, AttemptOutcome.@Nullable Verdict verdict) {
+      attempts.ranOutElsewhere(attempt, verdict);
+    }
+
+    @Override
+    public void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
+      Node.this.save(attempt, state, answer);
+    }
+
+    @Override
+    public void revoke(long borrower, Runnable then) {
+      permits.revoke(borrower, then);
+    }
+
+    @Override
+    public boolean isOver(long incarnation) {
+      return members == null || members.isOver(incarnation);
+    }
+  }
+
+  private final class BorrowingHost implements Borrowing.Host {
+    @Override
+    public boolean mayStart() {
+      return isAmongOthers();
+    }
+
+    @Override
+    public @Nullable Long startBy() {
+      return members == null ? null : members.beat().deadlineNanos();
+    }
+  }
+
+  /** Whether this node may start anything now. */
+  private boolean isAmongOthers() {
+    return members == null || (members.beat().isMember() && proven);
   }
 
   private final class ShareHost implements Shares.Host {
@@ -1593,8 +1787,8 @@ public final class Node {
     public void paused(ShardJob job) {
       Attempt attempt = job.attempt;
       if (job.phase == ShardJob.Phase.RUNNING) {
-        if (attempt != null && attempt.stopCause == null) {
-          attempt.requestStop(Attempt.StopCause.PAUSE);
+        if (attempt != null) {
+          attempts.pause(attempt, Attempt.StopCause.PAUSE);
         }
         changed(job);
       } else if (job.phase != ShardJob.Phase.GONE) {
@@ -1622,7 +1816,22 @@ public final class Node {
   private final class AttemptHost implements Attempts.Host {
     @Override
     public boolean mayStart() {
-      return members == null || (members.beat().isMember() && proven);
+      return isAmongOthers();
+    }
+
+    @Override
+    public void lend(Attempt attempt) {
+      lending.lend(attempt);
+    }
+
+    @Override
+    public void recall(Attempt attempt, boolean now) {
+      lending.recall(attempt, now);
+    }
+
+    @Override
+    public long waitUntilBorrowedLasted(long nanos) {
+      return borrowing.waitUntilLasted(nanos);
     }
 
     @Override
@@ -1646,7 +1855,7 @@ public final class Node {
     @Override
     public void left(Attempt attempt) {
       ShardJob job = attempt.job();
-      dispatcher.left(attempt.lane(), dispatcher.handler(job.type));
+      dispatcher.left(attempt.lane(), dispatcher.handler(job.type), attempt.lentTo != 0);
     }
 
     @Override

@@ -45,7 +45,9 @@ public interface NodeEnvironment {
     /** What users' transactions have written for us to take. */
     INBOX,
     /** What users' transactions have completed. */
-    COMPLETIONS
+    COMPLETIONS,
+    /** Rings for other nodes. */
+    RING
   }
 
   /** Whether users' transactions can add jobs and complete attempts. */

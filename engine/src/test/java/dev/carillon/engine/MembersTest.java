@@ -138,6 +138,14 @@ class MembersTest {
     }
 
     @Override
+    public void looked(List<Member> others) {}
+
+    @Override
+    public Member.Said says(Member.Said before) {
+      return before;
+    }
+
+    @Override
     public void membersChanged() {
       changed++;
     }

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -36,6 +37,8 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private long random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);
   private final List<Runnable> heldCalls = new ArrayList<>();
+  private final Set<Attempt> interrupted = new HashSet<>();
+  private final boolean handles;
   private int reads;
   private Node node;
 
@@ -45,6 +48,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   /** One of several nodes on a store, each in a world of its own. */
   StillWorld(NodeOptions options, Store store) {
+    this(options, store, true);
+  }
+
+  /** The same where its node may have no handler at first. */
+  StillWorld(NodeOptions options, Store store, boolean handles) {
+    this.handles = handles;
     this.store = store;
     this.random = options.incarnation() << 32 | 1;
     node = open(options);
@@ -114,13 +123,20 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     }
 
     @Override
+    public Attempt lend(ShardJob job, Lane lane, long borrower) {
+      throw new IllegalStateException("job " + job.number + ": lent (expected: nothing is)");
+    }
+
+    @Override
     public void begin(Attempt attempt) {}
   }
 
   private Node open(NodeOptions options) {
     Node opened = new Node(this, options);
     opened.start();
-    opened.register(TYPE, Integer.MAX_VALUE, null);
+    if (handles) {
+      opened.register(TYPE, Integer.MAX_VALUE, null);
+    }
     return opened;
   }
 
@@ -298,6 +314,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     settle();
   }
 
+  /** The attempt that was started first of those that run goes so. */
+  void finishOne(AttemptOutcome outcome) {
+    node.finished(running.remove(), outcome);
+    settle();
+  }
+
   /** What runs is over for this world, its outcome never told: its node was killed. */
   List<Attempt> running() {
     return List.copyOf(running);
@@ -366,5 +388,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   @Override
-  public void interrupt(Attempt attempt) {}
+  public void interrupt(Attempt attempt) {
+    interrupted.add(attempt);
+  }
+
+  /** Whether the handler's thread of an attempt was interrupted. */
+  boolean isInterrupted(Attempt attempt) {
+    return interrupted.contains(attempt);
+  }
 }

@@ -84,21 +84,34 @@ public interface Transactions {
    * Notes that an attempt is done, to count when the connection commits. To be called by the one
    * attempt that runs of the job, under the epoch of its shard.
    *
+   * @param permit a record that must be there after the row was written; null for none. Whoever
+   *     deletes it and settles the job afterwards has either refused this or sees the row
    * @throws IllegalStateException if the connection commits each statement by itself
    * @throws dev.carillon.api.StoreUnavailableException if it leads to another database, or the
    *     database refuses; the transaction cannot be committed then
    */
-  Answer complete(Connection connection, Completion completion);
+  Answer complete(Connection connection, Completion completion, @Nullable Permit permit);
 
   /** What came of a completion. */
   enum Answer {
     /** It counts if the transaction commits. */
     NOTED,
-    /** The shard has another epoch: nothing was written, and the transaction must not commit. */
+    /**
+     * The shard has another epoch, or the permit is gone: nothing was written, and the transaction
+     * must not commit.
+     */
     STALE,
     /** The job has a completion already: nothing was written. */
     COMPLETED
   }
+
+  /**
+   * A record that lets a node complete jobs of others.
+   *
+   * @param key of the record
+   * @param version that it must have
+   */
+  record Permit(String key, Records.Stamp version) {}
 
   /** Which job. */
   record Place(ShardId shard, long job) {}

@@ -135,9 +135,9 @@ final class PostgresTransactions implements Transactions {
     return true;
   }
 
-  /** The row first and the epoch after it: a claim is seen, or sees the row. */
+  /** The row first and what must hold after it: a claim is seen, or sees the row. */
   @Override
-  public Answer complete(Connection connection, Completion completion) {
+  public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
     return use(
         connection,
         session -> {
@@ -147,7 +147,7 @@ final class PostgresTransactions implements Transactions {
             }
             return Answer.COMPLETED;
           }
-          if (isCurrent(session, completion)) {
+          if (isCurrent(session, completion, permit)) {
             return Answer.NOTED;
           }
           delete(session, completion);
@@ -185,29 +185,45 @@ final class PostgresTransactions implements Transactions {
   }
 
   /**
-   * Whether the epoch is the shard's now. A transaction that sees the past locks the head to see
-   * the present, which fails where it is another, and gives the lock back at once: no claim waits
-   * for a transaction of a user's.
+   * Whether the epoch is the shard's now, and the permit is there. A transaction that sees the past
+   * locks both to see the present, which fails where they are others, and gives the locks back at
+   * once: no claim waits for a transaction of a user's.
    */
-  private boolean isCurrent(Session session, Completion completion) throws SQLException {
+  private boolean isCurrent(Session session, Completion completion, @Nullable Permit permit)
+      throws SQLException {
     Connection connection = session.connection();
     if (connection.getTransactionIsolation() <= Connection.TRANSACTION_READ_COMMITTED) {
-      return isCurrent(session, completion, "");
+      return isEpoch(session, completion, "") && (permit == null || isThere(session, permit, ""));
     }
     Savepoint beforeTheLock = connection.setSavepoint();
-    boolean current = isCurrent(session, completion, " for share");
+    boolean current =
+        isEpoch(session, completion, " for share")
+            && (permit == null || isThere(session, permit, " for share"));
     connection.rollback(beforeTheLock);
     return current;
   }
 
-  private boolean isCurrent(Session session, Completion completion, String lock)
-      throws SQLException {
+  private boolean isEpoch(Session session, Completion completion, String lock) throws SQLException {
     try (PreparedStatement select =
         session.statement("select epoch from $.heads where cluster = ? and shard = ?" + lock)) {
       select.setInt(1, cluster.id());
       select.setString(2, completion.place().shard().toString());
       try (ResultSet rows = select.executeQuery()) {
         return rows.next() && rows.getLong(1) == completion.epoch();
+      }
+    }
+  }
+
+  private boolean isThere(Session session, Permit permit, String lock) throws SQLException {
+    try (PreparedStatement select =
+        session.statement(
+            "select writer, sequence from $.records where cluster = ? and key = ?" + lock)) {
+      select.setInt(1, cluster.id());
+      select.setBytes(2, utf8(permit.key()));
+      try (ResultSet rows = select.executeQuery()) {
+        return rows.next()
+            && rows.getLong(1) == permit.version().writer()
+            && rows.getLong(2) == permit.version().sequence();
       }
     }
   }

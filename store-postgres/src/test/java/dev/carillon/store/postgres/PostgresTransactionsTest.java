@@ -15,6 +15,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Transactions.Answer;
 import dev.carillon.store.Transactions.Completion;
 import dev.carillon.store.Transactions.Draft;
+import dev.carillon.store.Transactions.Permit;
 import dev.carillon.store.Transactions.Place;
 import dev.carillon.store.Transactions.Rider;
 import dev.carillon.store.Transactions.Row;
@@ -365,15 +366,15 @@ class PostgresTransactionsTest {
   void aCompletionIsThereWithItsCommitAndNeverWithoutIt() throws SQLException {
     ShardId shard = shard();
     try (Connection connection = transaction()) {
-      assertThat(store.transactions().complete(connection, completion(shard, 1, 3)))
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 3), null))
           .isEqualTo(Answer.NOTED);
       assertThat(settled(shard)).isEqualTo(new Settled(null, true));
       connection.rollback();
       assertThat(settled(shard)).isEqualTo(new Settled(null, false));
-      store.transactions().complete(connection, completion(shard, 1, 4));
+      store.transactions().complete(connection, completion(shard, 1, 4), null);
       connection.commit();
       assertThat(settled(shard).completion().nonce()).isEqualTo(4);
-      assertThat(store.transactions().complete(connection, completion(shard, 1, 6)))
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 6), null))
           .isEqualTo(Answer.COMPLETED);
       connection.commit();
     }
@@ -389,7 +390,7 @@ class PostgresTransactionsTest {
       places.add(new Place(shard, i));
     }
     try (Connection open = transaction()) {
-      store.transactions().complete(open, completion(shard, 1, 3));
+      store.transactions().complete(open, completion(shard, 1, 3), null);
       List<Settled> settled = store.transactions().settle(places).orThrow();
       for (int i = 0; i < places.size(); i++) {
         assertThat(settled.get(i).open()).isEqualTo(i == 5);
@@ -404,11 +405,49 @@ class PostgresTransactionsTest {
     ShardId shard = shard();
     try (Connection connection = transaction()) {
       store.journals().claim(shard, 1, OTHER).orThrow();
-      assertThat(store.transactions().complete(connection, completion(shard, 1, 3)))
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 3), null))
           .isEqualTo(Answer.STALE);
       connection.commit(); // against all advice
     }
     assertThat(settled(shard)).isEqualTo(new Settled(null, false));
+  }
+
+  @Test
+  void whoseNodeLostItsPermitIsRefusedAndLeavesNothingBehind() throws SQLException {
+    ShardId shard = shard();
+    Stamp stamp = new Stamp(OTHER, 1);
+    Permit permit = new Permit("e\0permit", stamp);
+    Change put = new Change(permit.key(), Stamp.ABSENT, new byte[] {1}, stamp);
+    store.records().apply(List.of(put)).getFirst().orThrow();
+    try (Connection connection = transaction()) {
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 3), permit))
+          .isEqualTo(Answer.NOTED);
+      connection.rollback();
+      Change delete = new Change(permit.key(), stamp, null, new Stamp(OTHER, 2));
+      store.records().apply(List.of(delete)).getFirst().orThrow();
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 3), permit))
+          .isEqualTo(Answer.STALE);
+      connection.commit(); // against all advice
+    }
+    assertThat(settled(shard)).isEqualTo(new Settled(null, false));
+  }
+
+  @Test
+  void aCompletionBeforeItsPermitIsDeletedIsSeenByWhoDeletesIt() throws SQLException {
+    ShardId shard = shard();
+    Stamp stamp = new Stamp(OTHER, 3);
+    Permit permit = new Permit("e\0other", stamp);
+    Change put = new Change(permit.key(), Stamp.ABSENT, new byte[] {1}, stamp);
+    store.records().apply(List.of(put)).getFirst().orThrow();
+    try (Connection connection = transaction()) {
+      assertThat(store.transactions().complete(connection, completion(shard, 1, 3), permit))
+          .isEqualTo(Answer.NOTED);
+      Change delete = new Change(permit.key(), stamp, null, new Stamp(OTHER, 4));
+      store.records().apply(List.of(delete)).getFirst().orThrow();
+      assertThat(settled(shard).open()).isTrue();
+      connection.commit();
+    }
+    assertThat(settled(shard).completion()).isNotNull();
   }
 
   @Test
@@ -420,7 +459,8 @@ class PostgresTransactionsTest {
         statement.execute("select count(*) from transactions.heads");
       }
       store.journals().claim(shard, 1, OTHER).orThrow();
-      assertThatThrownBy(() -> store.transactions().complete(connection, completion(shard, 1, 3)))
+      assertThatThrownBy(
+              () -> store.transactions().complete(connection, completion(shard, 1, 3), null))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("40001");
       connection.rollback();
@@ -440,7 +480,7 @@ class PostgresTransactionsTest {
     ShardId shard = shard();
     try (Connection connection = transaction()) {
       connection.setTransactionIsolation(isolation);
-      store.transactions().complete(connection, completion(shard, 1, 3));
+      store.transactions().complete(connection, completion(shard, 1, 3), null);
       assertThat(store.journals().claim(shard, 1, OTHER).isOk()).isTrue();
       assertThat(settled(shard).open()).isTrue();
       connection.commit();
@@ -460,7 +500,7 @@ class PostgresTransactionsTest {
         .isInstanceOf(Outcome.Damaged.class);
     ShardId shard = shard();
     try (Connection connection = transaction()) {
-      store.transactions().complete(connection, completion(shard, 1, 3));
+      store.transactions().complete(connection, completion(shard, 1, 3), null);
       connection.commit();
     }
     server.run("update transactions.completions set nonce = 4 where nonce = 3 and job = 5");

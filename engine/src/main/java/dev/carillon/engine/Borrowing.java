@@ -1,0 +1,459 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.JobError;
+import dev.carillon.store.Outcome;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts that this node runs for others. Each takes a slot of the node and of its handler;
+ * its timeout and deadline are watched here, its limits and its outcome are its owner's.
+ *
+ * <p>How much a lender may have here at once is told it: more, where slots stay free although it
+ * has given all it may; less, where what it gave has to wait. What cannot be started soon goes
+ * back.
+ *
+ * <p>Crash table: this node dies: the lender has what was said before, and makes the others again.
+ * It is fenced: what runs is asked to stop, what waits goes back. The lender dies or leaves: what
+ * runs for it is asked to stop, and whatever comes of it is nobody's.
+ */
+final class Borrowing {
+  private static final int MOST_WINDOW = 2_048;
+
+  /** How soon a window may grow again: what the last change brought must have come. */
+  private static final long GROW_NANOS = 50_000_000;
+
+  /** What waits longer than this has been too much. */
+  private static final long LONG_WAIT_NANOS = 250_000_000;
+
+  /** What waits longer than this goes back. */
+  private static final long LONGEST_WAIT_NANOS = 1_000_000_000;
+
+  /** A lender that gives nothing for so long has to begin anew. */
+  private static final long FORGET_LENDER_NANOS = 1_000_000_000;
+
+  /** How long what follows a timeout may be thought about; then the policy says. */
+  private static final long JUDGED_WITHIN_NANOS = 10_000_000_000L;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Timers timers;
+  private final Wire wire;
+  private final Dispatcher dispatcher;
+  private final Permits permits;
+  private final Host host;
+  private final Map<Long, Borrowed> all = new LinkedHashMap<>();
+  private final List<Borrowed> waiting = new ArrayList<>();
+  private final Map<Long, Lender> lenders = new HashMap<>();
+  private Timers.@Nullable Timer look;
+  private boolean stopping;
+  private long borrowedTotal;
+
+  /** The node, as far as borrowing needs it. */
+  interface Host {
+    /** Whether this node may start anything now. */
+    boolean mayStart();
+
+    /** Until when a handler must be called, by the monotonic clock; null for any time. */
+    @Nullable Long startBy();
+  }
+
+  private static final class Lender {
+    int window;
+    long changedNanos;
+    long gaveNanos;
+  }
+
+  private static final class Borrowed {
+    final long lender;
+    final Loan loan;
+    final JobSpec spec;
+    final long sinceNanos;
+    final List<Timers.Timer> timers = new ArrayList<>(0);
+    @Nullable Attempt attempt;
+    @Nullable HandlerSlot handler;
+    @Nullable Consumer<Outcome<Boolean>> saving;
+    byte[] policy;
+
+    /** Its lender was told what became of it, or is gone. */
+    boolean told;
+
+    boolean lenderGone;
+
+    Borrowed(long lender, Loan loan, long sinceNanos) {
+      this.lender = lender;
+      this.loan = loan;
+      this.spec = JobSpec.decodeHead(loan.body());
+      this.sinceNanos = sinceNanos;
+      this.policy = loan.policy();
+    }
+  }
+
+  Borrowing(
+      NodeEnvironment env,
+      NodeOptions options,
+      Timers timers,
+      Wire wire,
+      Dispatcher dispatcher,
+      Permits permits,
+      Host host) {
+    this.env = env;
+    this.options = options;
+    this.timers = timers;
+    this.wire = wire;
+    this.dispatcher = dispatcher;
+    this.permits = permits;
+    this.host = host;
+  }
+
+  /** Attempts of others that are here, with those that wait. */
+  int size() {
+    return all.size();
+  }
+
+  /** How many attempts of others this node has run or begun since it started. */
+  long borrowedTotal() {
+    return borrowedTotal;
+  }
+
+  /** How many more this node could run at once. */
+  int free() {
+    if (stopping || !permits.isReady() || !host.mayStart() || dispatcher.ready() > 0) {
+      return 0;
+    }
+    Gate node = dispatcher.node();
+    return Math.max(0, node.limit() - node.running() - waiting.size());
+  }
+
+  // ---- what lenders say
+
+  /** False where it is not for a borrower. */
+  boolean heard(long from, Message message) {
+    switch (message) {
+      case Message.Lend(Loan loan) -> take(from, loan);
+      case Message.Recall(long nonce, boolean now) -> recall(from, nonce, now);
+      case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
+      case Message.Revoked revoked -> permits.renew();
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void take(long from, Loan loan) {
+    Borrowed one = new Borrowed(from, loan, now());
+    all.put(loan.nonce(), one);
+    if (stopping || !host.mayStart()) {
+      giveBack(one);
+      return;
+    }
+    waiting.add(one);
+    lenders.computeIfAbsent(from, f -> new Lender()).gaveNanos = now();
+  }
+
+  private void recall(long from, long nonce, boolean now) {
+    Borrowed one = all.get(nonce);
+    if (one == null || one.lender != from) {
+      return;
+    }
+    Attempt attempt = one.attempt;
+    if (attempt == null) {
+      waiting.remove(one);
+      giveBack(one);
+    } else if (!now) {
+      attempt.requestStop(Attempt.StopCause.PAUSE);
+    } else {
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  private void saved(long nonce, Outcome<Boolean> outcome) {
+    Borrowed one = all.get(nonce);
+    if (one != null && one.saving != null) {
+      Consumer<Outcome<Boolean>> saving = one.saving;
+      one.saving = null;
+      saving.accept(outcome);
+    }
+  }
+
+  // ---- running
+
+  /** Starts what may start; own jobs have had their turn. */
+  void turn() {
+    if (!waiting.isEmpty()) {
+      startWaiting();
+      lookAgain();
+    }
+    if (!lenders.isEmpty()) {
+      changeWindows();
+    }
+  }
+
+  private void startWaiting() {
+    long now = now();
+    boolean oldest = now - waiting.getFirst().sinceNanos > LONGEST_WAIT_NANOS;
+    if (!oldest && (!host.mayStart() || !dispatcher.mayStartBorrowed())) {
+      return;
+    }
+    List<Borrowed> tried = List.copyOf(waiting);
+    waiting.clear();
+    for (Borrowed one : tried) {
+      HandlerSlot handler = dispatcher.handler(one.spec.type());
+      boolean late = isPastDeadline(one) || now - one.sinceNanos > LONGEST_WAIT_NANOS;
+      if (!handler.registered || late) {
+        giveBack(one);
+      } else if (mayStart(one, handler)) {
+        start(one, handler);
+      } else {
+        waiting.add(one);
+      }
+    }
+  }
+
+  /** What waits is looked at again, for its clock or its node may let it start, or it goes back. */
+  private void lookAgain() {
+    if (!waiting.isEmpty() && (look == null || look.isOver())) {
+      look = timers.at(now() + LONG_WAIT_NANOS, () -> {});
+    }
+  }
+
+  private boolean mayStart(Borrowed one, HandlerSlot handler) {
+    return permits.isReady()
+        && host.mayStart()
+        && dispatcher.mayStartBorrowed()
+        && handler.gate.hasRoom()
+        && env.wallMicros() >= one.loan.dueMicros();
+  }
+
+  /** Its owner says so and ends it. */
+  private boolean isPastDeadline(Borrowed one) {
+    long deadline = one.spec.deadlineMicros();
+    return deadline != 0 && env.wallMicros() >= deadline;
+  }
+
+  private void start(Borrowed one, HandlerSlot handler) {
+    FailurePolicy policy = PolicyFormat.decode(one.loan.policy());
+    if (!one.loan.ownPolicy() && handler.policy != null) {
+      policy = handler.policy;
+      one.policy = PolicyFormat.encode(policy);
+    }
+    Attempt attempt =
+        new Attempt(
+            one.loan,
+            one.spec.type(),
+            policy,
+            new Attempt.Borrowed(env.wallMicros(), host.startBy(), permits.own()));
+    one.attempt = attempt;
+    one.handler = handler;
+    dispatcher.node().enter();
+    handler.gate.enter();
+    borrowedTotal++;
+    watchTime(one, attempt);
+    env.metrics().count("attempts.borrowed", 1);
+    attempt.startedNanos = now();
+    env.runner().start(attempt);
+  }
+
+  /** How long until all that runs for others has run for that time; 0 where it has. */
+  long waitUntilLasted(long nanos) {
+    long wait = 0;
+    for (Borrowed one : all.values()) {
+      if (one.attempt != null) {
+        wait = Math.max(wait, one.attempt.startedNanos + nanos - now());
+      }
+    }
+    return wait;
+  }
+
+  private void watchTime(Borrowed one, Attempt attempt) {
+    JobSpec spec = one.spec;
+    if (spec.timeoutMicros() != 0) {
+      stopAfter(one, spec.timeoutMicros(), () -> timedOut(one, attempt));
+    }
+    if (spec.deadlineMicros() != 0) {
+      stopAfter(one, spec.deadlineMicros() - env.wallMicros(), () -> expired(one, attempt));
+    }
+  }
+
+  private void stopAfter(Borrowed one, long micros, Runnable action) {
+    long nanos = Math.multiplyExact(Math.clamp(micros, 0, Long.MAX_VALUE / 2000), 1000L);
+    one.timers.add(timers.at(now() + nanos, action));
+  }
+
+  private void timedOut(Borrowed one, Attempt attempt) {
+    if (one.told || attempt.over) {
+      return;
+    }
+    attempt.over = true;
+    attempt.requestStop(Attempt.StopCause.TIMEOUT);
+    boolean[] judged = new boolean[1];
+    Consumer<AttemptOutcome.Verdict> judge =
+        verdict -> {
+          if (!judged[0]) {
+            judged[0] = true;
+            outOfTime(one, attempt, verdict);
+          }
+        };
+    env.runner().judgeTimeout(attempt, judge);
+    if (!judged[0]) {
+      one.timers.add(
+          timers.at(
+              now() + JUDGED_WITHIN_NANOS,
+              () -> judge.accept(new AttemptOutcome.Verdict.ByPolicy())));
+    }
+    env.runner().interrupt(attempt);
+  }
+
+  private void expired(Borrowed one, Attempt attempt) {
+    if (!one.told && !attempt.over) {
+      attempt.over = true;
+      attempt.requestStop(Attempt.StopCause.DEADLINE);
+      outOfTime(one, attempt, null);
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  private void outOfTime(Borrowed one, Attempt attempt, AttemptOutcome.@Nullable Verdict verdict) {
+    boolean completes = attempt.closeCompletion();
+    if (!one.lenderGone && !one.told) {
+      Message late =
+          new Message.OutOfTime(
+              one.loan.nonce(), attempt.startedMicros(), completes, one.policy, verdict);
+      wire.send(one.lender, Message.encode(late));
+    }
+  }
+
+  /** The handler of an attempt that was borrowed has returned. */
+  void finished(Attempt attempt, AttemptOutcome outcome) {
+    Borrowed one = all.remove(attempt.nonce());
+    if (one == null || one.handler == null) {
+      return;
+    }
+    one.timers.forEach(timers::cancel);
+    dispatcher.leftBorrowed(one.handler);
+    boolean completes = attempt.closeCompletion();
+    AttemptOutcome said =
+        outcome instanceof AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict)
+            ? new AttemptOutcome.Failed(error.on(options.nodeId()), verdict)
+            : outcome;
+    boolean none = attempt.isFenced() && outcome instanceof AttemptOutcome.Failed;
+    tell(one, attempt.startedMicros(), completes, none ? new AttemptOutcome.Interrupted() : said);
+  }
+
+  private void giveBack(Borrowed one) {
+    all.remove(one.loan.nonce());
+    tell(one, 0, false, new AttemptOutcome.Interrupted());
+  }
+
+  private void tell(Borrowed one, long startedMicros, boolean completes, AttemptOutcome outcome) {
+    one.told = true;
+    if (!one.lenderGone) {
+      Message done =
+          new Message.Done(one.loan.nonce(), startedMicros, completes, one.policy, outcome);
+      wire.send(one.lender, Message.encode(done));
+    }
+  }
+
+  /** A handler's resume position; its owner keeps it. */
+  void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
+    Borrowed one = all.get(attempt.nonce());
+    if (one == null || one.told || one.lenderGone || attempt.over) {
+      answer.accept(Outcome.ok(false));
+      return;
+    }
+    one.saving = answer;
+    wire.send(one.lender, Message.encode(new Message.Save(attempt.nonce(), state)));
+  }
+
+  // ---- how much of it
+
+  private void changeWindows() {
+    long now = now();
+    lenders.values().removeIf(lender -> now - lender.gaveNanos > FORGET_LENDER_NANOS);
+    long waits = waiting.isEmpty() ? 0 : now - waiting.getFirst().sinceNanos;
+    boolean more = waiting.isEmpty() && free() > 0;
+    lenders.forEach(
+        (id, lender) -> {
+          long unchanged = now - lender.changedNanos;
+          if (waits > LONG_WAIT_NANOS && unchanged >= LONG_WAIT_NANOS && lender.window > 1) {
+            change(id, lender, lender.window / 2);
+          } else if (more && unchanged >= GROW_NANOS && lender.window < MOST_WINDOW) {
+            int slots = dispatcher.node().limit();
+            change(id, lender, Math.min(MOST_WINDOW, Math.max(2 * lender.window, slots)));
+          }
+        });
+  }
+
+  private void change(long id, Lender lender, int window) {
+    lender.window = window;
+    lender.changedNanos = now();
+    wire.send(id, Message.encode(new Message.Window(window)));
+  }
+
+  // ---- those who go
+
+  /** Who is there now: what runs for others is asked to stop. */
+  void saw(List<Member> members) {
+    if (all.isEmpty()) {
+      return;
+    }
+    List<Long> there = members.stream().map(Member::incarnation).toList();
+    for (Borrowed one : List.copyOf(all.values())) {
+      if (!there.contains(one.lender) && !one.lenderGone) {
+        one.lenderGone = true;
+        stop(one, Attempt.StopCause.CANCEL);
+        saved(one.loan.nonce(), Outcome.ok(false));
+      }
+    }
+  }
+
+  /** Others may take this node for dead. */
+  void fence() {
+    List.copyOf(all.values()).forEach(one -> stop(one, Attempt.StopCause.FENCED));
+  }
+
+  private void stop(Borrowed one, Attempt.StopCause cause) {
+    Attempt attempt = one.attempt;
+    if (attempt == null) {
+      waiting.remove(one);
+      giveBack(one);
+    } else {
+      attempt.requestStop(cause);
+      env.runner().interrupt(attempt);
+    }
+  }
+
+  /** Nothing starts any more; what runs is asked to save and return. */
+  void beginStop() {
+    stopping = true;
+    for (Borrowed one : List.copyOf(all.values())) {
+      Attempt attempt = one.attempt;
+      if (attempt == null) {
+        waiting.remove(one);
+        giveBack(one);
+      } else if (attempt.stopCause == null) {
+        attempt.requestStop(Attempt.StopCause.SHUTDOWN);
+      }
+    }
+  }
+
+  void interruptAll() {
+    for (Borrowed one : all.values()) {
+      if (one.attempt != null) {
+        env.runner().interrupt(one.attempt);
+      }
+    }
+  }
+
+  private long now() {
+    return env.monotonicNanos();
+  }
+}

@@ -1,0 +1,167 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobError;
+import dev.carillon.store.Outcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lenders and borrowers of attempts say to each other.
+ *
+ * <pre>
+ * version  byte  1
+ * kind     byte
+ * …        by kind
+ * </pre>
+ */
+sealed interface Message {
+  int VERSION = 1;
+
+  /** The lender's: run this. */
+  record Lend(Loan loan) implements Message {}
+
+  /**
+   * The lender's: this is not to go on.
+   *
+   * @param now whether its handler is interrupted; else it is asked to save and return
+   */
+  record Recall(long nonce, boolean now) implements Message {}
+
+  /** The borrower's: so many of yours I would have at once. */
+  record Window(int most) implements Message {}
+
+  /**
+   * The borrower's: so it went. Its handler has returned, or will not be called.
+   *
+   * @param startedMicros when the handler was called; 0 where it was not
+   * @param completes whether a transaction may complete it
+   * @param policy by which the handler's node judges a failure
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Done(
+      long nonce, long startedMicros, boolean completes, byte[] policy, AttemptOutcome outcome)
+      implements Message {}
+
+  /**
+   * The borrower's: its time is over, though its handler has not returned.
+   *
+   * @param verdict what follows a timeout; null where it was the job's deadline
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record OutOfTime(
+      long nonce,
+      long startedMicros,
+      boolean completes,
+      byte[] policy,
+      AttemptOutcome.@Nullable Verdict verdict)
+      implements Message {}
+
+  /** The borrower's: its handler's resume position. The handler waits. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Save(long nonce, byte[] state) implements Message {}
+
+  /** The lender's: what became of that. */
+  record Saved(long nonce, Outcome<Boolean> outcome) implements Message {}
+
+  /** The lender's: it had taken the borrower for dead and deleted its permit. */
+  record Revoked() implements Message {}
+
+  static byte[] encode(Message message) {
+    ByteWriter out = new ByteWriter(256).u8(VERSION);
+    switch (message) {
+      case Lend(Loan loan) -> loan.write(out.u8(1));
+      case Recall(long nonce, boolean now) -> out.u8(2).i64(nonce).u8(now ? 1 : 0);
+      case Window(int most) -> out.u8(3).varint(most);
+      case Done done -> {
+        out.u8(4).i64(done.nonce()).i64(done.startedMicros()).u8(done.completes() ? 1 : 0);
+        write(done.outcome(), out.bytes(done.policy()));
+      }
+      case OutOfTime late -> {
+        out.u8(5).i64(late.nonce()).i64(late.startedMicros()).u8(late.completes() ? 1 : 0);
+        out.bytes(late.policy());
+        if (late.verdict() != null) {
+          write(late.verdict(), out.u8(1));
+        } else {
+          out.u8(0);
+        }
+      }
+      case Save(long nonce, byte[] state) -> out.u8(6).i64(nonce).bytes(state);
+      case Saved(long nonce, Outcome<Boolean> outcome) ->
+          out.u8(7)
+              .i64(nonce)
+              .raw(LetterFormat.encode(outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
+      case Revoked revoked -> out.u8(8);
+    }
+    return out.toBytes();
+  }
+
+  static Message decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("message: version " + version + " (expected: 1)");
+    }
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new Lend(Loan.read(in));
+      case 2 -> new Recall(in.i64(), in.u8() == 1);
+      case 3 -> new Window((int) in.varint());
+      case 4 -> new Done(in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
+      case 5 ->
+          new OutOfTime(
+              in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);
+      case 6 -> new Save(in.i64(), in.bytes());
+      case 7 -> new Saved(in.i64(), LetterFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
+      case 8 -> new Revoked();
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 8)");
+    };
+  }
+
+  private static void write(AttemptOutcome outcome, ByteWriter out) {
+    switch (outcome) {
+      case AttemptOutcome.Succeeded(byte[] result) -> out.u8(1).bytes(result);
+      case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) -> {
+        Body.writeError(out.u8(2), error);
+        write(verdict, out);
+      }
+      case AttemptOutcome.Again(long due, String note) -> out.u8(3).i64(due).string(note);
+      case AttemptOutcome.Undecodable(JobError error) -> Body.writeError(out.u8(4), error);
+      case AttemptOutcome.TooEarly early -> out.u8(5);
+      case AttemptOutcome.TooLate late -> out.u8(6);
+      case AttemptOutcome.Interrupted interrupted -> out.u8(7);
+    }
+  }
+
+  private static AttemptOutcome readOutcome(ByteReader in) {
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new AttemptOutcome.Succeeded(in.bytes());
+      case 2 -> new AttemptOutcome.Failed(Body.readError(in), readVerdict(in));
+      case 3 -> new AttemptOutcome.Again(in.i64(), in.string());
+      case 4 -> new AttemptOutcome.Undecodable(Body.readError(in));
+      case 5 -> new AttemptOutcome.TooEarly();
+      case 6 -> new AttemptOutcome.TooLate();
+      case 7 -> new AttemptOutcome.Interrupted();
+      default -> throw new UnknownFormatException("outcome: " + kind + " (expected: 1 to 7)");
+    };
+  }
+
+  private static void write(AttemptOutcome.Verdict verdict, ByteWriter out) {
+    switch (verdict) {
+      case AttemptOutcome.Verdict.ByPolicy byPolicy -> out.u8(1);
+      case AttemptOutcome.Verdict.NotRetryable never -> out.u8(2);
+      case AttemptOutcome.Verdict.RetryAt(long micros) -> out.u8(3).i64(micros);
+      case AttemptOutcome.Verdict.GiveUp never -> out.u8(4);
+    }
+  }
+
+  private static AttemptOutcome.Verdict readVerdict(ByteReader in) {
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new AttemptOutcome.Verdict.ByPolicy();
+      case 2 -> new AttemptOutcome.Verdict.NotRetryable();
+      case 3 -> new AttemptOutcome.Verdict.RetryAt(in.i64());
+      case 4 -> new AttemptOutcome.Verdict.GiveUp();
+      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 4)");
+    };
+  }
+}

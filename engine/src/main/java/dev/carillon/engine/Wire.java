@@ -1,0 +1,345 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What nodes say to each other at once and in bulk: messages of any size from one incarnation to
+ * another, in order, each at most once. They are gathered into records that their addressee reads
+ * and deletes; where the store carries rings it is rung for, and it polls as well.
+ *
+ * <pre>
+ * key    "w\0" to "\0" from "." stream "." number, each 16 hex digits
+ * value  byte 1, then pieces: byte 1 where the message goes on in the next piece, else 0; bytes
+ * </pre>
+ *
+ * <p>Crash table: the sender dies: what it had written is heard, then nothing more comes. The
+ * addressee dies: what lies there for it is deleted by whoever looks. A write is lost or unknown:
+ * it is written again under the same number. A record is read twice before its deletion is in
+ * effect: its number says so. Nothing that must survive one of the two is said here.
+ */
+final class Wire {
+  private static final String PREFIX = "w\0";
+  private static final int VERSION = 1;
+
+  /** What a record may have. */
+  private static final int MOST_BYTES = 60 << 10;
+
+  /** A message takes so much beside its bytes, at most. */
+  private static final int PIECE_BYTES = 6;
+
+  private static final int PAGE = 64;
+  private static final int SWEPT = 500;
+  private static final long BUSY_POLL_NANOS = 50_000_000;
+  private static final long IDLE_POLL_NANOS = 500_000_000;
+  private static final long ALONE_POLL_NANOS = 5_000_000_000L;
+
+  private final NodeEnvironment env;
+  private final Timers timers;
+  private final RecordChanges records;
+  private final long incarnation;
+  private final Host host;
+  private final Map<Long, Outgoing> outgoing = new LinkedHashMap<>();
+  private final Map<Source, Incoming> incoming = new HashMap<>();
+  private final List<Runnable> afterPoll = new ArrayList<>();
+  private Timers.@Nullable Timer next;
+  private boolean polling;
+  private boolean pollAgain;
+  private boolean over;
+  private int underWay;
+
+  /** The node, as far as its wire needs it. */
+  interface Host {
+    /** Whether there is anybody else. */
+    boolean hasPeers();
+
+    /** Whether something is expected soon. */
+    boolean expectsMessages();
+
+    boolean isDead(long incarnation);
+
+    /** Another node says something. */
+    void heard(long from, byte[] message);
+  }
+
+  private static final class Outgoing {
+    final ArrayDeque<byte[]> messages = new ArrayDeque<>();
+
+    /** Tells what is said to one that was forgotten and came back from what was said before. */
+    final long stream;
+
+    /** How much of the first message has been written. */
+    int written;
+
+    long numbers;
+
+    Outgoing(long stream) {
+      this.stream = stream;
+    }
+  }
+
+  /** Whose words, and which. */
+  private record Source(long from, long stream) {}
+
+  private static final class Incoming {
+    long expected = 1;
+    @Nullable ByteWriter begun;
+  }
+
+  Wire(NodeEnvironment env, Timers timers, RecordChanges records, long incarnation, Host host) {
+    this.env = env;
+    this.timers = timers;
+    this.records = records;
+    this.incarnation = incarnation;
+    this.host = host;
+  }
+
+  /** The doorbell of a node. */
+  static String bell(long incarnation) {
+    return "node " + hex(incarnation);
+  }
+
+  private static String hex(long number) {
+    String digits = Long.toHexString(number);
+    return "0".repeat(16 - digits.length()) + digits;
+  }
+
+  private static String prefix(long to) {
+    return PREFIX + hex(to) + '\0';
+  }
+
+  void start() {
+    pollIn(IDLE_POLL_NANOS);
+  }
+
+  void stop() {
+    over = true;
+  }
+
+  /** Whether everything that was said is written. */
+  boolean idle() {
+    return outgoing.values().stream().allMatch(to -> to.messages.isEmpty()) && underWay == 0;
+  }
+
+  // ---- saying
+
+  void send(long to, byte[] message) {
+    outgoing.computeIfAbsent(to, t -> new Outgoing(env.random())).messages.add(message);
+    pollIn(BUSY_POLL_NANOS); // for the answer
+  }
+
+  /** Nothing more is said to it. */
+  void forget(long peer) {
+    outgoing.remove(peer);
+    incoming.keySet().removeIf(source -> source.from() == peer);
+  }
+
+  /** Writes what has been said in this turn. */
+  void turn() {
+    for (Map.Entry<Long, Outgoing> each : outgoing.entrySet()) {
+      Outgoing to = each.getValue();
+      List<byte[]> values = new ArrayList<>();
+      while (!to.messages.isEmpty()) {
+        values.add(gather(to));
+      }
+      for (int i = 0; i < values.size(); i++) {
+        boolean last = i == values.size() - 1;
+        write(each.getKey(), to, ++to.numbers, values.get(i), last);
+      }
+    }
+  }
+
+  /** As much as one record has room for. */
+  private static byte[] gather(Outgoing to) {
+    ByteWriter out = new ByteWriter(1024).u8(VERSION);
+    int room = MOST_BYTES;
+    while (!to.messages.isEmpty() && room > PIECE_BYTES) {
+      byte[] message = to.messages.element();
+      int length = Math.min(message.length - to.written, room - PIECE_BYTES);
+      boolean goesOn = to.written + length < message.length;
+      byte[] piece =
+          length == message.length
+              ? message
+              : Arrays.copyOfRange(message, to.written, to.written + length);
+      out.u8(goesOn ? 1 : 0).bytes(piece);
+      room -= length + PIECE_BYTES;
+      to.written = goesOn ? to.written + length : 0;
+      if (!goesOn) {
+        to.messages.remove();
+      }
+    }
+    return out.toBytes();
+  }
+
+  private void write(long to, Outgoing of, long number, byte[] value, boolean ring) {
+    String key = prefix(to) + hex(incarnation) + '.' + hex(of.stream) + '.' + hex(number);
+    underWay++;
+    var unused =
+        records.change(
+            key,
+            Stamp.ABSENT,
+            value,
+            inEffect -> {
+              underWay--;
+              if (!inEffect && outgoing.get(to) == of) {
+                write(to, of, number, value, ring);
+              } else if (ring) {
+                ring(to);
+              }
+            });
+  }
+
+  private void ring(long to) {
+    env.submit(
+        NodeEnvironment.Channel.RING,
+        store -> {
+          store.doorbells().ring(bell(to));
+          return true;
+        },
+        done -> {});
+  }
+
+  // ---- hearing
+
+  /** Somebody rang. */
+  void rang() {
+    pollIn(0);
+  }
+
+  /** Runs {@code then} when everything has been heard that was said before. */
+  void afterHearing(Runnable then) {
+    if (polling) {
+      afterPoll.add(() -> afterHearing(then)); // that look may have been before
+    } else {
+      afterPoll.add(then);
+      poll();
+    }
+  }
+
+  private void pollIn(long nanos) {
+    long at = env.monotonicNanos() + nanos;
+    if (next != null && !next.isAfter(at)) {
+      return;
+    }
+    timers.cancel(next);
+    next = timers.at(at, this::poll);
+  }
+
+  private void poll() {
+    if (over) {
+      return;
+    }
+    if (polling) {
+      pollAgain = true;
+      return;
+    }
+    polling = true;
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(prefix(incarnation), null, PAGE),
+        outcome -> {
+          polling = false;
+          boolean all = false;
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
+            hear(found);
+            all = found.size() < PAGE;
+            pollAgain |= !all;
+          }
+          if (all) {
+            List<Runnable> after = List.copyOf(afterPoll);
+            afterPoll.clear();
+            after.forEach(Runnable::run);
+          }
+          pollIn(pollAgain ? 0 : nanosToNext());
+          pollAgain = false;
+        });
+  }
+
+  private long nanosToNext() {
+    if (host.expectsMessages() || !afterPoll.isEmpty()) {
+      return BUSY_POLL_NANOS;
+    }
+    return host.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
+  }
+
+  private void hear(List<Stored> found) {
+    for (Stored record : found) {
+      try {
+        hear(record);
+      } catch (RuntimeException e) {
+        env.report("what another node says could not be read: " + e.getMessage(), e);
+        delete(record);
+      }
+    }
+  }
+
+  private void hear(Stored record) {
+    int at = prefix(incarnation).length();
+    Source source = new Source(digits(record.key(), at), digits(record.key(), at + 17));
+    long number = digits(record.key(), at + 34);
+    Incoming of = incoming.computeIfAbsent(source, s -> new Incoming());
+    if (number > of.expected) {
+      return; // one before it is on its way
+    }
+    delete(record);
+    if (number == of.expected) {
+      of.expected++;
+      hear(source.from(), of, new ByteReader(record.value(), 0, record.value().length));
+    }
+  }
+
+  private static long digits(String key, int from) {
+    return Long.parseUnsignedLong(key, from, from + 16, 16);
+  }
+
+  private void hear(long from, Incoming of, ByteReader in) {
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("wire: version " + version + " (expected: 1)");
+    }
+    while (in.remaining() > 0) {
+      boolean goesOn = in.u8() == 1;
+      byte[] piece = in.bytes();
+      ByteWriter begun = of.begun;
+      if (begun == null && !goesOn) {
+        host.heard(from, piece);
+      } else {
+        begun = begun != null ? begun : new ByteWriter(2 * piece.length);
+        begun.raw(piece);
+        of.begun = goesOn ? begun : null;
+        if (!goesOn) {
+          host.heard(from, begun.toBytes());
+        }
+      }
+    }
+  }
+
+  private void delete(Stored record) {
+    var unused = records.change(record.key(), record.version(), null, inEffect -> {});
+  }
+
+  /** Deletes what lies there for those who are dead. */
+  void sweep() {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(PREFIX, null, SWEPT),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
+            for (Stored record : found) {
+              if (host.isDead(digits(record.key(), PREFIX.length()))) {
+                delete(record);
+              }
+            }
+          }
+        });
+  }
+}

@@ -1,0 +1,377 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Attempts that run on another node than that of their job, in worlds that move together. */
+class LendingTest {
+  private static final Duration STEP = Duration.ofMillis(50);
+  private static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
+
+  /** A store that does not carry rings is polled. */
+  private static final Duration HEARD_WITHIN = Duration.ofMillis(700);
+
+  private static final int SLOTS = 4;
+
+  private final MemoryStore store = new MemoryStore();
+  private final List<StillWorld> running = new ArrayList<>();
+  private final Set<StillWorld> paused = new HashSet<>();
+  private Duration passed = Duration.ZERO;
+  private long incarnations;
+
+  private StillWorld node(String id) {
+    return node(id, SLOTS, true);
+  }
+
+  private StillWorld node(String id, int slots, boolean handles) {
+    NodeOptions options = options(id, slots);
+    StillWorld world = new StillWorld(options, store, handles);
+    world.pass(passed);
+    world.settle();
+    running.add(world);
+    return world;
+  }
+
+  private NodeOptions options(String id, int slots) {
+    NodeOptions all = NodeOptions.of(id, ++incarnations).among(Membership.standard());
+    return new NodeOptions(
+        all.nodeId(),
+        all.incarnation(),
+        slots,
+        Duration.ZERO,
+        all.loadHorizon(),
+        all.overdueAfter(),
+        all.aloneTime(),
+        all.successRetention(),
+        all.failureRetention(),
+        all.deadRetention(),
+        all.keyRetention(),
+        all.maxQueued(),
+        all.maxQueuedBytes(),
+        all.maxShardJobs(),
+        all.maxShardBytes(),
+        all.bodyBudgetBytes(),
+        all.failurePolicy(),
+        all.packFromJobs(),
+        all.historyBytes(),
+        all.indexedMetadata(),
+        all.membership());
+  }
+
+  private void kill(StillWorld world) {
+    running.remove(world);
+  }
+
+  private void pass(Duration time) {
+    for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
+      passed = passed.plus(STEP);
+      for (StillWorld world : running) {
+        world.pass(STEP);
+        if (!paused.contains(world)) {
+          world.settle();
+        }
+      }
+    }
+  }
+
+  private static List<JobRef> addDueNow(StillWorld world, int count) {
+    List<JobRef> added = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      added.add(world.add(world.spec(world.nowMicros(), 0, 0, new byte[0])));
+    }
+    return added;
+  }
+
+  private JobState stateOf(JobRef job) {
+    return new JobReader(store).find(job).orThrow().orElseThrow().view().info().state();
+  }
+
+  private void finishAll(StillWorld... worlds) {
+    int idle = 0;
+    while (idle < 40) {
+      idle++;
+      for (StillWorld world : worlds) {
+        for (int i = 0; i < SLOTS; i++) {
+          idle = world.finishOne() != null ? 0 : idle;
+        }
+      }
+      pass(STEP);
+    }
+  }
+
+  private static JobRef only(List<JobRef> jobs) {
+    assertThat(jobs).hasSize(1);
+    return jobs.getFirst();
+  }
+
+  private static Attempt only(StillWorld world) {
+    assertThat(world.running()).hasSize(1);
+    return world.running().getFirst();
+  }
+
+  @Test
+  void nodeWithoutASlotLendsToOneThatHasSome() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 100);
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(SLOTS);
+    assertThat(b.running()).hasSize(SLOTS);
+    assertThat(c.running()).hasSize(SLOTS);
+    finishAll(a, b, c);
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+    assertThat(a.node().lent()).isZero();
+    assertThat(a.node().lentTotal())
+        .isEqualTo(b.node().borrowedTotal() + c.node().borrowedTotal())
+        .isGreaterThan(20);
+  }
+
+  @Test
+  void whatWaitsAMomentIsNotLent() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 3 * SLOTS);
+    pass(STEP);
+    finishAll(a);
+    assertThat(a.node().lentTotal()).isZero();
+    assertThat(b.running()).isEmpty();
+  }
+
+  @Test
+  void jobRunsWhereItsHandlerIs() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 50);
+    pass(HEARD_WITHIN);
+    assertThat(b.running()).hasSize(SLOTS);
+    finishAll(b);
+    assertThat(a.running()).isEmpty();
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void jobGoesWhenItsHandlerRegistersElsewhere() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b", SLOTS, false);
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(Duration.ofSeconds(5));
+    assertThat(b.running()).isEmpty();
+    b.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    pass(Duration.ofSeconds(2));
+    assertThat(b.finishOne()).isNotNull();
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void whatADeadBorrowerHadIsStartedByItsOwner() {
+    StillWorld a = node("a", 1, true);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 7);
+    pass(Duration.ofSeconds(1));
+    assertThat(b.running()).hasSize(SLOTS);
+    kill(b);
+    pass(DEAD_WITHIN);
+    finishAll(a);
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+    assertThat(a.node().lent()).isZero();
+  }
+
+  @Test
+  void whatABorrowerSaidBeforeItDiedCounts() {
+    StillWorld a = node("a", 1, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    b.finishOne();
+    kill(b);
+    pass(DEAD_WITHIN);
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void borrowerThatComesBackIsRefused() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    Attempt late = only(b);
+    paused.add(b);
+    pass(DEAD_WITHIN);
+    a.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    pass(STEP);
+    assertThat(a.running()).hasSize(1);
+    paused.remove(b);
+    pass(STEP);
+    assertThat(b.isInterrupted(late)).isTrue();
+    b.finishOne(new AttemptOutcome.Failed(new JobError("late", "late", ""), byPolicy()));
+    pass(Duration.ofSeconds(3));
+    assertThat(stateOf(job).ended()).isFalse();
+    assertThat(a.finishOne()).isNotNull();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofMinutes(1));
+    assertThat(b.running()).isEmpty();
+  }
+
+  private static AttemptOutcome.Verdict byPolicy() {
+    return new AttemptOutcome.Verdict.ByPolicy();
+  }
+
+  @Test
+  void whatIsLentByADeadOwnerIsStoppedAndMadeAgain() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    Attempt first = only(b);
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(b.isInterrupted(first)).isTrue();
+    assertThat(b.running()).hasSize(2);
+    b.finishOne(new AttemptOutcome.Interrupted());
+    assertThat(stateOf(job)).isNotEqualTo(JobState.SUCCEEDED);
+    b.finishOne();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void borrowerThatStopsGivesBackWhatItHasNotBegun() {
+    StillWorld a = node("a", 1, true);
+    StillWorld b = node("b", 2, true);
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 30);
+    pass(Duration.ofSeconds(1));
+    b.node().beginStop();
+    b.settle();
+    assertThat(b.running()).allMatch(Attempt::pauseRequested);
+    b.finishOne();
+    b.finishOne();
+    assertThat(b.node().quiet()).isTrue();
+    b.node().release(() -> {});
+    b.settle();
+    kill(b);
+    finishAll(a);
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void cancelReachesAnAttemptThatIsLent() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    Attempt lent = only(b);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    a.node().cancel(job, "enough", answers::add);
+    pass(Duration.ofMillis(500));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Stopping()));
+    assertThat(lent.cancellationRequested()).isTrue();
+    assertThat(b.isInterrupted(lent)).isTrue();
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "stopped", ""), byPolicy()));
+    pass(Duration.ofMillis(500));
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void inputsPositionsAndResultsOfAnySizeGetAcross() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    byte[] input = bytes(500_000, 1);
+    JobRef job = a.add(a.spec(a.nowMicros(), 0, 0, input));
+    pass(Duration.ofMillis(500));
+    Attempt lent = only(b);
+    assertThat(lent.spec().payload()).isEqualTo(input);
+    List<Outcome<Boolean>> saves = new ArrayList<>();
+    byte[] position = bytes(200_000, 2);
+    b.node().save(lent, position, saves::add);
+    pass(Duration.ofMillis(500));
+    assertThat(saves).containsExactly(Outcome.ok(true));
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "again", ""), byPolicy()));
+    pass(Duration.ofMinutes(1));
+    Attempt second = only(b);
+    assertThat(second.number()).isEqualTo(2);
+    assertThat(second.saved()).isEqualTo(position);
+    byte[] result = bytes(300_000, 3);
+    b.finishOne(new AttemptOutcome.Succeeded(result));
+    pass(Duration.ofMillis(500));
+    assertThat(new JobReader(store).find(job).orThrow().orElseThrow().view().result())
+        .isEqualTo(result);
+  }
+
+  private static byte[] bytes(int size, int seed) {
+    byte[] bytes = new byte[size];
+    new java.util.Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  @Test
+  void limitOfTheQueueHoldsForWhatIsLent() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    a.node()
+        .changeFlow(
+            new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT),
+            setting -> setting.limit(2),
+            outcome -> assertThat(outcome.isOk()).isTrue());
+    pass(Duration.ofSeconds(2));
+    List<JobRef> jobs = addDueNow(a, 6);
+    pass(Duration.ofSeconds(2));
+    assertThat(b.running()).hasSize(2);
+    for (int done = 0; done < jobs.size(); done++) {
+      assertThat(b.running()).hasSizeLessThanOrEqualTo(2);
+      b.finishOne();
+      pass(Duration.ofMillis(500));
+    }
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void whatAnOlderHandlerCannotDecodeRunsAtHome() {
+    StillWorld a = node("a", 1, true);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 8);
+    pass(Duration.ofSeconds(1));
+    while (!b.running().isEmpty()) {
+      b.finishOne(new AttemptOutcome.Undecodable(new JobError("x", "old", "")));
+    }
+    finishAll(a);
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void fencedBorrowerStopsWhatItRunsForOthers() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    Attempt lent = only(b);
+    b.hold(NodeEnvironment.Channel.BEAT);
+    pass(Duration.ofMillis(2400));
+    assertThat(b.isInterrupted(lent)).isTrue();
+  }
+}
