@@ -201,9 +201,8 @@ final class Shares {
 
   /** What is left of the limit for this node: those who wait longer come first. */
   private static int free(Share share) {
-    int contenders = contenders(share);
-    int even = Math.ceilDiv(share.limit, contenders);
-    boolean scarce = share.limit < contenders;
+    int even = even(share);
+    boolean scarce = share.limit < contenders(share);
     int left = share.limit - share.granted;
     for (Share.Entry other : share.others) {
       left -= other.share();
@@ -220,18 +219,26 @@ final class Shares {
     return 1 + share.others.size();
   }
 
+  /**
+   * What each of them can have, rounded down: were it more, each of several who have nothing would
+   * leave all there is to the others.
+   */
+  private static int even(Share share) {
+    return Math.max(1, share.limit / contenders(share));
+  }
+
   /** What others are to have of this node's. */
   private static int owed(Share share) {
     List<Share.Entry> wanting = share.others.stream().filter(Share.Entry::wants).toList();
     if (wanting.isEmpty() || share.granted == 0) {
       return 0;
     }
-    int contenders = contenders(share);
-    int even = Math.ceilDiv(share.limit, contenders);
+    int even = even(share);
     if (share.granted > even) {
-      return Math.min(share.granted - even, wanting.size() * even);
+      int missing = wanting.stream().mapToInt(each -> Math.max(0, even - each.share())).sum();
+      return Math.min(share.granted - even, missing);
     }
-    boolean scarce = share.limit < contenders;
+    boolean scarce = share.limit < contenders(share);
     boolean older =
         wanting.stream()
             .anyMatch(each -> each.share() == 0 && each.wantedSince() < share.wantedSince);

@@ -607,6 +607,28 @@ class ClusterTest {
   }
 
   @Test
+  void limitThatCannotBeSharedEvenlyIsUsedByNodesThatHaveNothingOfItYet() {
+    StillWorld a = node("a");
+    List<StillWorld> others = List.of(node("b"), node("c"), node("d"));
+    pass(Duration.ofSeconds(3));
+    Concurrency four = Concurrency.of("printer").limit(4);
+    for (int i = 0; i < 4; i++) {
+      a.add(a.under(four));
+    }
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(4);
+    for (StillWorld other : others) {
+      for (int i = 0; i < 4; i++) {
+        other.add(other.under(four));
+      }
+    }
+    kill(a);
+    pass(Duration.ofSeconds(20));
+    assertThat(others).allSatisfy(other -> assertThat(other.running()).isNotEmpty());
+    assertThat(others.stream().mapToInt(other -> other.running().size()).sum()).isEqualTo(4);
+  }
+
+  @Test
   void nodeThatWasPausedForLongDoesNotUseAKeyThatOthersTook() {
     StillWorld a = node("a");
     StillWorld b = node("b");
