@@ -56,7 +56,7 @@ record Loan(
     out.varint(dependencies.size());
     for (DependencyInfo each : dependencies) {
       JobState state = each.state();
-      out.string(each.job().value()).u8(each.condition().ordinal());
+      out.string(each.job().value()).u8(each.condition().code());
       out.u8(!each.met() ? 0 : state == null ? STATE_UNKNOWN : state.code());
     }
     out.bytes(body);
@@ -97,14 +97,9 @@ record Loan(
 
   private static DependencyInfo readDependency(ByteReader in) {
     JobId job = new JobId(in.string());
-    Dependency.Condition[] conditions = Dependency.Condition.values();
-    int condition = in.u8();
-    if (condition >= conditions.length) {
-      throw new UnknownFormatException(
-          "condition: " + condition + " (expected: below " + conditions.length + ")");
-    }
+    Dependency.Condition condition = Dependency.Condition.ofCode(in.u8());
     int state = in.u8();
     JobState ended = state == 0 || state == STATE_UNKNOWN ? null : JobState.ofCode(state);
-    return new DependencyInfo(job, conditions[condition], state != 0, ended);
+    return new DependencyInfo(job, condition, state != 0, ended);
   }
 }
