@@ -1040,11 +1040,12 @@ public final class Carillon implements AutoCloseable {
                 loop,
                 "looking at the node",
                 Ask.Effect.READS,
-                (node, asked) -> asked.answer(stats(node.stats(), node.waitingForTransactions()))))
+                (node, asked) -> asked.answer(stats(node))))
         .await();
   }
 
-  private CarillonStats stats(dev.carillon.engine.Node.Stats stats, int waitingForTransactions) {
+  private CarillonStats stats(Node node) {
+    Node.Stats stats = node.stats();
     return new CarillonStats(
         stats.shards(),
         stats.loadedShards(),
@@ -1054,10 +1055,14 @@ public final class Carillon implements AutoCloseable {
         stats.blocked(),
         stats.queued(),
         stats.refusedShards(),
-        waitingForTransactions,
+        node.waitingForTransactions(),
         stats.standsIn(),
         stats.addedTotal(),
         stats.endedTotal(),
+        node.lent(),
+        node.lentTotal(),
+        node.borrowed(),
+        node.borrowedTotal(),
         admission.jobs(),
         admission.bytes(),
         reports.count());

@@ -16,6 +16,10 @@ package dev.carillon;
  * @param standsIn of the shards that it owns, how many another node made
  * @param addedTotal jobs that were scheduled through it since it started
  * @param endedTotal jobs that ended on it since
+ * @param lent attempts of its jobs that other nodes run
+ * @param lentTotal how many it has lent since it started
+ * @param borrowed attempts of other nodes' jobs that are here, with those that wait for a slot
+ * @param borrowedTotal how many of those it has run since it started
  * @param unansweredJobs jobs whose callers wait for an answer
  * @param unansweredBytes and their bytes
  * @param problems what went wrong with nobody waiting to hear it; the log has each cause once
@@ -33,6 +37,10 @@ public record CarillonStats(
     int standsIn,
     long addedTotal,
     long endedTotal,
+    int lent,
+    long lentTotal,
+    int borrowed,
+    long borrowedTotal,
     long unansweredJobs,
     long unansweredBytes,
     long problems) {}

@@ -12,10 +12,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, latency, memory, history, fairness, churn and cron, each against its bound.",
+        "Throughput, latency, memory, history, fairness, lending, churn and cron, each against its"
+            + " bound.",
     subcommands = {
       ThroughputCommand.class,
       CompareCommand.class,
+      LendingCommand.class,
       ChurnCommand.class,
       LatencyCommand.class,
       PendingCommand.class,
