@@ -60,6 +60,9 @@ final class Borrowing {
     /** Whether this node may start anything now. */
     boolean mayStart();
 
+    /** Whether nobody can have taken that node for dead: its jobs are its own. */
+    boolean isHeard(long incarnation);
+
     /** Until when a handler must be called, by the monotonic clock; null for any time. */
     @Nullable Long startBy();
   }
@@ -228,6 +231,7 @@ final class Borrowing {
   private boolean mayStart(Borrowed one, HandlerSlot handler) {
     return permits.isReady()
         && host.mayStart()
+        && host.isHeard(one.lender)
         && dispatcher.mayStartBorrowed()
         && handler.gate.hasRoom()
         && env.wallMicros() >= one.loan.dueMicros();

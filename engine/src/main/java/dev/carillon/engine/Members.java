@@ -469,6 +469,18 @@ final class Members implements Directory, ControlVersion.Host {
     return peer == null || peer.member.isGone() || now() - peer.sinceNanos >= over;
   }
 
+  /**
+   * Whether a peer has been heard of so lately that nobody can have taken it for dead: with two
+   * beats to spare, for the looks of this node and of others.
+   */
+  boolean isHeard(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    long spare = 2 * settings.beat().toNanos();
+    return peer != null
+        && peer.isThere()
+        && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
+  }
+
   /** Whether anybody else is there. */
   boolean hasPeers() {
     return peers.values().stream().anyMatch(Peer::isThere);

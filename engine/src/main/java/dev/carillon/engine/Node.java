@@ -1473,6 +1473,11 @@ public final class Node {
 
   private final class BorrowingHost implements Borrowing.Host {
     @Override
+    public boolean isHeard(long incarnation) {
+      return members != null && members.isHeard(incarnation);
+    }
+
+    @Override
     public boolean mayStart() {
       return isAmongOthers();
     }

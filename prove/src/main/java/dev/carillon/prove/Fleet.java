@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +34,16 @@ final class Fleet implements AutoCloseable {
   private final Ledger ledger = new Ledger();
   private final List<String> problems = new ArrayList<>();
   private final List<Child> nodes = new ArrayList<>();
+  private final IntFunction<List<String>> settings;
   private int incarnations;
 
   Fleet(Suite.Stage stage, String name) {
+    this(stage, name, node -> List.of());
+  }
+
+  /** One whose nodes differ: {@code settings} has the further arguments of each. */
+  Fleet(Suite.Stage stage, String name, IntFunction<List<String>> settings) {
+    this.settings = settings;
     this.stage = stage;
     this.server = PostgresServer.start(stage.postgres(), name);
     this.random = new Random(stage.seed());
@@ -52,16 +60,14 @@ final class Fleet implements AutoCloseable {
   }
 
   private Child launch(int node) {
-    return Child.start(
-        ++incarnations,
-        stage.errors(),
-        ledger,
-        List.of(
-            server.url(),
-            "--node=node-" + node,
-            "--seed=" + stage.seed(),
-            "--schedulers=" + SCHEDULERS,
-            "--pause-micros=" + PAUSE_MICROS));
+    List<String> arguments = new ArrayList<>();
+    arguments.add(server.url());
+    arguments.add("--node=node-" + node);
+    arguments.add("--seed=" + stage.seed());
+    arguments.add("--schedulers=" + SCHEDULERS);
+    arguments.add("--pause-micros=" + PAUSE_MICROS);
+    arguments.addAll(settings.apply(node));
+    return Child.start(++incarnations, stage.errors(), ledger, arguments);
   }
 
   private void awaitLoading(Child node) throws InterruptedException {

@@ -28,10 +28,21 @@ final class KillChecks {
 
   private final Ledger ledger;
   private final StoreContents store;
+  private final boolean lends;
 
   KillChecks(Ledger ledger, StoreContents store) {
+    this(ledger, store, false);
+  }
+
+  /**
+   * Checks of what a ledger tells.
+   *
+   * @param lends whether attempts run on other nodes than that of their job
+   */
+  KillChecks(Ledger ledger, StoreContents store, boolean lends) {
     this.ledger = ledger;
     this.store = store;
+    this.lends = lends;
   }
 
   List<Check> all() {
@@ -164,7 +175,7 @@ final class KillChecks {
       }
       List<Disturbance> hits =
           disturbances.stream()
-              .filter(d -> line.starts.stream().anyMatch(start -> d.hit(start, line.end)))
+              .filter(d -> line.starts.stream().anyMatch(start -> hit(d, start, line)))
               .toList();
       int most = 1 + hits.size() + line.asked().behaviour().retries();
       long counted = line.starts.stream().filter(start -> !ledger.isLate(line, start)).count();
@@ -173,12 +184,16 @@ final class KillChecks {
     return check;
   }
 
+  private boolean hit(Disturbance blow, Start start, Line line) {
+    return lends ? blow.mayHaveHit(start, line.end) : blow.hit(start, line.end);
+  }
+
   /** An attempt of one number starts once in one life, unless that was disturbed and went on. */
-  private static boolean onceEach(Line line, List<Disturbance> hits) {
+  private boolean onceEach(Line line, List<Disturbance> hits) {
     Map<String, Integer> starts = new HashMap<>();
     line.starts.forEach(
         start -> starts.merge(start.incarnation() + "#" + start.note().attempt(), 1, Integer::sum));
-    long again = hits.stream().filter(d -> d.blow() != Ledger.Blow.KILL).count();
+    long again = hits.stream().filter(d -> lends || d.blow() != Ledger.Blow.KILL).count();
     return starts.values().stream().allMatch(times -> times <= 1 + again);
   }
 

@@ -22,6 +22,9 @@ final class Ledger {
   /** How long a node that stood still may take to find out. */
   private static final long LATE_MICROS = 1_000_000;
 
+  /** How long what a dead node had lent may still be started. */
+  private static final long AFTERMATH_MICROS = 5_000_000;
+
   private static final int MOST_RECENT = 20_000;
 
   private final Map<String, Line> lines = new LinkedHashMap<>();
@@ -114,6 +117,15 @@ final class Ledger {
    * @param toMicros from when on attempts are not made again for its sake
    */
   record Disturbance(Blow blow, int incarnation, long fromMicros, long toMicros) {
+
+    /**
+     * The same where attempts run on other nodes than that of their job: a blow to either may have
+     * them made again, also what was lent before it and started a little after.
+     */
+    boolean mayHaveHit(Start start, @Nullable End end) {
+      return start.note().atMicros() <= Math.min(toMicros, fromMicros + AFTERMATH_MICROS)
+          && (end == null || end.atMicros() >= fromMicros);
+    }
 
     /** Whether it came between that start and the end of its attempt, if that was told. */
     boolean hit(Start start, @Nullable End end) {

@@ -16,6 +16,7 @@ import picocli.CommandLine.Mixin;
       KillCommand.class,
       FailoverCommand.class,
       PauseCommand.class,
+      LendCommand.class,
       RestartCommand.class,
       RestoreCommand.class,
       PoisonCommand.class,
@@ -36,6 +37,7 @@ public final class Main implements Callable<Integer> {
         new KillSuite(KillSuite.Kind.POSTGRES),
         new FailoverSuite(),
         new PauseSuite(),
+        new LendSuite(),
         new RestartSuite(),
         new RestoreSuite());
   }

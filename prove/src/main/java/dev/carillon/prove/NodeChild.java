@@ -51,6 +51,14 @@ final class NodeChild implements Callable<Integer> {
   @Option(names = "--schedulers")
   private int schedulers;
 
+  /** Attempts at once; 0 for the default. */
+  @Option(names = "--slots")
+  private int slots;
+
+  /** Whether it leaves its jobs to others. */
+  @Option(names = "--without-handler")
+  private boolean withoutHandler;
+
   @Option(names = "--pause-micros")
   private int pauseMicros = Load.SHORT_PAUSE_MICROS;
 
@@ -63,8 +71,13 @@ final class NodeChild implements Callable<Integer> {
     if (node != null) {
       builder.nodeId(node);
     }
+    if (slots > 0) {
+      builder.slots(slots);
+    }
     try (Carillon carillon = builder.open()) {
-      carillon.handle(Work.TYPE, this::run);
+      if (!withoutHandler) {
+        carillon.handle(Work.TYPE, this::run);
+      }
       Load load =
           new Load(
               carillon,
