@@ -84,6 +84,12 @@ public final class Attempt {
   /** The node that runs it in the place of this one; 0 for this one. */
   long lentTo;
 
+  /** Nothing else is to run beside it where it is lent to. */
+  boolean lentAlone;
+
+  /** The node that it was lent to has died. */
+  boolean lost;
+
   /** What it used up of rates; null for nothing. */
   private @Nullable List<Taken> taken;
 
@@ -176,6 +182,8 @@ public final class Attempt {
         move,
         PolicyFormat.encode(policy),
         own.hasPolicy(),
+        own.isMarked() || lentAlone,
+        lentAlone,
         saved,
         dependencies,
         body);

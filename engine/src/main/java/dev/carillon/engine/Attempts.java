@@ -85,6 +85,9 @@ final class Attempts implements Dispatcher.Starter {
     /** An attempt that was lent is asked to save and return, or to stop now. */
     void recall(Attempt attempt, boolean now);
 
+    /** The node that it was lent to died while the job ran alone there. */
+    void convict(ShardJob job);
+
     /** How long until what runs here for others has run for that time; 0 where it has. */
     long waitUntilBorrowedLasted(long nanos);
 
@@ -208,6 +211,7 @@ final class Attempts implements Dispatcher.Starter {
   public Attempt lend(ShardJob job, Lane lane, long borrower) {
     Attempt attempt = start(job, lane, false);
     attempt.lentTo = borrower;
+    attempt.lentAlone = job.rare != null && job.rare.markers >= Poison.MARKERS_BEFORE_ALONE;
     lent++;
     return attempt;
   }
@@ -224,18 +228,46 @@ final class Attempts implements Dispatcher.Starter {
           });
       return;
     }
-    Shard shard = shardOf(job);
-    boolean alone = attempt.alone;
-    if (!job.isMarked() && !alone) {
-      run(attempt);
-      return;
+    if (attempt.lentTo != 0 || (!job.isMarked() && !attempt.alone)) {
+      run(attempt); // who borrows a marked one asks for its marker
+    } else {
+      mark(attempt, () -> run(attempt), () -> notRun(attempt));
     }
+  }
+
+  /** The handler of an attempt that is lent is about to be called, with a marker. */
+  void markLent(Attempt attempt, Runnable then, Runnable not) {
+    ShardJob job = attempt.job();
+    if (attempt.over || attempt.marked || job.busy > 0 || job.revision != attempt.revision()) {
+      not.run();
+    } else {
+      mark(
+          attempt,
+          () -> {
+            if (attempt.over) {
+              not.run();
+            } else {
+              then.run();
+            }
+          },
+          not);
+    }
+  }
+
+  private void mark(Attempt attempt, Runnable then, Runnable not) {
+    ShardJob job = attempt.job();
+    Shard shard = shardOf(job);
+    boolean alone = attempt.alone || attempt.lentAlone;
     job.busy++;
     attempt.marked = true;
     attempt.markersBefore = job.rare != null ? job.rare.markers : 0;
     Body.Start start =
         new Body.Start(
-            attempt.number(), attempt.revision(), env.wallMicros(), options.incarnation(), alone);
+            attempt.number(),
+            attempt.revision(),
+            env.wallMicros(),
+            attempt.lentTo != 0 ? attempt.lentTo : options.incarnation(),
+            alone);
     committer.add(
         shard,
         new Operation(
@@ -244,13 +276,13 @@ final class Attempts implements Dispatcher.Starter {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
                 job.busy--;
-                run(attempt);
+                then.run();
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
                 job.busy--;
-                notRun(attempt);
+                not.run();
               }
             }));
   }
@@ -362,7 +394,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** What has run for the time of being alone does not kill its node: its markers are cleared. */
-  private void lasted(Attempt attempt) {
+  void lasted(Attempt attempt) {
     if (attempt.returned) {
       return;
     }
@@ -1083,6 +1115,9 @@ final class Attempts implements Dispatcher.Starter {
       if (job.phase == ShardJob.Phase.RUNNING) {
         goOn(job);
       }
+      if (attempt.lost && attempt.marked && attempt.lentAlone) {
+        host.convict(job);
+      }
     }
   }
 
@@ -1096,7 +1131,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The attempt is over in order and has no outcome: its start marker must not count. */
   private void forgetStart(Attempt attempt) {
-    if (attempt.marked) {
+    if (attempt.marked && !attempt.lost) {
       forgetStart(attempt.job(), attempt.markersBefore);
     }
   }

@@ -35,6 +35,9 @@ final class Borrowing {
   /** What waits longer than this goes back. */
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000;
 
+  /** The same for what has to wait until it is alone. */
+  private static final long LONGEST_WAIT_ALONE_NANOS = 60_000_000_000L;
+
   /** A lender that gives nothing for so long has to begin anew. */
   private static final long FORGET_LENDER_NANOS = 1_000_000_000;
 
@@ -52,6 +55,7 @@ final class Borrowing {
   private final List<Borrowed> waiting = new ArrayList<>();
   private final Map<Long, Lender> lenders = new HashMap<>();
   private Timers.@Nullable Timer look;
+  private @Nullable Borrowed alone;
   private boolean stopping;
   private long borrowedTotal;
 
@@ -81,6 +85,10 @@ final class Borrowing {
     final List<Timers.Timer> timers = new ArrayList<>(0);
     @Nullable Attempt attempt;
     @Nullable HandlerSlot handler;
+
+    /** It has its slot and waits for its marker to be written. */
+    boolean ready;
+
     @Nullable Consumer<Outcome<Boolean>> saving;
     byte[] policy;
 
@@ -143,6 +151,7 @@ final class Borrowing {
       case Message.Recall(long nonce, boolean now) -> recall(from, nonce, now);
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
       case Message.Revoked revoked -> permits.renew();
+      case Message.Go(long nonce) -> go(from, nonce);
       default -> {
         return false;
       }
@@ -203,14 +212,16 @@ final class Borrowing {
   private void startWaiting() {
     long now = now();
     boolean oldest = now - waiting.getFirst().sinceNanos > LONGEST_WAIT_NANOS;
-    if (!oldest && (!host.mayStart() || !dispatcher.mayStartBorrowed())) {
+    boolean anyAlone = waiting.stream().anyMatch(one -> one.loan.alone());
+    if (!oldest && !anyAlone && (!host.mayStart() || !dispatcher.mayStartBorrowed())) {
       return;
     }
     List<Borrowed> tried = List.copyOf(waiting);
     waiting.clear();
     for (Borrowed one : tried) {
       HandlerSlot handler = dispatcher.handler(one.spec.type());
-      boolean late = isPastDeadline(one) || now - one.sinceNanos > LONGEST_WAIT_NANOS;
+      long most = one.loan.alone() ? LONGEST_WAIT_ALONE_NANOS : LONGEST_WAIT_NANOS;
+      boolean late = isPastDeadline(one) || now - one.sinceNanos > most;
       if (!handler.registered || late) {
         giveBack(one);
       } else if (mayStart(one, handler)) {
@@ -232,9 +243,24 @@ final class Borrowing {
     return permits.isReady()
         && host.mayStart()
         && host.isHeard(one.lender)
-        && dispatcher.mayStartBorrowed()
         && handler.gate.hasRoom()
-        && env.wallMicros() >= one.loan.dueMicros();
+        && env.wallMicros() >= one.loan.dueMicros()
+        && (one.loan.alone() ? mayStartAlone(one) : dispatcher.mayStartBorrowed());
+  }
+
+  /** One at a time; the others wait. */
+  private boolean mayStartAlone(Borrowed one) {
+    if (alone == null) {
+      alone = one;
+    }
+    return alone == one && dispatcher.reserveAlone();
+  }
+
+  private void endAlone(Borrowed one) {
+    if (alone == one) {
+      alone = null;
+      dispatcher.endReserved();
+    }
   }
 
   /** Its owner says so and ends it. */
@@ -243,7 +269,42 @@ final class Borrowing {
     return deadline != 0 && env.wallMicros() >= deadline;
   }
 
+  /** It has its slot; what may have killed a node asks its lender to write that down first. */
   private void start(Borrowed one, HandlerSlot handler) {
+    one.handler = handler;
+    dispatcher.node().enter();
+    handler.gate.enter();
+    if (one.loan.marked()) {
+      one.ready = true;
+      wire.send(one.lender, Message.encode(new Message.Ready(one.loan.nonce())));
+    } else {
+      call(one, handler);
+    }
+  }
+
+  private void go(long from, long nonce) {
+    Borrowed one = all.get(nonce);
+    if (one == null || one.lender != from || !one.ready || one.handler == null) {
+      return;
+    }
+    one.ready = false;
+    if (!host.mayStart() || !host.isHeard(from) || stopping) {
+      giveBack(one);
+      return;
+    }
+    call(one, one.handler);
+    long lasts = now() + options.aloneTime().toNanos();
+    one.timers.add(timers.at(lasts, () -> lasted(one)));
+  }
+
+  private void lasted(Borrowed one) {
+    endAlone(one);
+    if (!one.lenderGone) {
+      wire.send(one.lender, Message.encode(new Message.Lasted(one.loan.nonce())));
+    }
+  }
+
+  private void call(Borrowed one, HandlerSlot handler) {
     FailurePolicy policy = PolicyFormat.decode(one.loan.policy());
     if (!one.loan.ownPolicy() && handler.policy != null) {
       policy = handler.policy;
@@ -256,9 +317,6 @@ final class Borrowing {
             policy,
             new Attempt.Borrowed(env.wallMicros(), host.startBy(), permits.own()));
     one.attempt = attempt;
-    one.handler = handler;
-    dispatcher.node().enter();
-    handler.gate.enter();
     borrowedTotal++;
     watchTime(one, attempt);
     env.metrics().count("attempts.borrowed", 1);
@@ -341,8 +399,7 @@ final class Borrowing {
     if (one == null || one.handler == null) {
       return;
     }
-    one.timers.forEach(timers::cancel);
-    dispatcher.leftBorrowed(one.handler);
+    leave(one);
     boolean completes = attempt.closeCompletion();
     AttemptOutcome said =
         outcome instanceof AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict)
@@ -352,8 +409,20 @@ final class Borrowing {
     tell(one, attempt.startedMicros(), completes, none ? new AttemptOutcome.Interrupted() : said);
   }
 
+  /** It gives its slot back, if it has one. */
+  private void leave(Borrowed one) {
+    one.timers.forEach(timers::cancel);
+    endAlone(one);
+    HandlerSlot handler = one.handler;
+    if (handler != null) {
+      one.handler = null;
+      dispatcher.leftBorrowed(handler);
+    }
+  }
+
   private void giveBack(Borrowed one) {
     all.remove(one.loan.nonce());
+    leave(one);
     tell(one, 0, false, new AttemptOutcome.Interrupted());
   }
 

@@ -52,6 +52,10 @@ final class Dispatcher {
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
   private boolean exclusive;
+
+  /** An attempt of another node's runs alone, or waits to. */
+  private boolean reserved;
+
   private boolean open;
   private boolean stopped;
   private long ready;
@@ -282,7 +286,7 @@ final class Dispatcher {
 
   private boolean startSome() {
     for (int started = 0; started < STARTS_A_TURN; started++) {
-      if (!open || stopped || exclusive || !node.hasRoom() || !starter.mayStart()) {
+      if (!open || stopped || exclusive || reserved || !node.hasRoom() || !starter.mayStart()) {
         return false;
       }
       ShardJob alone = waitsAlone;
@@ -322,7 +326,24 @@ final class Dispatcher {
 
   /** Whether an attempt of another node's may start now. */
   boolean mayStartBorrowed() {
-    return open && !stopped && !exclusive && waitsAlone == null && node.hasRoom();
+    return open && !stopped && !exclusive && !reserved && waitsAlone == null && node.hasRoom();
+  }
+
+  /**
+   * An attempt of another node's is to run alone: nothing starts from now on, until it has ended or
+   * lasted. Says whether it may start now.
+   */
+  boolean reserveAlone() {
+    if (exclusive || waitsAlone != null) {
+      return false; // one of this node's own is before it
+    }
+    reserved = true;
+    return open && !stopped && node.hasRoom() && starter.mayStartAlone();
+  }
+
+  /** It is not to run here, or need not be alone any more. */
+  void endReserved() {
+    reserved = false;
   }
 
   /** The handler of an attempt of another node's has returned. */
@@ -378,7 +399,7 @@ final class Dispatcher {
     return concurrency == null || keys.mayStart(job, concurrency);
   }
 
-  /** What may have killed a node, or may have been completed under another, is not lent. */
+  /** What may have killed a node, or may have been completed under another, stays here. */
   private static boolean isLendable(ShardJob job) {
     return !job.isMarked() && !job.isUnsettled() && (job.rare == null || job.rare.markers == 0);
   }
@@ -447,7 +468,7 @@ final class Dispatcher {
     HandlerSlot handler = handlerOf(job);
     Concurrency concurrency = job.concurrency();
     if (!handler.registered) {
-      long borrower = isLendable(job) ? lender.borrowerFor(job.type) : 0;
+      long borrower = lender.borrowerFor(job.type);
       if (borrower != 0) {
         if (concurrency == null || keys.mayStart(job, concurrency)) {
           lendOut(job, borrower);

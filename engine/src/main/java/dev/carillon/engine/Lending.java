@@ -15,13 +15,14 @@ import org.jspecify.annotations.Nullable;
  * that it has no slot for while another node has. A lent attempt is this node's own in all but
  * where its handler runs: it holds its limits here, and its outcome is written here.
  *
- * <p>A job that may have killed a node is not lent. Nothing of a loan is in a journal, so it means
- * to the next owner of the shard what an attempt on this node would: it is made again.
+ * <p>A job that may have killed a node is lent only where this one has no handler for it: its start
+ * is written down first, when the borrower has a slot for it. Nothing of a loan is in a journal, so
+ * it means to the next owner of the shard what an attempt on this node would: it is made again.
  *
  * <table>
  * <caption>what if</caption>
  * <tr><td>the borrower dies</td><td>what it said before is heard first; the rest was not made, and
- * those jobs are started here, with a marker</td></tr>
+ * those jobs are suspected: they are started here, with a marker</td></tr>
  * <tr><td>the borrower is paused and comes back</td><td>whatever it says of them is refused: their
  * nonces are not out any more. It cannot complete them in a transaction either: its permit is
  * deleted before they go on</td></tr>
@@ -78,6 +79,15 @@ final class Lending {
 
     /** The time of an attempt is over; its handler has not returned. */
     void ranOut(Attempt attempt, AttemptOutcome.@Nullable Verdict verdict);
+
+    /**
+     * Writes down that the handler is about to be called; {@code then} runs when that is durable,
+     * {@code not} where it is not to be called any more.
+     */
+    void mark(Attempt attempt, Runnable then, Runnable not);
+
+    /** The attempt has run for so long that its job does not kill its node. */
+    void lasted(Attempt attempt);
 
     void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer);
 
@@ -237,6 +247,13 @@ final class Lending {
         }
       }
       case Message.Save(long nonce, byte[] state) -> save(from, nonce, state);
+      case Message.Ready(long nonce) -> ready(from, nonce);
+      case Message.Lasted(long nonce) -> {
+        Attempt attempt = lentTo(from, nonce);
+        if (attempt != null) {
+          host.lasted(attempt);
+        }
+      }
       case Message.Lend lend -> {
         return false;
       }
@@ -249,6 +266,9 @@ final class Lending {
       case Message.Revoked revoked -> {
         return false;
       }
+      case Message.Go go -> {
+        return false;
+      }
     }
     return true;
   }
@@ -256,6 +276,17 @@ final class Lending {
   private @Nullable Attempt lentTo(long borrower, long nonce) {
     Attempt attempt = out.get(nonce);
     return attempt != null && attempt.lentTo == borrower ? attempt : null;
+  }
+
+  /** Its start is written down before its handler is called: it may have killed a node before. */
+  private void ready(long from, long nonce) {
+    Attempt attempt = lentTo(from, nonce);
+    if (attempt != null) {
+      host.mark(
+          attempt,
+          () -> wire.send(from, Message.encode(new Message.Go(nonce))),
+          () -> recall(attempt, true));
+    }
   }
 
   private void save(long from, long nonce, byte[] state) {
@@ -332,6 +363,7 @@ final class Lending {
     for (Attempt attempt : back) {
       back(attempt);
       attempt.job().mark(true);
+      attempt.lost = true;
       if (env.hasTransactions()) {
         attempt.mayBeCompleted();
       }

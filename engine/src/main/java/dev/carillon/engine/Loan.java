@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param move where its recurring job stands; null where the job is not recurring
  * @param policy what follows a failure, by the job or by its owner
  * @param ownPolicy whether the job says so, so that no handler's policy counts
+ * @param marked whether the job may have killed a node: its start is written down first
+ * @param alone whether nothing else may run beside it
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
 record Loan(
@@ -33,17 +35,25 @@ record Loan(
     @Nullable Move move,
     byte[] policy,
     boolean ownPolicy,
+    boolean marked,
+    boolean alone,
     byte @Nullable [] saved,
     List<DependencyInfo> dependencies,
     byte[] body) {
   private static final int MOVE = 1;
   private static final int SAVED = 2;
   private static final int OWN_POLICY = 4;
+  private static final int MARKED = 8;
+  private static final int ALONE = 16;
   private static final int STATE_UNKNOWN = 255;
 
   void write(ByteWriter out) {
     int flags =
-        (move != null ? MOVE : 0) | (saved != null ? SAVED : 0) | (ownPolicy ? OWN_POLICY : 0);
+        (move != null ? MOVE : 0)
+            | (saved != null ? SAVED : 0)
+            | (ownPolicy ? OWN_POLICY : 0)
+            | (marked ? MARKED : 0)
+            | (alone ? ALONE : 0);
     ref.write(out);
     out.i64(epoch).i64(nonce).varint(number).varint(revision).i64(dueMicros).i64(timeMicros);
     out.u8(flags).bytes(policy);
@@ -78,7 +88,6 @@ record Loan(
     for (long left = in.varint(); left > 0; left--) {
       dependencies.add(readDependency(in));
     }
-    boolean own = (flags & OWN_POLICY) != 0;
     return new Loan(
         ref,
         epoch,
@@ -89,7 +98,9 @@ record Loan(
         time,
         move,
         policy,
-        own,
+        (flags & OWN_POLICY) != 0,
+        (flags & MARKED) != 0,
+        (flags & ALONE) != 0,
         saved,
         dependencies,
         in.bytes());

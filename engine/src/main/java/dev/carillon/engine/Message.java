@@ -65,6 +65,15 @@ sealed interface Message {
   /** The lender's: it had taken the borrower for dead and deleted its permit. */
   record Revoked() implements Message {}
 
+  /** The borrower's: a slot waits for one whose start is to be written down first. */
+  record Ready(long nonce) implements Message {}
+
+  /** The lender's: it is written down, call the handler. */
+  record Go(long nonce) implements Message {}
+
+  /** The borrower's: it has run for so long that it does not kill its node. */
+  record Lasted(long nonce) implements Message {}
+
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
@@ -90,6 +99,9 @@ sealed interface Message {
               .i64(nonce)
               .raw(LetterFormat.encode(outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
       case Revoked revoked -> out.u8(8);
+      case Ready(long nonce) -> out.u8(9).i64(nonce);
+      case Go(long nonce) -> out.u8(10).i64(nonce);
+      case Lasted(long nonce) -> out.u8(11).i64(nonce);
     }
     return out.toBytes();
   }
@@ -112,7 +124,10 @@ sealed interface Message {
       case 6 -> new Save(in.i64(), in.bytes());
       case 7 -> new Saved(in.i64(), LetterFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
       case 8 -> new Revoked();
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 8)");
+      case 9 -> new Ready(in.i64());
+      case 10 -> new Go(in.i64());
+      case 11 -> new Lasted(in.i64());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 11)");
     };
   }
 

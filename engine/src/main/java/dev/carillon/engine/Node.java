@@ -1010,15 +1010,15 @@ public final class Node {
               arrivals.add(job);
               mayBeCompleted(shard, job, now);
               ShardJob.Rare rare = job.rare;
-              boolean ownMarker = rare != null && rare.markerIncarnation == options.incarnation();
-              if (Poison.convicted(job) && shard.suspect && !ownMarker) {
+              boolean liveMarker = rare != null && isThere(rare.markerIncarnation);
+              if (Poison.convicted(job) && shard.suspect && !liveMarker) {
                 convict(shard, job);
               } else if (job.cancelRequested()) {
                 cancels.endRequested(shard, job);
               } else if (!endIfBroken(job)) {
                 boolean markedBefore = rare != null && rare.markers > 0;
                 job.mark(markedBefore || (shard.suspect && job.dueMicros <= now));
-                if (rare != null && rare.alone && !ownMarker) {
+                if (rare != null && rare.alone && !liveMarker) {
                   attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
                 if (job.isOccurrence()) {
@@ -1028,6 +1028,12 @@ public final class Node {
             });
     occurrences.loaded(shard, occurrencesHere);
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
+  }
+
+  /** Whether that node lives, so that nothing it ran has killed it. */
+  private boolean isThere(long incarnation) {
+    return incarnation == options.incarnation()
+        || (members != null && members.incarnations().contains(incarnation));
   }
 
   /** What may have run under an owner that did not release the shard, by whatever clock. */
@@ -1461,6 +1467,16 @@ public final class Node {
     }
 
     @Override
+    public void mark(Attempt attempt, Runnable then, Runnable not) {
+      attempts.markLent(attempt, then, not);
+    }
+
+    @Override
+    public void lasted(Attempt attempt) {
+      attempts.lasted(attempt);
+    }
+
+    @Override
     public void revoke(long borrower, Runnable then) {
       permits.revoke(borrower, then);
     }
@@ -1832,6 +1848,14 @@ public final class Node {
     @Override
     public void recall(Attempt attempt, boolean now) {
       lending.recall(attempt, now);
+    }
+
+    @Override
+    public void convict(ShardJob job) {
+      if (job.phase != ShardJob.Phase.GONE && job.busy == 0) {
+        dispatcher.withdraw(job);
+        Node.this.convict(Attempts.shardOf(job), job);
+      }
     }
 
     @Override

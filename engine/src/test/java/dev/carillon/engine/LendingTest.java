@@ -195,6 +195,81 @@ class LendingTest {
   }
 
   @Test
+  void jobThatKillsWhoeverBorrowsItIsConvictedWithinFourCrashes() {
+    StillWorld a = node("a", SLOTS, false);
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    for (int crash = 1; crash <= 4; crash++) {
+      assertThat(stateOf(job)).as("before crash %d", crash).isNotEqualTo(JobState.DEAD);
+      StillWorld victim = node("victim-" + crash);
+      pass(Duration.ofSeconds(4));
+      assertThat(victim.running()).as("crash %d", crash).hasSize(1);
+      kill(victim);
+      pass(DEAD_WITHIN);
+    }
+    assertThat(stateOf(job)).isEqualTo(JobState.DEAD);
+  }
+
+  @Test
+  void suspectedJobThatLastsIsNotConvicted() {
+    StillWorld a = node("a", SLOTS, false);
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    for (int crash = 1; crash <= 6; crash++) {
+      StillWorld victim = node("victim-" + crash);
+      pass(Duration.ofSeconds(15));
+      assertThat(victim.running()).as("crash %d", crash).hasSize(1);
+      kill(victim);
+      pass(DEAD_WITHIN);
+    }
+    StillWorld last = node("last");
+    pass(Duration.ofSeconds(4));
+    assertThat(last.finishOne()).isNotNull();
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void suspectedJobRunsAloneWhereItIsLentTo() {
+    StillWorld a = node("a", SLOTS, false);
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    for (int crash = 1; crash <= 3; crash++) {
+      StillWorld victim = node("victim-" + crash);
+      pass(Duration.ofSeconds(4));
+      kill(victim);
+      pass(DEAD_WITHIN);
+    }
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(4));
+    assertThat(b.running()).hasSize(1);
+    addDueNow(b, 2);
+    pass(Duration.ofSeconds(2));
+    assertThat(b.running()).as("beside what runs alone").hasSize(1);
+    b.finishOne();
+    pass(Duration.ofSeconds(1));
+    assertThat(b.running()).hasSize(2);
+  }
+
+  @Test
+  void jobOfANodeThatDiedAndCameBackIsLent() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = a.add(a.spec(a.nowMicros() + 1_000_000, 0, 0, new byte[0]));
+    kill(a);
+    kill(b);
+    passed = passed.plus(Duration.ofSeconds(10));
+    node("a", SLOTS, false);
+    StillWorld other = node("b");
+    pass(Duration.ofSeconds(10));
+    assertThat(other.running()).hasSize(1);
+    other.finishOne();
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
   void whatABorrowerSaidBeforeItDiedCounts() {
     StillWorld a = node("a", 1, false);
     StillWorld b = node("b");
