@@ -29,19 +29,25 @@ final class Gate {
   }
 
   boolean hasRoom() {
-    return running < limit && paused == null && hasShare() && isInTime();
+    return hasRoom(Long.MAX_VALUE);
   }
 
-  private boolean hasShare() {
+  /** The same for those who wait since then; others may be waiting on other nodes. */
+  boolean hasRoom(long sinceMicros) {
+    return running < limit && paused == null && hasShare(sinceMicros) && isInTime();
+  }
+
+  private boolean hasShare(long sinceMicros) {
     if (share == null || shares == null) {
       return true;
     }
+    long since = Math.min(sinceMicros, shares.nowMicros());
     if (running < share.usable()) {
-      share.expected = true;
+      share.expectedSince = Math.min(share.expectedSince, since);
       return true;
     }
     // Twice as many each time: what it needs shows only as it goes.
-    shares.ask(share, limit, Math.clamp(running, 1, limit - running), shares.nowMicros());
+    shares.ask(share, limit, Math.clamp(running, 1, limit - running), since);
     return running < share.usable();
   }
 

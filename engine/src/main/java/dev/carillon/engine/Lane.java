@@ -78,8 +78,14 @@ final class Lane {
     late.forEach(action);
   }
 
+  /** Both are looked at in this order everywhere, so that nobody waits in a circle. */
   boolean hasRoom() {
-    return namespaceGate.hasRoom() && queueGate.hasRoom();
+    long since = Math.min(dueMicros(fresh.peek()), dueMicros(late.peek()));
+    return paused() == null && namespaceGate.hasRoom(since) && queueGate.hasRoom(since);
+  }
+
+  private static long dueMicros(@Nullable ShardJob job) {
+    return job != null ? job.dueMicros : Long.MAX_VALUE;
   }
 
   /** Whether the job that it gave last was overdue. */

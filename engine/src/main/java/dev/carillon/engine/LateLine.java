@@ -130,6 +130,11 @@ final class LateLine {
     return front.size() + rest.size();
   }
 
+  /** The job that {@link #poll} would take. */
+  @Nullable ShardJob peek() {
+    return front.peek();
+  }
+
   @Nullable ShardJob poll() {
     ShardJob job = front.poll();
     if (job != null) {

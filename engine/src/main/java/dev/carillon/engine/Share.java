@@ -25,8 +25,11 @@ final class Share {
   /** Whether somebody still waited when it was looked at last. */
   boolean asked;
 
-  /** Whether somebody counted on it since then, who may wait for another limit as well. */
-  boolean expected;
+  /**
+   * When the first was due of those that counted on it since then, who may wait for another limit
+   * as well.
+   */
+  long expectedSince = Entry.NOTHING;
 
   /** What the record says, as far as this node knows: at first, that there is none. */
   Stamp version = Stamp.ABSENT;
@@ -46,6 +49,14 @@ final class Share {
 
   /** It is not used, and not to be given back at this look unless others are to have it. */
   boolean kept;
+
+  /** When the first was due of those for whom it is kept, and at how many looks on end it was. */
+  long keptSince = Entry.NOTHING;
+
+  int keptLooks;
+
+  /** It was kept in vain until then: others who wait since then come first. */
+  long lastInVain = Long.MIN_VALUE;
 
   boolean busy;
   int quietLooks;

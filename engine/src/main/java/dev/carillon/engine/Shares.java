@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Where others wait who have less than their even part, a node that has more uses as many fewer;
- * where there is not one for each, the one that was due first has it.
+ * where there is not one for each, the one that was due first has it. Who waits for two limits and
+ * has one of them keeps that for a few looks by the same rule: where all nodes have the same order,
+ * the first of them gets both.
  *
  * <p>Crash table: the node dies: what it had is free once it has been dead for as long as its
  * handlers had to stop. It is paused: before that time it stops itself, and afterwards it reads
@@ -34,6 +36,7 @@ final class Shares {
   private static final long POLL_NANOS = 250_000_000;
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int MOST_DOUBLINGS = 3;
+  private static final int MOST_KEPT_LOOKS = 4;
   private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
@@ -74,7 +77,7 @@ final class Shares {
     share.asked = true;
     share.limit = limit;
     share.wanted = wanted;
-    share.wantedSince = Math.min(share.wantedSince, sinceMicros);
+    share.wantedSince = Math.min(share.wantedSince, Math.max(sinceMicros, share.lastInVain));
     if (!share.full) { // else it is looked at again and again
       step(share);
     }
@@ -93,6 +96,8 @@ final class Shares {
 
   /** One that was in use is not any more. */
   void freed(Share share) {
+    share.keptSince = Share.Entry.NOTHING;
+    share.owed = owed(share);
     if (share.owed > 0 || share.granted > share.limit) {
       step(share);
     } else {
@@ -123,14 +128,28 @@ final class Shares {
     }
     share.asked = false;
     boolean idle = share.wanted == 0 && share.inUse.getAsInt() == 0;
-    boolean expected = share.expected && share.usable() > 0;
-    share.expected = false;
-    if (idle && expected) {
-      // Given back, it would go round while another node has what is missing beside it.
-      share.kept = true;
-    }
+    keep(share, idle);
     share.stale |= !idle || share.kept; // what is given back needs no look
     step(share);
+  }
+
+  /**
+   * Given back, a share that waits for another limit would go round while another node has what is
+   * missing beside it. So who was due first keeps it, but not for long: others may need only this.
+   */
+  private void keep(Share share, boolean idle) {
+    boolean expected = share.expectedSince != Share.Entry.NOTHING && share.usable() > 0;
+    share.kept = idle && expected;
+    share.keptLooks = share.kept ? share.keptLooks + 1 : 0;
+    if (!idle) {
+      share.lastInVain = Long.MIN_VALUE;
+    } else if (share.keptLooks > MOST_KEPT_LOOKS) {
+      share.keptLooks = 0;
+      share.lastInVain = env.wallMicros();
+    }
+    share.keptSince =
+        expected ? Math.max(share.expectedSince, share.lastInVain) : Share.Entry.NOTHING;
+    share.expectedSince = Share.Entry.NOTHING;
   }
 
   /** Takes or gives what is to be. */
@@ -227,6 +246,11 @@ final class Shares {
     return Math.max(1, share.limit / contenders(share));
   }
 
+  /** When the first was due here that waits for it, or that has it and waits for another. */
+  private static long since(Share share) {
+    return Math.min(share.wantedSince, share.keptSince);
+  }
+
   /** What others are to have of this node's. */
   private static int owed(Share share) {
     List<Share.Entry> wanting = share.others.stream().filter(Share.Entry::wants).toList();
@@ -240,8 +264,7 @@ final class Shares {
     }
     boolean scarce = share.limit < contenders(share);
     boolean older =
-        wanting.stream()
-            .anyMatch(each -> each.share() == 0 && each.wantedSince() < share.wantedSince);
+        wanting.stream().anyMatch(each -> each.share() == 0 && each.wantedSince() < since(share));
     return scarce && older ? share.granted : 0;
   }
 

@@ -13,6 +13,7 @@ import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -670,6 +671,42 @@ class ClusterTest {
     assertThat(finished).isEqualTo(20);
     pass(Duration.ofSeconds(30));
     assertThat(shares()).isEmpty();
+  }
+
+  /** Whose incarnation the first entry of a limit's record is: those who wait follow. */
+  private long holderOf(Flow.Subject limit) {
+    byte[] value =
+        store.records().get(limit.recordKey(Shares.RECORDS)).orThrow().orElseThrow().value();
+    return ByteBuffer.wrap(value).getLong(2);
+  }
+
+  @Test
+  void nodeThatWasDueFirstKeepsALimitForAWhileThoughItWaitsForAnother() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    Flow.Subject namespace = new Flow.Subject(Flow.Scope.NAMESPACE, "x");
+    a.node().changeFlow(queue, setting -> setting.limit(1), outcome -> {});
+    a.node().changeFlow(namespace, setting -> setting.limit(1), outcome -> {});
+    pass(Duration.ofSeconds(3));
+    addDueIn(c, Duration.ZERO);
+    pass(Duration.ofSeconds(1));
+    a.add(a.spec("x", a.nowMicros(), 0, 0, new byte[0]));
+    pass(Duration.ofMillis(200));
+    b.add(b.spec("x", b.nowMicros(), 0, 0, new byte[0]));
+    pass(Duration.ofMillis(2_500));
+    c.finishOne();
+    assertThat(holderOf(namespace)).isEqualTo(1);
+    for (int i = 0; i < 50 && a.running().isEmpty(); i++) {
+      assertThat(b.running()).isEmpty();
+      pass(Duration.ofMillis(100));
+    }
+    assertThat(a.running()).hasSize(1);
+    a.finishOne();
+    pass(Duration.ofSeconds(10));
+    assertThat(b.running()).hasSize(1);
   }
 
   @Test

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Users who change live jobs: they pause, resume and move them, and check what they are told. */
 final class ControlUsers {
+  /** How long a schedule may still go on where nodes beat: a clock put back makes it longer. */
+  private static final long LONGEST_MICROS = 600L * 1_000_000;
+
   private static final int TRIES = 4;
   private static final int MOST_BACKFILLED = 10;
   private static final long HOUR = 3_600_000_000L;
@@ -339,7 +342,7 @@ final class ControlUsers {
           resume(life, job.ref);
         }
         Schedule schedule = job.spec.more().schedule();
-        if (job.live() && schedule != null && Request.Rules.endless(schedule)) {
+        if (job.live() && schedule != null && isTooLong(schedule)) {
           any = true;
           job.cancelAsked = true;
           operations.begins(life, Kind.CANCEL);
@@ -349,5 +352,15 @@ final class ControlUsers {
       }
     }
     return any;
+  }
+
+  /** Whether a schedule goes on for ever, or for as long as several nodes cannot sleep through. */
+  private boolean isTooLong(Schedule schedule) {
+    Instant until = schedule.until();
+    boolean far =
+        until != null
+            && world.climate.nodes > 1
+            && RecurrenceJudge.micros(until) - world.clock.latestWallMicros() > LONGEST_MICROS;
+    return far || Request.Rules.endless(schedule);
   }
 }
