@@ -53,6 +53,11 @@ final class StandIns {
 
   private record Lot(long hash, int unit, int member) {}
 
+  private static int compare(Lot a, Lot b) {
+    int byHash = Long.compare(a.hash(), b.hash());
+    return byHash != 0 ? byHash : Integer.compare(a.unit(), b.unit());
+  }
+
   private List<Member> draw(String home) {
     List<Lot> lots = new ArrayList<>(UNITS * members.size());
     long seed = hash(home);
@@ -62,7 +67,7 @@ final class StandIns {
         lots.add(new Lot(mix(own + unit), unit, member));
       }
     }
-    lots.sort(Comparator.comparingLong(Lot::hash).thenComparingInt(Lot::unit));
+    lots.sort(StandIns::compare);
     int each = UNITS / members.size();
     int oneMore = UNITS % members.size();
     int[] taken = new int[members.size()];

@@ -158,11 +158,12 @@ final class FlowRecords {
 
   /** How many attempts may run at once at most. */
   int limit(Flow.Subject subject) {
-    return entry(subject).possible.stream()
-        .mapToInt(setting -> inEffect(subject, setting).limit())
-        .map(limit -> limit == 0 ? Integer.MAX_VALUE : limit)
-        .max()
-        .orElse(Integer.MAX_VALUE);
+    int most = 0;
+    for (FlowSetting setting : entry(subject).possible) { // for every start
+      int limit = inEffect(subject, setting).limit();
+      most = Math.max(most, limit == 0 ? Integer.MAX_VALUE : limit);
+    }
+    return most;
   }
 
   /** How often attempts may start; null where there is no rate, or it is not sure which. */

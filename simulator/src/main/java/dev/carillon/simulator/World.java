@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ final class World {
   long writtenNanos;
 
   private final Map<Long, Life> lives = new HashMap<>();
+  private final List<Life> running = new ArrayList<>();
 
   /** How often a node may still be killed just so. */
   int crashesLeft;
@@ -75,6 +77,8 @@ final class World {
   /** A node lives. */
   void begins(Life life) {
     lives.put(life.incarnation, life);
+    running.removeIf(other -> !other.alive());
+    running.add(life);
     flow.begins(life.index);
   }
 
@@ -85,7 +89,8 @@ final class World {
 
   /** All that run. */
   List<Life> living() {
-    return lives.values().stream().filter(Life::alive).toList();
+    running.removeIf(life -> !life.alive());
+    return running;
   }
 
   /** Whether the life of that incarnation runs. */
