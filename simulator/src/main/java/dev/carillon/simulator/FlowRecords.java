@@ -23,13 +23,18 @@ import org.jspecify.annotations.Nullable;
 final class FlowRecords {
   private static final String PREFIX = "f\0";
 
+  /** How long after a limit was lowered several nodes may take to give back what they had. */
+  private static final long GIVE_BACK_NANOS = 15 * VirtualClock.SECOND;
+
   private final VirtualClock clock;
+  private final boolean several;
   private final Map<Flow.Subject, Entry> entries = new HashMap<>();
   private final Map<Flow.Subject, FlowSetting> standards = new HashMap<>();
   private int life;
 
-  FlowRecords(VirtualClock clock) {
+  FlowRecords(VirtualClock clock, boolean several) {
     this.clock = clock;
+    this.several = several;
   }
 
   /** One queue or namespace. */
@@ -38,6 +43,9 @@ final class FlowRecords {
 
     /** What the node may take for set, oldest first. */
     final List<FlowSetting> possible = new ArrayList<>(List.of(FlowSetting.NONE));
+
+    /** What no node takes for set any more, oldest first; kept where there are several. */
+    final List<Past> past = new ArrayList<>();
 
     /** Whether the last of these is by a node that is gone. */
     boolean late;
@@ -55,6 +63,9 @@ final class FlowRecords {
     long pausedNanos = Long.MIN_VALUE;
   }
 
+  /** A setting that somebody was told is over, and when. */
+  private record Past(FlowSetting setting, long nanos) {}
+
   private Entry entry(Flow.Subject subject) {
     return entries.computeIfAbsent(subject, s -> new Entry());
   }
@@ -67,6 +78,9 @@ final class FlowRecords {
   /** The node starts, and will read what is set. */
   void begins(int lifeIndex) {
     life = lifeIndex;
+    if (several) {
+      return; // the others still act on what they have read
+    }
     for (Entry entry : entries.values()) {
       entry.possible.clear();
       entry.possible.add(entry.record);
@@ -87,7 +101,7 @@ final class FlowRecords {
     Flow.Scope scope = parts[1].equals("q") ? Flow.Scope.QUEUE : Flow.Scope.NAMESPACE;
     Entry entry = entry(new Flow.Subject(scope, parts[2]));
     check(
-        entry.answeredIn <= writer,
+        several || entry.answeredIn <= writer,
         Guarantee.CONTROL,
         () -> "a late change of " + parts[2] + " overtakes one that was answered since");
     FlowSetting setting = change.value() == null ? FlowSetting.NONE : decode(change.value());
@@ -111,6 +125,10 @@ final class FlowRecords {
   void answered(Flow.Subject subject, FlowSetting told) {
     Entry entry = entry(subject);
     notePause(entry);
+    if (several) {
+      answeredByAll(subject, entry, told);
+      return;
+    }
     int known = entry.possible.size() - 1;
     while (known >= 0 && !inEffect(subject, entry.possible.get(known)).equals(told)) {
       known--;
@@ -122,6 +140,31 @@ final class FlowRecords {
         () -> subject + " is said to be " + told + ", its record says " + entry.record);
     entry.possible.subList(0, known).clear();
     entry.answeredIn = life;
+    entry.answeredNanos = clock.nanos();
+  }
+
+  /**
+   * Every node that is there acts on what was told, or on something later. Others may have been
+   * told of later changes before.
+   */
+  private void answeredByAll(Flow.Subject subject, Entry entry, FlowSetting told) {
+    int known = 0;
+    while (known < entry.possible.size()
+        && !inEffect(subject, entry.possible.get(known)).equals(told)) {
+      known++;
+    }
+    boolean isOver =
+        entry.past.stream().anyMatch(past -> inEffect(subject, past.setting()).equals(told));
+    check(
+        known < entry.possible.size() || isOver,
+        Guarantee.CONTROL,
+        () -> subject + " is said to be " + told + ", its record says " + entry.record);
+    if (known == entry.possible.size() || isOver) {
+      return;
+    }
+    List<FlowSetting> over = entry.possible.subList(0, known);
+    over.forEach(setting -> entry.past.add(new Past(setting, clock.nanos())));
+    over.clear();
     entry.answeredNanos = clock.nanos();
   }
 
@@ -161,6 +204,13 @@ final class FlowRecords {
     int most = 0;
     for (FlowSetting setting : entry(subject).possible) { // for every start
       int limit = inEffect(subject, setting).limit();
+      most = Math.max(most, limit == 0 ? Integer.MAX_VALUE : limit);
+    }
+    for (Past past : entry(subject).past.reversed()) {
+      if (clock.nanos() - past.nanos() > GIVE_BACK_NANOS) {
+        break;
+      }
+      int limit = inEffect(subject, past.setting()).limit();
       most = Math.max(most, limit == 0 ? Integer.MAX_VALUE : limit);
     }
     return most;

@@ -50,7 +50,7 @@ final class World {
     this.trace = new Trace(clock, printer);
     this.table = table;
     this.model = new Model(this);
-    this.flow = new FlowRecords(clock);
+    this.flow = new FlowRecords(clock, climate.nodes > 1);
   }
 
   /** From now on nothing new goes wrong; what goes wrong already still does for a while. */
