@@ -1009,6 +1009,10 @@ public final class Carillon implements AutoCloseable {
   }
 
   private String detail() {
+    String held = loop.held();
+    if (!held.isEmpty()) {
+      return "ok, but nothing starts: " + held;
+    }
     String refused = loop.refused();
     return refused.isEmpty() ? "ok" : "ok, but shards that cannot be read: " + refused;
   }

@@ -56,6 +56,7 @@ public final class CarillonBuilder {
   @Nullable NodeIdProvider nodeIds;
   @Nullable Duration memberTimeout;
   Duration forgetAfter = Duration.ofMinutes(10);
+  private @Nullable Duration clockLimit;
   TimeSource time = TimeSource.system();
   private boolean ownClock;
   int slots = 1024;
@@ -210,6 +211,19 @@ public final class CarillonBuilder {
    */
   public CarillonBuilder forgetAfter(Duration forgetAfter) {
     this.forgetAfter = range("forgetAfter", forgetAfter, Duration.ofSeconds(1), LONGEST);
+    return this;
+  }
+
+  /**
+   * How far this node's clock may be from that of a store that it shares: beyond it nothing starts
+   * on this node until the clock is right again. From half a second on there is a warning.
+   *
+   * @param clockLimit 30 seconds by default; with a {@link #timeSource} of its own the node's clock
+   *     is not compared, unless this is said
+   * @return this
+   */
+  public CarillonBuilder clockLimit(Duration clockLimit) {
+    this.clockLimit = range("clockLimit", clockLimit, Duration.ofSeconds(1), LONGEST);
     return this;
   }
 
@@ -607,7 +621,8 @@ public final class CarillonBuilder {
   private Membership membership(boolean returns) {
     Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
-    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns);
+    Duration clocks = clockLimit == null && !ownClock ? Membership.CLOCK_LIMIT : clockLimit;
+    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns, clocks);
   }
 
   private static String nodeId(String what, String value) {

@@ -18,9 +18,17 @@ public interface CarillonMXBean {
   /**
    * Who shares the store.
    *
-   * @return a line each: id, incarnation, state
+   * @return a line each: id, incarnation, state and, where it is known, by how much its clock is
+   *     ahead of the store's
    */
   List<String> getMembers();
+
+  /**
+   * Why nothing starts on this node.
+   *
+   * @return empty where what is due does
+   */
+  String getHeld();
 
   /**
    * Shards that it owns.

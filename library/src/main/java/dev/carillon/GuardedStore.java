@@ -60,6 +60,11 @@ final class GuardedStore implements Store {
   }
 
   @Override
+  public Outcome<Long> clockMicros() {
+    return read(store::clockMicros);
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
@@ -63,9 +64,18 @@ final class Management implements CarillonMXBean {
 
   @Override
   public List<String> getMembers() {
-    return carillon.members().stream()
-        .map(member -> member.nodeId() + " " + member.incarnation() + " " + member.state())
-        .toList();
+    return carillon.members().stream().map(Management::line).toList();
+  }
+
+  private static String line(MemberInfo member) {
+    String line = member.nodeId() + " " + member.incarnation() + " " + member.state();
+    Duration offset = member.clockOffset();
+    return offset == null ? line : line + " clock " + offset.toMillis() + " ms";
+  }
+
+  @Override
+  public String getHeld() {
+    return carillon.loop().held();
   }
 
   @Override

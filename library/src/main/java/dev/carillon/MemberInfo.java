@@ -1,6 +1,9 @@
 package dev.carillon;
 
 import dev.carillon.engine.MemberState;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node among those that share a store.
@@ -8,8 +11,11 @@ import dev.carillon.engine.MemberState;
  * @param nodeId what it is called
  * @param incarnation which start of it, in hexadecimal digits
  * @param state how it stands, as the node sees it that was asked
+ * @param clockOffset by how much its clock is ahead of the store's, as it says; null where that is
+ *     not known
  */
-public record MemberInfo(String nodeId, String incarnation, State state) {
+public record MemberInfo(
+    String nodeId, String incarnation, State state, @Nullable Duration clockOffset) {
 
   /** How a node stands. */
   public enum State {
@@ -31,6 +37,13 @@ public record MemberInfo(String nodeId, String incarnation, State state) {
           case GONE -> State.GONE;
           case DEAD -> State.DEAD;
         };
-    return new MemberInfo(member.nodeId(), Long.toHexString(member.incarnation()), state);
+    return new MemberInfo(
+        member.nodeId(), Long.toHexString(member.incarnation()), state, offset(member));
+  }
+
+  private static @Nullable Duration offset(MemberState member) {
+    return member.clockMicros() == MemberState.CLOCK_UNKNOWN
+        ? null
+        : Duration.of(member.clockMicros(), ChronoUnit.MICROS);
   }
 }

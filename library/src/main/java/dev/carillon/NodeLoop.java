@@ -53,6 +53,7 @@ final class NodeLoop {
   private final Unanswered unanswered = new Unanswered();
   private int refusedShards;
   private volatile String refused = "";
+  private volatile String held = "";
   private final List<CompletableFuture<LoopControl.Quiet>> awaitingQuiet = new ArrayList<>();
   private final List<Awaited> awaited = new ArrayList<>();
   private List<Pending<?>> completions = new ArrayList<>();
@@ -132,6 +133,11 @@ final class NodeLoop {
   /** The shards that could not be read, as of the last round; empty without any; any thread. */
   String refused() {
     return refused;
+  }
+
+  /** Why nothing starts, as of the last round; empty where what is due does; any thread. */
+  String held() {
+    return held;
   }
 
   Duration answerTimeout() {
@@ -265,6 +271,8 @@ final class NodeLoop {
   }
 
   private void lookAtRefused() {
+    String why = node.held();
+    held = why == null ? "" : why;
     int now = node.refusedShards();
     if (now != refusedShards) {
       refusedShards = now;

@@ -110,6 +110,11 @@ final class CountedStore implements Store {
   }
 
   @Override
+  public Outcome<Long> clockMicros() {
+    return store.clockMicros();
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

@@ -4,6 +4,7 @@ import dev.carillon.engine.ClusterReader;
 import dev.carillon.engine.ClusterReader.MemberView;
 import dev.carillon.engine.ClusterReader.ShardView;
 import dev.carillon.engine.ClusterReader.View;
+import dev.carillon.engine.MemberState;
 import dev.carillon.engine.Membership;
 import dev.carillon.store.Head;
 import dev.carillon.store.Store;
@@ -32,6 +33,8 @@ import picocli.CommandLine.Option;
       "  leaving  gives its shards back and takes no more",
       "  gone     stopped in order and may come back",
       "  silent   gave no sign between the two looks",
+      "",
+      "clock_ms: by how much its clock is ahead of the store's.",
       ""
     },
     footer = {"", "Example: ./carillon cluster jdbc:postgresql://db/app --shards"})
@@ -90,6 +93,8 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
     row.put("home", member.home());
     row.put("owned", member.owned());
     row.put("stands_in", member.standsIn());
+    boolean measured = member.clockMicros() != MemberState.CLOCK_UNKNOWN;
+    row.put("clock_ms", measured ? member.clockMicros() / 1000 : null);
     return row;
   }
 

@@ -245,7 +245,7 @@ public final class Attempt {
     return revision;
   }
 
-  long startedMicros() {
+  public long startedMicros() {
     return startedMicros;
   }
 

@@ -39,9 +39,17 @@ public final class ClusterReader {
    * @param home shards that it, or an earlier start of it, made
    * @param owned shards that it has
    * @param standsIn of those, how many are at home elsewhere
+   * @param clockMicros by how much its clock is ahead of the store's, as it last measured; {@link
+   *     MemberState#CLOCK_UNKNOWN} where it has not
    */
   public record MemberView(
-      String nodeId, long incarnation, State state, int home, int owned, int standsIn) {}
+      String nodeId,
+      long incarnation,
+      State state,
+      int home,
+      int owned,
+      int standsIn,
+      long clockMicros) {}
 
   /**
    * A shard.
@@ -142,7 +150,14 @@ public final class ClusterReader {
       owned += has ? 1 : 0;
       standsIn += has && !own ? 1 : 0;
     }
-    return new MemberView(member.nodeId(), member.incarnation(), state, home, owned, standsIn);
+    return new MemberView(
+        member.nodeId(),
+        member.incarnation(),
+        state,
+        home,
+        owned,
+        standsIn,
+        member.said().clockMicros());
   }
 
   private static ShardView view(Head head, List<Member> members, StandIns standIns) {

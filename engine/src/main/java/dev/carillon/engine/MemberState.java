@@ -5,8 +5,13 @@ package dev.carillon.engine;
  *
  * @param nodeId what it is called
  * @param incarnation which start of it
+ * @param clockMicros by how much its clock is ahead of the store's; {@link #CLOCK_UNKNOWN} where
+ *     that has not been measured
  */
-public record MemberState(String nodeId, long incarnation, Kind kind) {
+public record MemberState(String nodeId, long incarnation, Kind kind, long clockMicros) {
+
+  /** Not measured. */
+  public static final long CLOCK_UNKNOWN = Member.Said.CLOCK_UNKNOWN;
 
   /** How it stands. */
   public enum Kind {

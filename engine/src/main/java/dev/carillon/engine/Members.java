@@ -76,6 +76,9 @@ final class Members implements Directory, ControlVersion.Host {
     /** Whether this node has proven what it has since it was last fenced. */
     boolean isProven();
 
+    /** The store's clock showed that, between then and now. */
+    void storeClock(long sentNanos, long micros);
+
     /** Operators have set something: it is read and acted on; then {@code done} runs. */
     void controlsChanged(Runnable done);
 
@@ -186,10 +189,13 @@ final class Members implements Directory, ControlVersion.Host {
     long sent = now();
     env.submit(
         NodeEnvironment.Channel.BEAT,
-        store -> new Look(all(store), store.incarnation()),
+        Members::look,
         look -> {
           try {
             compare(look.incarnation());
+            if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros)) {
+              host.storeClock(sent, micros);
+            }
             if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
               looked(records, sent);
             }
@@ -212,8 +218,15 @@ final class Members implements Directory, ControlVersion.Host {
     return next;
   }
 
-  /** What a look shows, and of which copy it was when it was over. */
-  private record Look(Outcome<List<Stored>> records, String incarnation) {}
+  /** What a look shows, what the store's clock did, and of which copy it was when it was over. */
+  private record Look(
+      Outcome<List<Stored>> records, Outcome<Long> clockMicros, String incarnation) {}
+
+  private static Look look(Store store) {
+    Outcome<List<Stored>> records = all(store);
+    Outcome<Long> clock = records.isOk() ? store.clockMicros() : records.map(none -> 0L);
+    return new Look(records, clock, store.incarnation());
+  }
 
   /** Notices that the store went back in time, or was exchanged for another. */
   private void compare(String incarnation) {
@@ -443,7 +456,8 @@ final class Members implements Directory, ControlVersion.Host {
     } else if (member.traits().contains(Member.Trait.LEAVING)) {
       kind = MemberState.Kind.LEAVING;
     }
-    return new MemberState(member.nodeId(), member.incarnation(), kind);
+    return new MemberState(
+        member.nodeId(), member.incarnation(), kind, member.said().clockMicros());
   }
 
   /** The incarnations that are there, this node's with them; empty where that is not known. */

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a node counts itself, and others, among those who are there.
@@ -10,8 +11,18 @@ import java.time.Duration;
  * @param forget how long after its last beat a node is expected back
  * @param returns whether a node of this id may come back after it stopped in order; if not it is
  *     forgotten at once
+ * @param clockLimit how far its wall clock may be from the store's before nothing starts by it;
+ *     null for one whose clock has nothing to do with the store's
  */
-public record Membership(Duration beat, Duration timeout, Duration forget, boolean returns) {
+public record Membership(
+    Duration beat,
+    Duration timeout,
+    Duration forget,
+    boolean returns,
+    @Nullable Duration clockLimit) {
+
+  /** How far clocks may be apart unless somebody says otherwise. */
+  public static final Duration CLOCK_LIMIT = Duration.ofSeconds(30);
 
   /** Beats a timeout must have room for: two may be lost without a node being taken for dead. */
   private static final int LEAST_BEATS = 3;
@@ -34,6 +45,11 @@ public record Membership(Duration beat, Duration timeout, Duration forget, boole
       throw new IllegalArgumentException(
           "forget: " + forget + " (expected: at least the member timeout, " + timeout + ")");
     }
+  }
+
+  /** With the usual limit of clocks. */
+  public Membership(Duration beat, Duration timeout, Duration forget, boolean returns) {
+    this(beat, timeout, forget, returns, CLOCK_LIMIT);
   }
 
   /** The defaults. */

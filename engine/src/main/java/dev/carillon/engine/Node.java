@@ -14,6 +14,7 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -80,6 +81,9 @@ public final class Node {
   /** Null where this node has the store to itself. */
   private final @Nullable Members members;
 
+  /** Null where nothing is compared with the store's clock. */
+  private final @Nullable WallClock wallClock;
+
   private final Mail mail;
   private final Wire wire;
   private final HandlerLists handlerLists;
@@ -117,6 +121,8 @@ public final class Node {
         membership == null
             ? null
             : new Members(env, timers, options, membership, records, new MemberHost());
+    Duration clockLimit = membership == null ? null : membership.clockLimit();
+    this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
     Directory directory = members != null ? members : Directory.ALONE;
     this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
     this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
@@ -237,11 +243,12 @@ public final class Node {
     timers.run(env.monotonicNanos());
     noticeJump();
     shards.turn();
+    boolean trusted = isClockTrusted();
     boolean moreArrivals = placeArrivals();
-    if (!keys.isOpen() && !moreArrivals && shards.caughtUp()) {
+    if (trusted && !keys.isOpen() && !moreArrivals && shards.caughtUp()) {
       keys.open();
     }
-    boolean moreDue = takeDue();
+    boolean moreDue = trusted && takeDue();
     boolean moreToStart = dispatcher.turn();
     if (members != null) {
       borrowing.turn();
@@ -259,8 +266,21 @@ public final class Node {
     return env.wallMicros() - env.monotonicNanos() / 1000;
   }
 
+  /** Whether what is due by the wall clock may count as due. */
+  private boolean isClockTrusted() {
+    return wallClock == null || wallClock.isTrusted();
+  }
+
+  /** Why nothing starts on this node; null where what is due does. */
+  public @Nullable String held() {
+    return wallClock == null ? null : wallClock.problem();
+  }
+
   /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
   private void noticeJump() {
+    if (wallClock != null) {
+      wallClock.turn();
+    }
     long offset = clockOffsetMicros();
     if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
       clockOffsetMicros = offset;
@@ -409,7 +429,12 @@ public final class Node {
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
                 return;
               }
-              if (env.wallMicros() < deadlineMicros || job.busy > 0) {
+              if (!isClockTrusted()) {
+                job.expiry =
+                    timers.at(
+                        env.monotonicNanos() + LONGEST_SLEEP_NANOS,
+                        () -> expireAt(job, revision, deadlineMicros));
+              } else if (env.wallMicros() < deadlineMicros || job.busy > 0) {
                 expireAt(job, revision, Math.max(deadlineMicros, env.wallMicros() + 1000));
               } else {
                 cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
@@ -420,7 +445,7 @@ public final class Node {
   private long nanosToNext() {
     long nanos = Math.min(LONGEST_SLEEP_NANOS, timers.nanosToNext(env.monotonicNanos()));
     long next = due.nextMicros();
-    if (next != Long.MAX_VALUE) {
+    if (next != Long.MAX_VALUE && isClockTrusted()) {
       long micros = next - env.wallMicros();
       nanos = Math.min(nanos, micros <= 0 ? 0 : micros < 2_000_000 ? micros * 1000 : nanos);
     }
@@ -889,7 +914,12 @@ public final class Node {
   public List<MemberState> members() {
     return members != null
         ? members.states()
-        : List.of(new MemberState(options.nodeId(), options.incarnation(), MemberState.Kind.THERE));
+        : List.of(
+            new MemberState(
+                options.nodeId(),
+                options.incarnation(),
+                MemberState.Kind.THERE,
+                MemberState.CLOCK_UNKNOWN));
   }
 
   /**
@@ -973,7 +1003,7 @@ public final class Node {
   }
 
   private void place(ShardJob job, long now) {
-    if (job.dueMicros <= now && !job.isStripped() && !job.isPaused()) {
+    if (job.dueMicros <= now && !job.isStripped() && !job.isPaused() && isClockTrusted()) {
       ready(job, job.dueMicros < overdueBefore(now));
     } else {
       enqueue(job);
@@ -1312,6 +1342,14 @@ public final class Node {
     }
 
     @Override
+    public void storeClock(long sentNanos, long micros) {
+      if (wallClock != null && members != null) {
+        wallClock.compare(sentNanos, micros);
+        members.beat().say(said -> said.withClock(wallClock.offsetMicros()));
+      }
+    }
+
+    @Override
     public void controlsChanged(Runnable done) {
       flow.load(done);
     }
@@ -1506,7 +1544,7 @@ public final class Node {
 
   /** Whether this node may start anything now. */
   private boolean isAmongOthers() {
-    return members == null || (members.beat().isMember() && proven);
+    return members == null || (members.beat().isMember() && proven && isClockTrusted());
   }
 
   private final class ShareHost implements Shares.Host {
@@ -1649,7 +1687,7 @@ public final class Node {
     @Override
     public void ready(ShardJob job) {
       long now = env.wallMicros();
-      if (job.dueMicros <= now && !job.isPaused()) {
+      if (job.dueMicros <= now && !job.isPaused() && isClockTrusted()) {
         Node.this.ready(job, job.dueMicros < overdueBefore(now));
       } else {
         schedule(job);

@@ -156,6 +156,9 @@ class MembersTest {
     }
 
     @Override
+    public void storeClock(long sentNanos, long micros) {}
+
+    @Override
     public void controlsChanged(Runnable done) {
       done.run();
     }

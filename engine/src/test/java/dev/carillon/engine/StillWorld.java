@@ -27,12 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class StillWorld implements NodeEnvironment, AttemptRunner {
   static final String TYPE = "note";
+  static final long FIRST_MICROS = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
 
   private final Store store;
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
-  private long micros = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
+  private long micros = FIRST_MICROS;
   private long skewMicros;
   private long random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);

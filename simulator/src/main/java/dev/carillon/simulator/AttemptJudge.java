@@ -8,6 +8,7 @@ import dev.carillon.api.Schedule;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.Flow;
+import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,6 +24,9 @@ import java.util.function.Predicate;
 final class AttemptJudge {
   private static final int MOST_KILLS = 4;
   private static final long LATEST_START_NANOS = 2 * VirtualClock.SECOND;
+
+  /** How much farther ahead a clock may be that went forward since it was last compared. */
+  private static final long UNSEEN_JUMP_MICROS = 11_000_000;
 
   private final World world;
   private final Ledger ledger;
@@ -93,6 +97,7 @@ final class AttemptJudge {
         Guarantee.ACKNOWLEDGED_IS_DURABLE,
         () -> execution + " does not see what was saved last");
     onTime(execution);
+    trusted(execution);
     keyRates.started(execution);
     repeats(execution, running);
     alone(execution, running);
@@ -158,6 +163,18 @@ final class AttemptJudge {
             Guarantee.RECURRENCES,
             () -> execution + " started after the newer " + other);
       }
+    }
+  }
+
+  /** Nothing starts by a clock that is farther from the store's than it may be. */
+  private void trusted(Execution execution) {
+    if (world.climate.nodes > 1) {
+      // When the node decided it; the clock may have jumped on the way to the handler.
+      long ahead = execution.attempt.startedMicros() - world.clock.store().wallMicros();
+      check(
+          ahead <= Micros.ceil(Membership.CLOCK_LIMIT) + UNSEEN_JUMP_MICROS,
+          Guarantee.CLOCK,
+          () -> execution + " started by a clock that is " + ahead + " µs ahead of the store's");
     }
   }
 

@@ -132,6 +132,11 @@ final class Climate {
     return has(part, nodes);
   }
 
+  /** What the clock of the store shows at first. */
+  long firstWall() {
+    return firstWallMicros;
+  }
+
   /** What the wall clock of a node shows at first. */
   long firstWall(int node) {
     return firstWallMicros + skewMicros[node];

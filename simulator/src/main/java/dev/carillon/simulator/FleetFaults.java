@@ -1,5 +1,7 @@
 package dev.carillon.simulator;
 
+import dev.carillon.engine.Membership;
+import dev.carillon.engine.Micros;
 import dev.carillon.simulator.FaultTable.Column;
 import java.util.function.LongSupplier;
 
@@ -12,6 +14,9 @@ final class FleetFaults {
   private static final long SMALLEST_JUMP_MICROS = 10_000;
   private static final long LARGEST_JUMP_MICROS = 3_600L * 1_000_000;
   private static final long AGREED_MICROS = 50_000;
+
+  /** How far off a corrected clock still is, at most. */
+  private static final long MOST_KEPT_MICROS = 25_000_000;
 
   private final World world;
   private final Fleet fleet;
@@ -77,6 +82,18 @@ final class FleetFaults {
     world.trace.note("clock of one jumps", node, back ? -by : by, "");
     fleet.nodes().get(node).met(back ? Column.CLOCK_BACK : Column.CLOCK_FORWARD);
     world.clock.of(node).jump(back ? -by : by);
+    world.in(together.faultNanos(world.chance), () -> correct(node));
+  }
+
+  /** Somebody notices that a clock is wrong: what is far off starts nothing meanwhile. */
+  private void correct(int node) {
+    NodeClock clock = world.clock.of(node);
+    long off = clock.wallMicros() - world.clock.store().wallMicros();
+    if (world.faulty && Math.abs(off) > Micros.ceil(Membership.CLOCK_LIMIT)) {
+      long kept = world.chance.between(-MOST_KEPT_MICROS, MOST_KEPT_MICROS);
+      world.trace.note("clock of one is corrected", node, kept - off, "");
+      clock.jump(kept - off);
+    }
   }
 
   private void restartFrom(int node) {
@@ -108,5 +125,6 @@ final class FleetFaults {
       NodeClock clock = world.clock.of(i);
       clock.jump(time - clock.wallMicros() + world.chance.between(0, AGREED_MICROS));
     }
+    world.clock.store().jump(time - world.clock.store().wallMicros());
   }
 }

@@ -26,6 +26,7 @@ enum Guarantee {
   LIMITS("no limit of concurrency is exceeded"),
   DEADLINE("no attempt starts after its job's deadline"),
   RETENTION("nothing is dropped before its time"),
+  CLOCK("no attempt starts by a clock that is too far from the store's"),
   NO_ERROR("the engine neither throws nor reports");
 
   private final String text;

@@ -75,6 +75,11 @@ final class OperationProbe implements Store, Journals, Records {
   }
 
   @Override
+  public Outcome<Long> clockMicros() {
+    return store.clockMicros();
+  }
+
+  @Override
   public Journals journals() {
     return this;
   }

@@ -33,7 +33,7 @@ final class Simulation {
 
   private final World world;
   private final UserOperations operations;
-  private final MemoryStore memory = new MemoryStore();
+  private final MemoryStore memory;
   private final FaultyStore store;
   private final StoreFaults faults;
   private final Ledger ledger;
@@ -62,6 +62,7 @@ final class Simulation {
   /** A simulation of {@code seed}; faults are counted in {@code table}. */
   Simulation(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
     world = new World(seed, table, printer);
+    memory = new MemoryStore(() -> world.clock.store().wallMicros());
     operations = new UserOperations(table, seed.nodes());
     ledger = new Ledger(world.model);
     Judge judge = new Judge(world, ledger);

@@ -15,6 +15,7 @@ final class VirtualClock {
   static final long MICRO = 1_000L;
 
   private final List<NodeClock> nodes = new ArrayList<>();
+  private final NodeClock store;
   private long nanos;
   private long jumpedNanos;
 
@@ -22,6 +23,7 @@ final class VirtualClock {
   VirtualClock(Climate climate) {
     IntStream.range(0, climate.nodes)
         .forEach(i -> nodes.add(new NodeClock(this, climate.firstWall(i), climate.drift(i))));
+    store = new NodeClock(this, climate.firstWall(), 0);
   }
 
   /** What has passed since the beginning. */
@@ -32,6 +34,11 @@ final class VirtualClock {
   /** The clocks of a node. */
   NodeClock of(int node) {
     return nodes.get(node);
+  }
+
+  /** The clock of the store, which jumps only with those of all nodes. */
+  NodeClock store() {
+    return store;
   }
 
   /** What users take for the time: what the first node does. */
@@ -83,6 +90,7 @@ final class VirtualClock {
   void jump(long micros) {
     jumpedNanos = nanos;
     nodes.forEach(node -> node.jump(micros));
+    store.jump(micros);
   }
 
   /** When all wall clocks last jumped. */

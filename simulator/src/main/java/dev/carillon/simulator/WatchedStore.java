@@ -48,6 +48,11 @@ final class WatchedStore implements Store {
   }
 
   @Override
+  public Outcome<Long> clockMicros() {
+    return store.clockMicros();
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }

@@ -196,6 +196,12 @@ public final class FaultyStore implements Store {
     store.adopt(incarnation);
   }
 
+  /** Always as it is: no fault of a call, and no promise rests on it. */
+  @Override
+  public Outcome<Long> clockMicros() {
+    return store.clockMicros();
+  }
+
   @Override
   public Journals journals() {
     return journals;

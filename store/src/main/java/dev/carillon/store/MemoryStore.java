@@ -3,7 +3,9 @@ package dev.carillon.store;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * The store in memory, and the reference the other stores are compared with: for tests, simulations
@@ -33,14 +35,26 @@ public final class MemoryStore implements Store {
   private final MemoryRecords records;
   private final MemoryDoorbells doorbells = new MemoryDoorbells();
 
-  /** An empty store. */
+  private final LongSupplier clockMicros;
+
+  /** An empty store with the clock of this machine. */
   public MemoryStore() {
-    this(new MemoryJournals(INFO), new MemoryRecords(INFO));
+    this(() -> TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
   }
 
-  private MemoryStore(MemoryJournals journals, MemoryRecords records) {
+  /**
+   * An empty store with a clock of its own, for tests whose nodes live by other clocks too.
+   *
+   * @param clockMicros microseconds since 1970; thread-safe if the store is to be
+   */
+  public MemoryStore(LongSupplier clockMicros) {
+    this(new MemoryJournals(INFO), new MemoryRecords(INFO), clockMicros);
+  }
+
+  private MemoryStore(MemoryJournals journals, MemoryRecords records, LongSupplier clockMicros) {
     this.journals = journals;
     this.records = records;
+    this.clockMicros = clockMicros;
   }
 
   /**
@@ -48,7 +62,7 @@ public final class MemoryStore implements Store {
    * since journals and records are copied one after the other.
    */
   public MemoryStore copy() {
-    return new MemoryStore(journals.copy(), records.copy());
+    return new MemoryStore(journals.copy(), records.copy(), clockMicros);
   }
 
   @Override
@@ -60,6 +74,11 @@ public final class MemoryStore implements Store {
   @Override
   public String incarnation() {
     return incarnation;
+  }
+
+  @Override
+  public Outcome<Long> clockMicros() {
+    return Outcome.ok(clockMicros.getAsLong());
   }
 
   @Override

@@ -53,6 +53,11 @@ public final class RestorableStore {
       adopted = Objects.requireNonNull(incarnation, "incarnation");
     }
 
+    @Override
+    public Outcome<Long> clockMicros() {
+      return now.clockMicros();
+    }
+
     /** The copy there is, as far as its reader may use it. */
     private Store usable() {
       MemoryStore copy = now;

@@ -28,6 +28,15 @@ public interface Store extends AutoCloseable {
    */
   default void adopt(String incarnation) {}
 
+  /**
+   * What the clock shows that all who share the store can read alike: the server's, or this
+   * process's own where nobody else has the store. No promise rests on it; nodes compare their
+   * clocks with it.
+   *
+   * @return microseconds since 1970
+   */
+  Outcome<Long> clockMicros();
+
   /** The journals of all shards. */
   Journals journals();
 

@@ -3,6 +3,7 @@ package dev.carillon.store;
 import static dev.carillon.store.Workbench.WAKE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 
@@ -175,6 +177,23 @@ interface CapabilityCases extends TckCases {
     bench().reopen();
     if (bench().store().info().durability() != Durability.LOSSY) {
       assertThat(bench().store().incarnation()).isEqualTo(incarnation);
+    }
+  }
+
+  @Case(id = "C08", title = "the store's clock goes on, and is the same for all that have it open")
+  default void theClockIsOneForAll() {
+    long before = bench().store().clockMicros().orThrow();
+    Store other = tck().another(bench().bare());
+    try {
+      long between = other.clockMicros().orThrow();
+      long after = bench().store().clockMicros().orThrow();
+      assertThat(between).isBetween(before, after);
+      long here = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+      assertThat(after).isCloseTo(here, within(TimeUnit.MINUTES.toMicros(5)));
+    } finally {
+      if (!other.equals(bench().bare())) {
+        other.close();
+      }
     }
   }
 

@@ -10,7 +10,8 @@ interface ElsewhereCases extends TckCases {
 
   @Case(id = "T35", title = "a client clock an hour off changes nothing")
   default void noCallReadsAClock() {
-    throw StoreTck.notApplicable("no call reads a clock: times are numbers that callers pass");
+    throw StoreTck.notApplicable(
+        "no call reads a clock but the one for it: times are numbers that callers pass");
   }
 
   @Case(id = "T37", title = "an owner stopped, taken over and continued is fenced")
@@ -23,7 +24,7 @@ interface ElsewhereCases extends TckCases {
     throw StoreTck.notApplicable("clocks are the node's; shown by the simulator");
   }
 
-  @Case(id = "C05", title = "store clock, transactional inbox and completion")
+  @Case(id = "C05", title = "transactional inbox and completion")
   default void furtherCapabilitiesDoNotExistYet() {
     throw StoreTck.notApplicable("no such capability exists yet");
   }

@@ -5,6 +5,7 @@ import dev.carillon.api.StoreLockedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
 import dev.carillon.store.Journals;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -363,6 +365,12 @@ public final class SqliteStore implements Store {
   @Override
   public String incarnation() {
     return incarnation;
+  }
+
+  /** The clock of this machine: one process at a time has the file. */
+  @Override
+  public Outcome<Long> clockMicros() {
+    return Outcome.ok(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
   }
 
   @Override

@@ -305,6 +305,17 @@ public final class PostgresStore implements Store {
   }
 
   @Override
+  public Outcome<Long> clockMicros() {
+    return cluster
+        .database()
+        .read(
+            session ->
+                Outcome.ok(
+                    session.number(
+                        "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")));
+  }
+
+  @Override
   public Journals journals() {
     return journals;
   }
