@@ -23,6 +23,8 @@ public record MemberInfo(
     THERE,
     /** It gives its shards back and takes no more. */
     LEAVING,
+    /** An operator wants it to have no shards: it hands them over and takes none. */
+    DRAINING,
     /** It stopped in order and may come back. */
     GONE,
     /** It has given no sign of life for the member timeout: its shards are taken over. */
@@ -34,6 +36,7 @@ public record MemberInfo(
         switch (member.kind()) {
           case THERE -> State.THERE;
           case LEAVING -> State.LEAVING;
+          case DRAINING -> State.DRAINING;
           case GONE -> State.GONE;
           case DEAD -> State.DEAD;
         };

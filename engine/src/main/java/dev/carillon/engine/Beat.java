@@ -96,6 +96,15 @@ final class Beat {
     traits.add(Member.Trait.LEAVING);
   }
 
+  /** Whether this node is to have no shards. */
+  void draining(boolean now) {
+    if (now) {
+      traits.add(Member.Trait.DRAINING);
+    } else {
+      traits.remove(Member.Trait.DRAINING);
+    }
+  }
+
   /** Beats from now on. */
   void start() {
     beat();

@@ -27,6 +27,8 @@ public final class ClusterReader {
     THERE,
     /** It beats, gives its shards back and takes no more. */
     LEAVING,
+    /** It beats, and an operator wants it to have no shards. */
+    DRAINING,
     /** It stopped in order and may come back. */
     GONE,
     /** It has not beaten between the two looks. */
@@ -74,7 +76,7 @@ public final class ClusterReader {
   }
 
   private void seen(Stored record) {
-    if (!record.key().equals(ControlVersion.KEY)) {
+    if (Orders.isMember(record)) {
       before.put(Members.read(record).incarnation(), record.version());
     }
   }
@@ -108,7 +110,7 @@ public final class ClusterReader {
     List<Member> members = new ArrayList<>();
     Map<Long, State> states = new HashMap<>();
     for (Stored beat : beats) {
-      if (!beat.key().equals(ControlVersion.KEY)) {
+      if (Orders.isMember(beat)) {
         Member member = Members.read(beat);
         members.add(member);
         states.put(member.incarnation(), state(member, beat.version()));
@@ -125,7 +127,8 @@ public final class ClusterReader {
                 member ->
                     view(member, states.getOrDefault(member.incarnation(), State.SILENT), heads))
             .toList();
-    List<ShardView> shards = heads.stream().map(head -> view(head, members, standIns)).toList();
+    List<ShardView> shards =
+        heads.stream().map(head -> view(head, members, standIns, Orders.read(beats))).toList();
     return new View(views, shards);
   }
 
@@ -135,6 +138,9 @@ public final class ClusterReader {
     }
     if (version.equals(before.get(member.incarnation()))) {
       return State.SILENT;
+    }
+    if (member.traits().contains(Member.Trait.DRAINING)) {
+      return State.DRAINING;
     }
     return member.traits().contains(Member.Trait.LEAVING) ? State.LEAVING : State.THERE;
   }
@@ -160,14 +166,15 @@ public final class ClusterReader {
         member.said().clockMicros());
   }
 
-  private static ShardView view(Head head, List<Member> members, StandIns standIns) {
+  private static ShardView view(Head head, List<Member> members, StandIns standIns, Orders orders) {
     String owner =
         members.stream()
             .filter(member -> member.incarnation() == head.owner())
             .map(Member::nodeId)
             .findFirst()
             .orElse("?");
-    Member next = standIns.of(head.home(), head.shard());
+    Member wanted = standIns.named(orders.moved().get(head.shard()));
+    Member next = wanted != null ? wanted : standIns.of(head.home(), head.shard());
     return new ShardView(head, head.released() ? null : owner, next != null ? next.nodeId() : null);
   }
 }

@@ -71,8 +71,13 @@ interface Directory {
    */
   long era();
 
+  /** Whether an operator wants the shard to be with another node, which is there. */
+  default boolean isMovedAway(ShardId shard) {
+    return false;
+  }
+
   /** Whether the shard, which this node has, is to go to another that is there. */
   default boolean isAnothers(String home, ShardId shard) {
-    return !isMine(home, shard) && !isForgotten(home);
+    return !isMine(home, shard) && (!isForgotten(home) || isMovedAway(shard));
   }
 }

@@ -66,7 +66,9 @@ record Member(
     /** It schedules and asks, and owns nothing. */
     CLIENT(2),
     /** It stopped in order; it may come back. */
-    GONE(4);
+    GONE(4),
+    /** An operator wants it to have no shards. */
+    DRAINING(8);
 
     private final long bit;
 

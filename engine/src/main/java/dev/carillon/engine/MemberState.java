@@ -19,6 +19,8 @@ public record MemberState(String nodeId, long incarnation, Kind kind, long clock
     THERE,
     /** It gives its shards back and takes no more. */
     LEAVING,
+    /** An operator wants it to have no shards: it hands them over and takes none. */
+    DRAINING,
     /** It stopped in order and may come back. */
     GONE,
     /** It has given no sign of life for the member timeout: its shards are taken over. */

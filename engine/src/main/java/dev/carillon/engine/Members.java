@@ -64,6 +64,7 @@ final class Members implements Directory, ControlVersion.Host {
   private boolean over;
   private StandIns standIns = new StandIns(List.of());
   private Set<String> homes = Set.of();
+  private Orders orders = Orders.NONE;
 
   /** The node, as far as membership needs it. */
   interface Host extends Beat.Host {
@@ -302,6 +303,8 @@ final class Members implements Directory, ControlVersion.Host {
     for (Stored record : records) {
       if (record.key().equals(ControlVersion.KEY)) {
         controls.saw(record);
+      }
+      if (!Orders.isMember(record)) {
         continue;
       }
       Member seen = read(record);
@@ -312,6 +315,7 @@ final class Members implements Directory, ControlVersion.Host {
       }
     }
     changed |= letGo(there);
+    changed |= heed(Orders.read(records));
     changed |= wonder(sentNanos, gap);
     if (changed) {
       drawAgain();
@@ -319,6 +323,14 @@ final class Members implements Directory, ControlVersion.Host {
     }
     host.looked(others());
     controls.look(sentNanos);
+  }
+
+  /** True where operators have ordered something else than before. */
+  private boolean heed(Orders now) {
+    boolean changed = !now.equals(orders);
+    orders = now;
+    beat.draining(now.drained().contains(options.nodeId()));
+    return changed;
   }
 
   static Member read(Stored record) {
@@ -455,6 +467,8 @@ final class Members implements Directory, ControlVersion.Host {
       kind = MemberState.Kind.DEAD;
     } else if (member.traits().contains(Member.Trait.LEAVING)) {
       kind = MemberState.Kind.LEAVING;
+    } else if (member.traits().contains(Member.Trait.DRAINING)) {
+      kind = MemberState.Kind.DRAINING;
     }
     return new MemberState(
         member.nodeId(), member.incarnation(), kind, member.said().clockMicros());
@@ -531,11 +545,22 @@ final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isMine(String home, ShardId shard) {
-    if (home.equals(options.nodeId())) {
+    Member wanted = standIns.named(orders.moved().get(shard));
+    if (wanted != null) {
+      return wanted.incarnation() == options.incarnation();
+    }
+    boolean drained = orders.drained().contains(options.nodeId()) && !standIns.isEmpty();
+    if (home.equals(options.nodeId()) && !drained) {
       return true; // also while an earlier start of this node has not been judged dead
     }
     Member member = standIns.of(home, shard);
     return member != null && member.incarnation() == options.incarnation();
+  }
+
+  @Override
+  public boolean isMovedAway(ShardId shard) {
+    Member wanted = standIns.named(orders.moved().get(shard));
+    return wanted != null && wanted.incarnation() != options.incarnation();
   }
 
   @Override

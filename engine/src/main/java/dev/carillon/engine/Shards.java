@@ -271,6 +271,7 @@ final class Shards {
   private boolean mayReopen(Head head) {
     return head.owner() != options.incarnation()
         && (head.home().equals(options.nodeId()) || directory.isForgotten(head.home()))
+        && !directory.isMovedAway(head.shard())
         && directory.isFree(head);
   }
 
@@ -885,8 +886,8 @@ final class Shards {
       return;
     }
     if (!directory.isFree(head)) {
-      // its stand-in is about to give it back
-      lookSoon |= head.home().equals(options.nodeId()) && !directory.isNamesake(head.owner());
+      // whoever has it is about to give it back
+      lookSoon |= !directory.isForgotten(head.home()) && !directory.isNamesake(head.owner());
       return;
     }
     Optional<Summary> summary = Summary.read(head);

@@ -46,6 +46,16 @@ final class StandIns {
     return drawn.computeIfAbsent(home, this::draw).get(unit(shard));
   }
 
+  /** Whether nobody is there to take shards. */
+  boolean isEmpty() {
+    return members.isEmpty();
+  }
+
+  /** The member of that id, if it is there and takes shards. */
+  @Nullable Member named(@Nullable String nodeId) {
+    return nodeId == null ? null : homes.get(nodeId);
+  }
+
   static int unit(ShardId shard) {
     long hash = mix(shard.startSeconds() ^ mix(shard.incarnation() + shard.sequence()));
     return (int) Long.remainderUnsigned(hash, UNITS);

@@ -37,6 +37,7 @@ class ClusterTest {
   private final Set<StillWorld> paused = new HashSet<>();
   private Duration passed = Duration.ZERO;
   private long incarnations;
+  private long orders;
 
   private long trueMicros() {
     return StillWorld.FIRST_MICROS + Micros.ceil(passed);
@@ -868,6 +869,93 @@ class ClusterTest {
     assertThat(b.running()).hasSize(1);
     b.finishOne();
     assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  // ---- what operators order
+
+  private void order(String order, @Nullable String nodeId) {
+    Records.Stamp stamp = new Records.Stamp(77, ++orders);
+    assertThat(Orders.give(store, order, nodeId, stamp)).isEqualTo(Outcome.ok(true));
+  }
+
+  @Test
+  void drainedNodeHandsItsShardsOverAndTakesThemBackAfterwards() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef running = addDueIn(a, Duration.ZERO);
+    JobRef soon = addDueIn(a, Duration.ofSeconds(20));
+    JobRef far = addDueIn(a, Duration.ofHours(30));
+    order(Orders.drain("a"), "a");
+    pass(Duration.ofSeconds(2));
+    assertThat(b.node().members())
+        .extracting(MemberState::kind)
+        .containsExactly(MemberState.Kind.THERE, MemberState.Kind.DRAINING);
+    assertThat(headOf(far).released()).as("nothing of it runs").isTrue();
+    assertThat(headOf(running).owner()).as("what runs may end").isEqualTo(1);
+    a.finishOne();
+    assertThat(stateOf(running)).isEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofSeconds(30));
+    assertThat(a.running()).isEmpty();
+    assertThat(b.running()).hasSize(1);
+    b.finishOne();
+    assertThat(stateOf(soon)).isEqualTo(JobState.SUCCEEDED);
+    JobRef through = addDueIn(a, Duration.ofSeconds(40));
+    pass(Duration.ofSeconds(45));
+    assertThat(b.running()).as("scheduled through the drained node").hasSize(1);
+    b.finishOne();
+    assertThat(stateOf(through)).isEqualTo(JobState.SUCCEEDED);
+    order(Orders.drain("a"), null);
+    pass(Duration.ofSeconds(30));
+    addDueIn(a, Duration.ofSeconds(40));
+    pass(Duration.ofSeconds(45));
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void lastNodeKeepsItsShardsThoughItIsDrained() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(5));
+    order(Orders.drain("a"), "a");
+    pass(Duration.ofSeconds(10));
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void drainedNodeIsDrainedAfterARestartToo() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueIn(a, Duration.ofSeconds(30));
+    order(Orders.drain("a"), "a");
+    stop(a);
+    StillWorld again = node("a");
+    pass(Duration.ofSeconds(40));
+    assertThat(again.running()).isEmpty();
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void shardGoesWhereAnOperatorWantsItAndComesBack() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(40));
+    order(Orders.move(job.shard()), "c");
+    pass(Duration.ofSeconds(5));
+    assertThat(headOf(job).owner()).isEqualTo(3);
+    order(Orders.move(job.shard()), "b");
+    pass(Duration.ofSeconds(5));
+    assertThat(headOf(job).owner()).isEqualTo(2);
+    kill(b);
+    pass(DEAD_WITHIN.plusSeconds(2));
+    assertThat(headOf(job).owner()).as("home, while that node is not there").isEqualTo(1);
+    order(Orders.move(job.shard()), null);
+    pass(Duration.ofSeconds(45));
+    assertThat(a.running()).hasSize(1);
+    assertThat(c.running()).isEmpty();
   }
 
   // ---- clocks
