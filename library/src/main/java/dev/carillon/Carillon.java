@@ -1089,6 +1089,50 @@ public final class Carillon implements AutoCloseable {
         .await();
   }
 
+  /**
+   * Has this node hand all its shards to the others that share the store, after what runs of them
+   * has ended, and take none until {@link #undrain}, also after a restart under the same node id.
+   * What is scheduled through it goes the same way. Where nobody else is there it keeps them.
+   * Returns when the order is durable; {@link #stats} tells how many shards it still has.
+   *
+   * @throws IllegalStateException if it has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void drain() {
+    order(true);
+  }
+
+  /**
+   * Takes {@link #drain} back: its shards come home.
+   *
+   * @throws IllegalStateException if it has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void undrain() {
+    order(false);
+  }
+
+  private void order(boolean drained) {
+    shutdown.requireOpen();
+    boolean done =
+        loop.post(
+                new Ask<Boolean>(
+                    loop,
+                    drained ? "draining the node" : "undraining the node",
+                    Ask.Effect.WRITES,
+                    (node, asked) -> {
+                      if (node.isShared()) {
+                        node.drain(node.id(), drained, () -> asked.answer(true));
+                      } else {
+                        asked.answer(false);
+                      }
+                    }))
+            .await();
+    if (!done) {
+      throw new IllegalStateException("store: held by this node alone (expected: a shared one)");
+    }
+  }
+
   void requireOpen() {
     shutdown.requireOpen();
   }

@@ -24,6 +24,7 @@ import picocli.CommandLine.Option;
 /** Who shares a store, and who has which shards. */
 @Command(
     name = "cluster",
+    subcommands = {ClusterOrder.Drain.class, ClusterOrder.Undrain.class, ClusterOrder.Move.class},
     description = {
       "Shows the nodes that share a store and how many shards each has.",
       "Nothing is claimed and no node is asked: the store is read twice, more than a",
@@ -31,6 +32,7 @@ import picocli.CommandLine.Option;
       "",
       "  there    gives signs of life",
       "  leaving  gives its shards back and takes no more",
+      "  draining the same, because an operator wants it",
       "  gone     stopped in order and may come back",
       "  silent   gave no sign between the two looks",
       "",

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -32,6 +33,7 @@ abstract class StoreCommand {
 
   @Parameters(
       index = "0",
+      arity = "0..1", // where a subcommand follows it has the URL
       paramLabel = "URL",
       description = "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE")
   private String url = "";
@@ -88,7 +90,19 @@ abstract class StoreCommand {
 
   /** Opens the store to read it. */
   Store openReadOnly() {
-    return Stores.openReadOnly(StoreAddress.of(url));
+    return Stores.openReadOnly(address());
+  }
+
+  /** Opens the store to write to it. */
+  Store openToWrite() {
+    return Stores.open(address());
+  }
+
+  private StoreAddress address() {
+    if (url.isEmpty()) {
+      throw new ParameterException(spec.commandLine(), "Missing required parameter: 'URL'");
+    }
+    return StoreAddress.of(url);
   }
 
   /** Shows {@code use} every job of the store that can be read, shard by shard. */

@@ -13,7 +13,9 @@ import dev.carillon.api.Schedule;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -524,6 +526,34 @@ public final class Node {
         });
   }
 
+  /**
+   * An operator orders that a node of that id has no shards, or takes that back; {@code done} runs
+   * when it is durable. It acts on it with its next look at the members.
+   */
+  public void drain(String nodeId, boolean drained, Runnable done) {
+    String key = Orders.drain(nodeId);
+    byte[] value = drained ? nodeId.getBytes(StandardCharsets.UTF_8) : null;
+    records.get(
+        key,
+        found -> {
+          if (found.isPresent() == drained) {
+            done.run();
+            return;
+          }
+          records.change(
+              key,
+              found.map(Stored::version).orElse(Stamp.ABSENT),
+              value,
+              inEffect -> {
+                if (inEffect) {
+                  done.run();
+                } else {
+                  drain(nodeId, drained, done); // somebody else gives orders too
+                }
+              });
+        });
+  }
+
   /** What counts for a queue or namespace. */
   public void flow(Flow.Subject subject, Consumer<FlowSetting> answer) {
     flow.get(subject, answer);
@@ -908,6 +938,11 @@ public final class Node {
         standsIn,
         addedTotal,
         endedTotal);
+  }
+
+  /** Whether others may share the store. */
+  public boolean isShared() {
+    return members != null;
   }
 
   /** Who shares the store, this node first; it alone where it has the store to itself. */

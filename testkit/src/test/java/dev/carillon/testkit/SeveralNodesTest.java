@@ -104,4 +104,33 @@ class SeveralNodesTest {
       assertThat(List.copyOf(ran)).isEmpty();
     }
   }
+
+  @Test
+  void drainedNodeHandsItsJobsToTheOther() {
+    try (Carillon a = node("a");
+        Carillon b = node("b")) {
+      Awaitility.await().until(() -> b.members().size() == 2);
+      a.schedule(NOTE.job("elsewhere").in(Duration.ofSeconds(4)));
+      a.drain();
+      Awaitility.await().until(() -> a.stats().shards() == 0);
+      assertThat(a.members().getFirst().state()).isEqualTo(MemberInfo.State.DRAINING);
+      Awaitility.await().until(() -> ran.contains("elsewhere on b"));
+      a.undrain();
+      Awaitility.await().until(() -> a.members().getFirst().state().equals(MemberInfo.State.THERE));
+    }
+  }
+
+  @Test
+  void clockOfEachMemberIsShown() {
+    try (Carillon a = node("a");
+        Carillon b = node("b")) {
+      Awaitility.await()
+          .untilAsserted(
+              () ->
+                  assertThat(b.members())
+                      .hasSize(2)
+                      .allSatisfy(member -> assertThat(member.clockOffset()).isNotNull()));
+      assertThat(a.health().detail()).isEqualTo("ok");
+    }
+  }
 }
