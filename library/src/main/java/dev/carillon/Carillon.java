@@ -27,6 +27,7 @@ import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.Flow;
+import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
@@ -100,7 +101,9 @@ public final class Carillon implements AutoCloseable {
   private Carillon(CarillonBuilder options, Store opened) {
     SecureRandom random = new SecureRandom();
     this.reports = new Reports();
-    this.store = new GuardedStore(opened, reports);
+    Formats formats = Formats.shipped();
+    this.store = new GuardedStore(formats.over(opened), reports);
+    formats.requireReadable(store);
     this.time = options.time;
     this.payloads = new Payloads(options.codec, options.otherCodecs);
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
@@ -110,6 +113,7 @@ public final class Carillon implements AutoCloseable {
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
             nodeOptions,
+            formats,
             time,
             options.scheduleTimeout,
             options.daemon,

@@ -4,6 +4,7 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
 import dev.carillon.engine.AttemptRunner;
+import dev.carillon.engine.Formats;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
 import dev.carillon.engine.NodeOptions;
@@ -72,12 +73,14 @@ final class NodeLoop {
   /**
    * What a loop needs to know.
    *
+   * @param formats that it reads
    * @param answerTimeout after which a question is given up
    * @param daemon whether the process may end while the loop runs
    * @param listener told of jobs, or null
    */
   record Settings(
       NodeOptions node,
+      Formats formats,
       TimeSource time,
       Duration answerTimeout,
       boolean daemon,
@@ -535,6 +538,11 @@ final class NodeLoop {
     @Override
     public boolean hasTransactions() {
       return hasTransactions;
+    }
+
+    @Override
+    public Formats formats() {
+      return settings.formats();
     }
 
     @Override

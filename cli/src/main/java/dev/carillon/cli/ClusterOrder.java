@@ -29,7 +29,7 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Order order = new Order(key(), named());
-    try (Store store = openToWrite()) {
+    try (Store store = open()) {
       long writer = new SecureRandom().nextLong() | 1;
       for (int i = 1; i <= MOST_TRIES; i++) {
         Outcome<Boolean> given =

@@ -1,6 +1,7 @@
 package dev.carillon.cli;
 
 import dev.carillon.engine.DamagedHead;
+import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobReader.Story;
 import dev.carillon.store.Head;
@@ -85,24 +86,25 @@ abstract class StoreCommand {
 
   /** The file of the store; null for one that is not a file of this machine. */
   @Nullable Path storeFile() {
-    return url.toLowerCase(Locale.ROOT).startsWith(SQLITE) ? SqliteStore.fileOf(url) : null;
+    String said = url();
+    return said.toLowerCase(Locale.ROOT).startsWith(SQLITE) ? SqliteStore.fileOf(said) : null;
+  }
+
+  private String url() {
+    if (url.isEmpty()) {
+      throw new ParameterException(spec.commandLine(), "Missing required parameter: 'URL'");
+    }
+    return url;
   }
 
   /** Opens the store to read it. */
   Store openReadOnly() {
-    return Stores.openReadOnly(address());
+    return Formats.shipped().over(Stores.openReadOnly(StoreAddress.of(url())));
   }
 
-  /** Opens the store to write to it. */
-  Store openToWrite() {
-    return Stores.open(address());
-  }
-
-  private StoreAddress address() {
-    if (url.isEmpty()) {
-      throw new ParameterException(spec.commandLine(), "Missing required parameter: 'URL'");
-    }
-    return StoreAddress.of(url);
+  /** Opens the store to change it. */
+  Store open() {
+    return Formats.shipped().over(Stores.open(StoreAddress.of(url())));
   }
 
   /** Shows {@code use} every job of the store that can be read, shard by shard. */

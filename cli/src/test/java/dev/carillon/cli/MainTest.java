@@ -120,6 +120,29 @@ class MainTest {
   }
 
   @Test
+  void upgradeShowsTheFormatOfAllAndIsFinished() {
+    String file = "jdbc:sqlite:" + folder.resolve("upgraded.db");
+    Carillon.builder().url(file).daemon(true).open().close();
+    assertThat(run("cluster", "upgrade", file)).isZero();
+    assertThat(out.toString()).contains("format of all: 1");
+    assertThat(run("cluster", "upgrade", file, "--finish")).isZero();
+    assertThat(out.toString()).contains("format of all: 1, the newest that they read");
+    String postgres = PostgresServer.shared().url() + "&carillon.cluster=upgrade";
+    try (Carillon carillon =
+        Carillon.builder().url(postgres).nodeId("reader").daemon(true).open()) {
+      carillon.schedule(COUNT.job(List.of()).in(Duration.ofDays(40)));
+      assertThat(run("cluster", "upgrade", postgres)).isZero();
+    }
+    assertThat(out.toString()).containsPattern("reader +1 +there");
+  }
+
+  @Test
+  void commandWithoutAStoreIsMisused() {
+    assertThat(run("cluster")).isEqualTo(2);
+    assertThat(err.toString()).contains("'URL'");
+  }
+
+  @Test
   void exportWritesToAFile() throws IOException {
     Path file = folder.resolve("jobs.jsonl");
     assertThat(run("export", url, "--output", file.toString())).isZero();

@@ -76,7 +76,7 @@ public final class ClusterReader {
   }
 
   private void seen(Stored record) {
-    if (Orders.isMember(record)) {
+    if (Members.isBeat(record)) {
       before.put(Members.read(record).incarnation(), record.version());
     }
   }
@@ -110,7 +110,7 @@ public final class ClusterReader {
     List<Member> members = new ArrayList<>();
     Map<Long, State> states = new HashMap<>();
     for (Stored beat : beats) {
-      if (Orders.isMember(beat)) {
+      if (Members.isBeat(beat)) {
         Member member = Members.read(beat);
         members.add(member);
         states.put(member.incarnation(), state(member, beat.version()));

@@ -128,6 +128,19 @@ final class Frame {
   }
 
   private static Frame decodeAt(byte[] entry, int at, CRC32C crc) {
+    int counted = countedAt(entry, at, crc);
+    int version = entry[at + 9] & 0xFF;
+    Kind kind = Kind.of(entry[at + 8] & 0xFF, version);
+    return new Frame(
+        kind,
+        version,
+        (long) LONG.get(entry, at + 10),
+        entry,
+        at + HEADER_BYTES,
+        counted - COUNTED_HEADER_BYTES);
+  }
+
+  private static int countedAt(byte[] entry, int at, CRC32C crc) {
     int left = entry.length - at;
     if (left < HEADER_BYTES) {
       throw new DamagedException("frame at byte " + at + ": " + left + " bytes (expected: more)");
@@ -141,14 +154,46 @@ final class Frame {
     if ((int) crc.getValue() != (int) INT.get(entry, at + 4)) {
       throw new DamagedException("frame at byte " + at + ": checksum does not fit");
     }
-    int version = entry[at + 9] & 0xFF;
-    Kind kind = Kind.of(entry[at + 8] & 0xFF, version);
-    return new Frame(
-        kind,
-        version,
-        (long) LONG.get(entry, at + 10),
-        entry,
-        at + HEADER_BYTES,
-        counted - COUNTED_HEADER_BYTES);
+    return counted;
+  }
+
+  /** Says how a body that stands in some version stands in another. */
+  interface Translation {
+    byte[] of(int version, byte[] body);
+  }
+
+  /**
+   * The same operations, of whatever kinds, with their bodies in another version.
+   *
+   * @param version that is written to each of them whose version {@code to} knows
+   * @param known the highest version that {@code to} knows
+   * @throws DamagedException where length or checksum do not fit
+   */
+  static byte[] translated(byte[] entry, int version, int known, Translation to) {
+    ByteWriter out = new ByteWriter(entry.length + entry.length / 8 + 64);
+    CRC32C crc = new CRC32C();
+    for (int at = 0; at < entry.length; ) {
+      int end = at + 4 + countedAt(entry, at, crc);
+      int stands = entry[at + 9] & 0xFF;
+      byte[] frame = Arrays.copyOfRange(entry, at, end);
+      if (stands != version && stands <= known) {
+        byte[] body = Arrays.copyOfRange(frame, HEADER_BYTES, frame.length);
+        frame = withBody(frame, version, to.of(stands, body), crc);
+      }
+      out.raw(frame);
+      at = end;
+    }
+    return out.toBytes();
+  }
+
+  private static byte[] withBody(byte[] header, int version, byte[] body, CRC32C crc) {
+    byte[] frame = Arrays.copyOf(header, HEADER_BYTES + body.length);
+    INT.set(frame, 0, body.length + COUNTED_HEADER_BYTES);
+    frame[9] = (byte) version;
+    System.arraycopy(body, 0, frame, HEADER_BYTES, body.length);
+    crc.reset();
+    crc.update(frame, CHECKED_FROM, frame.length - CHECKED_FROM);
+    INT.set(frame, 4, (int) crc.getValue());
+    return frame;
   }
 }

@@ -80,6 +80,9 @@ final class Members implements Directory, ControlVersion.Host {
     /** The store's clock showed that, between then and now. */
     void storeClock(long sentNanos, long micros);
 
+    /** The record of the format in which all write was seen. */
+    void sawFormat(Stored record);
+
     /** Operators have set something: it is read and acted on; then {@code done} runs. */
     void controlsChanged(Runnable done);
 
@@ -131,6 +134,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.host = host;
     this.beat = new Beat(env, timers, options, settings, host);
     this.controls = new ControlVersion(env, records, beat, this);
+    beat.say(said -> said.withFormat(env.formats().newest()));
     this.writer = env.random() | 1;
   }
 
@@ -301,10 +305,8 @@ final class Members implements Directory, ControlVersion.Host {
     lastReadNanos = sentNanos; // it may have been answered long after it looked
     Set<Long> there = new HashSet<>();
     for (Stored record : records) {
-      if (record.key().equals(ControlVersion.KEY)) {
-        controls.saw(record);
-      }
-      if (!Orders.isMember(record)) {
+      if (!isBeat(record)) {
+        saw(record);
         continue;
       }
       Member seen = read(record);
@@ -331,6 +333,19 @@ final class Members implements Directory, ControlVersion.Host {
     orders = now;
     beat.draining(now.drained().contains(options.nodeId()));
     return changed;
+  }
+
+  /** Whether a record among the beats is one; the others are of no node. */
+  static boolean isBeat(Stored record) {
+    return record.key().charAt(Beat.PREFIX.length()) != '~';
+  }
+
+  private void saw(Stored record) {
+    if (record.key().equals(ControlVersion.KEY)) {
+      controls.saw(record);
+    } else if (record.key().equals(ClusterFormat.KEY)) {
+      host.sawFormat(record);
+    }
   }
 
   static Member read(Stored record) {

@@ -86,6 +86,7 @@ public final class Node {
   /** Null where nothing is compared with the store's clock. */
   private final @Nullable WallClock wallClock;
 
+  private final ClusterFormat format;
   private final Mail mail;
   private final Wire wire;
   private final HandlerLists handlerLists;
@@ -118,6 +119,7 @@ public final class Node {
     this.options = options;
     this.committer = new Committer(env, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);
+    this.format = new ClusterFormat(env, timers, this::outdated);
     Membership membership = options.membership();
     this.members =
         membership == null
@@ -176,6 +178,11 @@ public final class Node {
     clockOffsetMicros = clockOffsetMicros();
     flow.load(dispatcher::open);
     rates.sweep();
+    format.learn(this::begin);
+  }
+
+  /** What others have written is such as this node reads. */
+  private void begin() {
     if (members == null) {
       proven = true;
       shards.joined();
@@ -186,6 +193,15 @@ public final class Node {
       sweep();
     }
     lookAgain();
+  }
+
+  /** It goes on with what is scheduled through it, in what it writes, and takes nothing else. */
+  private void outdated(String why) {
+    env.report(why, null);
+    if (members != null) {
+      members.leaving();
+      shards.beginStop();
+    }
   }
 
   private void sweep() {
@@ -1382,6 +1398,11 @@ public final class Node {
         wallClock.compare(sentNanos, micros);
         members.beat().say(said -> said.withClock(wallClock.offsetMicros()));
       }
+    }
+
+    @Override
+    public void sawFormat(Stored record) {
+      format.saw(record);
     }
 
     @Override

@@ -55,6 +55,9 @@ public interface NodeEnvironment {
     return false;
   }
 
+  /** What this version of the code reads and writes; the same one at each call. */
+  Formats formats();
+
   /** Where handlers run. */
   AttemptRunner runner();
 

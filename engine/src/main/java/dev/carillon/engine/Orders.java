@@ -38,11 +38,6 @@ public record Orders(Set<String> drained, Map<ShardId, String> moved) {
     return MOVE + shard;
   }
 
-  /** Whether a record among the beats is one of a node. */
-  static boolean isMember(Stored record) {
-    return !record.key().startsWith(Beat.PREFIX + "~");
-  }
-
   /** Those among the records of the beats. */
   static Orders read(List<Stored> records) {
     Set<String> drained = new HashSet<>();

@@ -124,6 +124,9 @@ final class Shard {
   /** Nothing more starts of it here: it goes to the node that is to have it. */
   boolean handingBack;
 
+  /** Nobody took it who was to: it stays with this node. */
+  boolean orphan;
+
   /** Attempts of its jobs under way. */
   int running;
 

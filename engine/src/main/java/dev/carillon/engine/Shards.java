@@ -47,6 +47,9 @@ final class Shards {
 
   private static final int MOST_RELEASED_TOGETHER = 256;
 
+  /** Owns what somebody could not read and left to others: it never beats, so anybody may claim. */
+  static final long NOBODY = Long.MIN_VALUE;
+
   /** How soon after a look that left something for later there is another. */
   private static final long SOON_NANOS = 1_000_000_000;
 
@@ -62,6 +65,7 @@ final class Shards {
   private final Map<Bucket, OpenBucket> open = new HashMap<>();
   private final Set<Bucket> filled = new HashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
+  private final Orphans orphans = new Orphans();
   private final Map<Shard, List<Runnable>> whenFree = new LinkedHashMap<>();
   private final ArrayDeque<Runnable> loads = new ArrayDeque<>();
   private boolean reading;
@@ -554,8 +558,31 @@ final class Shards {
   }
 
   void refuse(Shard shard, String why) {
+    boolean owned = shard.owned();
     refuse(shard.id, why);
     lost(shard);
+    if (owned && !directory.isAlone()) {
+      leaveToOthers(shard);
+    }
+  }
+
+  /**
+   * Others may be able to read it. It is not released, since nobody knows what became of its last
+   * attempts: whoever claims it next finds it suspect. This node does not claim it again.
+   */
+  private void leaveToOthers(Shard shard) {
+    env.submit(
+        NodeEnvironment.Channel.CONTROL,
+        store -> store.journals().claim(shard.id, shard.epoch, NOBODY),
+        outcome -> {
+          switch (outcome) {
+            case Outcome.Ok<Claim> left -> env.metrics().count("shards.left", 1);
+            case Outcome.Fenced<Claim> others -> {}
+            case Outcome.Conflict<Claim> others -> {}
+            case Outcome.Damaged<Claim> head -> {}
+            default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> leaveToOthers(shard));
+          }
+        });
   }
 
   private void refuse(ShardId id, String why) {
@@ -640,8 +667,6 @@ final class Shards {
       shard.whenGone(() -> withOwnedAgain(id, use));
     } else if (shard != null) {
       shard.whenOwned(() -> useOwned(shard, use));
-    } else if (refused.containsKey(id)) {
-      use.none();
     } else {
       whenJoined(() -> findOwned(id, use));
     }
@@ -657,6 +682,10 @@ final class Shards {
               Shard found = known.get(id);
               if (found == null && (leaving || !directory.isFree(head))) {
                 use.elsewhere(head);
+                return;
+              }
+              if (refused.containsKey(id)) {
+                use.none();
                 return;
               }
               Shard claimed = found != null ? found : claim(head);
@@ -743,7 +772,7 @@ final class Shards {
 
   /** True where the shard goes, or is about to go, to another node. */
   private boolean handBackIfAnothers(Shard shard) {
-    boolean goes = leaving || directory.isAnothers(shard.home, shard.id);
+    boolean goes = leaving || (!shard.orphan && directory.isAnothers(shard.home, shard.id));
     if (goes && !shard.handingBack && shard.owned()) {
       beginHandBack(shard);
     } else if (!goes && shard.handingBack) {
@@ -881,8 +910,11 @@ final class Shards {
     if (known.containsKey(head.shard())
         || refused.containsKey(head.shard())
         || stopping
-        || !joined
-        || !(isOwn(head) || directory.isMine(head.home(), head.shard()))) {
+        || !joined) {
+      return;
+    }
+    if (!isOwn(head) && !directory.isMine(head.home(), head.shard())) {
+      adoptIfOrphan(head);
       return;
     }
     if (!directory.isFree(head)) {
@@ -900,6 +932,15 @@ final class Shards {
       claimIfPaceAllows(head);
     } else if (packs.wants(summary.get(), head.generation() - head.oldestGeneration())) {
       packs.offer(head);
+    }
+  }
+
+  /** One that is to look after it cannot, or it would have claimed it long ago. */
+  private void adoptIfOrphan(Head head) {
+    boolean waits = head.wakeMicros() <= env.wallMicros() && directory.isFree(head);
+    if (orphans.isOne(head, waits, env.monotonicNanos())) {
+      env.metrics().count("shards.adopted", 1);
+      claim(head).orphan = true;
     }
   }
 
@@ -1182,6 +1223,7 @@ final class Shards {
     List.copyOf(known.values()).forEach(this::lost);
     filled.clear();
     lastForDue = null;
+    orphans.clear();
     refused.clear(); // what could not be read may be whole in this copy
     headsLooked = false;
   }

@@ -39,6 +39,7 @@ class MembersTest {
     private boolean lateAnswers;
 
     private final List<Runnable> late = new ArrayList<>();
+    private final Formats formats = Formats.shipped();
     private int fenced;
     private int joined;
     private int changed;
@@ -82,6 +83,16 @@ class MembersTest {
         timers.run(nanos);
         settle();
       }
+    }
+
+    @Override
+    public Formats formats() {
+      return formats;
+    }
+
+    @Override
+    public void sawFormat(dev.carillon.store.Records.Stored record) {
+      throw new IllegalStateException("format: there is a record of it (expected: none)");
     }
 
     @Override

@@ -236,6 +236,11 @@ class RecurrencesTest {
     }
 
     @Override
+    public Formats formats() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long wallMicros() {
       throw new UnsupportedOperationException();
     }

@@ -30,6 +30,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   static final long FIRST_MICROS = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
 
   private final Store store;
+  private final Formats formats;
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
@@ -54,8 +55,18 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   /** The same where its node may have no handler at first. */
   StillWorld(NodeOptions options, Store store, boolean handles) {
+    this(options, store, handles, Formats.shipped());
+  }
+
+  /** The same, of a version of the code that reads these formats. */
+  StillWorld(NodeOptions options, Store store, Formats formats) {
+    this(options, store, true, formats);
+  }
+
+  private StillWorld(NodeOptions options, Store store, boolean handles, Formats formats) {
     this.handles = handles;
-    this.store = store;
+    this.store = formats.over(store);
+    this.formats = formats;
     this.random = options.incarnation() << 32 | 1;
     node = open(options);
   }
@@ -361,6 +372,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     } else {
       calls.add(call);
     }
+  }
+
+  @Override
+  public Formats formats() {
+    return formats;
   }
 
   @Override

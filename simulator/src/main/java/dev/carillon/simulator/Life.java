@@ -5,6 +5,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
 import dev.carillon.engine.AttemptRunner;
+import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
@@ -38,6 +39,7 @@ final class Life implements NodeEnvironment {
   private final World world;
   private final UserOperations users;
   private final Ledger ledger;
+  private final Formats formats = Formats.shipped();
   private final Listener listener = new Listener();
   private boolean alive = true;
   private boolean probing;
@@ -231,6 +233,11 @@ final class Life implements NodeEnvironment {
     if (!probing) {
       channels.submit(channel, work, done);
     }
+  }
+
+  @Override
+  public Formats formats() {
+    return formats;
   }
 
   @Override

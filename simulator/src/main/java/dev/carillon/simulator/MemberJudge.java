@@ -18,8 +18,6 @@ final class MemberJudge {
   private static final String PREFIX = "m\0";
 
   /** What lies among the beats and is nobody's: the version of what operators set. */
-  private static final String CONTROLS = PREFIX + "~controls";
-
   private static final long GONE = 4;
 
   /** What the clocks of two nodes may be apart after a timeout, and what a turn takes. */
@@ -64,7 +62,7 @@ final class MemberJudge {
 
   /** A record was put or deleted. */
   void changed(Change change, long sentNanos) {
-    if (!change.key().startsWith(PREFIX) || change.key().equals(CONTROLS)) {
+    if (!change.key().startsWith(PREFIX) || change.key().startsWith(PREFIX + "~")) {
       return;
     }
     long incarnation = Long.parseUnsignedLong(change.key().substring(PREFIX.length()), 16);

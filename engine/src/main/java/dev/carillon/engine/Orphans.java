@@ -1,0 +1,48 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Head;
+import dev.carillon.store.ShardId;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Shards that are due and that nobody has, though another node is to look after them: which of them
+ * have been so for too long. Such a node has them and cannot read them, say; whoever can may have
+ * them then.
+ */
+final class Orphans {
+
+  /** A due shard is claimed at once by a node that can, or as soon as its look tells it to. */
+  static final long AFTER_NANOS = 60_000_000_000L;
+
+  private static final int MOST = 10_000;
+
+  private final Map<ShardId, Seen> seen = new HashMap<>();
+
+  private record Seen(long epoch, long sinceNanos) {}
+
+  /**
+   * Whether nobody has claimed the shard for so long.
+   *
+   * @param waits whether it is due, and nobody's
+   */
+  boolean isOne(Head head, boolean waits, long nowNanos) {
+    if (!waits) {
+      seen.remove(head.shard());
+      return false;
+    }
+    Seen before = seen.get(head.shard());
+    if (before == null || before.epoch() != head.epoch()) {
+      if (seen.size() >= MOST) {
+        seen.clear(); // some wait longer for it
+      }
+      seen.put(head.shard(), new Seen(head.epoch(), nowNanos));
+      return false;
+    }
+    return nowNanos - before.sinceNanos() >= AFTER_NANOS;
+  }
+
+  void clear() {
+    seen.clear();
+  }
+}
