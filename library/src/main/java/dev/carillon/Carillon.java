@@ -80,6 +80,7 @@ public final class Carillon implements AutoCloseable {
 
   private final GuardedStore store;
   private final Reports reports;
+  private final Tally tally;
   private final TimeSource time;
   private final Payloads payloads;
   private final Admission admission;
@@ -104,6 +105,7 @@ public final class Carillon implements AutoCloseable {
     Formats formats = Formats.shipped();
     this.store = new GuardedStore(formats.over(opened), reports);
     formats.requireReadable(store);
+    this.tally = new Tally(GuardedMetrics.of(options.metrics, reports));
     this.time = options.time;
     this.payloads = new Payloads(options.codec, options.otherCodecs);
     this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
@@ -117,7 +119,7 @@ public final class Carillon implements AutoCloseable {
             time,
             options.scheduleTimeout,
             options.daemon,
-            GuardedMetrics.of(options.metrics, reports),
+            tally,
             relay,
             random.nextLong());
     this.runner = new HandlerRunner(store, payloads, options.interceptors, options.time, reports);
@@ -1074,6 +1076,16 @@ public final class Carillon implements AutoCloseable {
         admission.jobs(),
         admission.bytes(),
         reports.count());
+  }
+
+  /**
+   * What this node has counted and measured since it started. Never waits; also after it was
+   * closed.
+   *
+   * @return the sums of this moment
+   */
+  public CarillonFigures figures() {
+    return tally.figures();
   }
 
   /**

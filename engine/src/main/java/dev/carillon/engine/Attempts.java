@@ -367,6 +367,8 @@ final class Attempts implements Dispatcher.Starter {
     attempt.returned = true;
     if (!attempt.called) {
       attempt.giveBack();
+    } else {
+      env.metrics().time("attempts", env.monotonicNanos() - attempt.startedNanos);
     }
     host.left(attempt);
   }

@@ -255,10 +255,14 @@ final class Committer {
   private void send(List<Batch> group, boolean together) {
     committing = true;
     env.metrics().count("commits", 1);
+    long asked = env.monotonicNanos();
     env.submit(
         NodeEnvironment.Channel.COMMIT,
         store -> append(store, group, together),
-        sent -> settled(group, sent));
+        sent -> {
+          env.metrics().time("commits", env.monotonicNanos() - asked);
+          settled(group, sent);
+        });
   }
 
   /** What was sent and how it went; the appends are kept for a resolution. */

@@ -961,6 +961,19 @@ public final class Node {
     return members != null;
   }
 
+  private static String endedAs(JobState state) {
+    return switch (state) {
+      case SUCCEEDED -> "jobs.succeeded";
+      case FAILED -> "jobs.failed";
+      case CANCELLED -> "jobs.cancelled";
+      case EXPIRED -> "jobs.expired";
+      case DEAD -> "jobs.dead";
+      case SCHEDULED, READY, RUNNING, WAITING, PAUSED, BLOCKED ->
+          throw new IllegalArgumentException(
+              "state: " + state + " (expected: one of an ended job)");
+    };
+  }
+
   /** Who shares the store, this node first; it alone where it has the store to itself. */
   public List<MemberState> members() {
     return members != null
@@ -1168,6 +1181,7 @@ public final class Node {
       occurrences.ended(shard, job);
     }
     env.metrics().count("jobs.ended", 1);
+    env.metrics().count(endedAs(end.state()), 1);
     endedTotal++;
     for (JobRef waiter : job.waiters()) {
       dependencies.owes(shard, List.of(new Debt(job.number, waiter, end.state())));
