@@ -203,8 +203,7 @@ final class AttemptJudge {
     Together together = world.climate.together;
     Request.Wish wish = execution.request.wish;
     boolean limited =
-        world.flow.limit(queue(wish)) < Integer.MAX_VALUE
-            || world.flow.limit(namespace(wish)) < Integer.MAX_VALUE;
+        world.flow.perhapsLimited(queue(wish)) || world.flow.perhapsLimited(namespace(wish));
     return together == null || !limited ? 0 : Patience.boundNanos(world);
   }
 

@@ -199,6 +199,17 @@ final class FlowRecords {
     return entry.pausedNanos >= nanos;
   }
 
+  /** Whether a node may act on a limit, be it one that nobody was told of. */
+  boolean perhapsLimited(Flow.Subject subject) {
+    for (FlowSetting setting : entry(subject).possible) {
+      int limit = inEffect(subject, setting).limit();
+      if (limit != 0 && limit != Integer.MAX_VALUE) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** How many attempts may run at once at most. */
   int limit(Flow.Subject subject) {
     int most = 0;
