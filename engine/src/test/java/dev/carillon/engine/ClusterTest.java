@@ -109,6 +109,103 @@ class ClusterTest {
     assertThat(b.running()).isEmpty();
   }
 
+  /** One whose shards are full with one job. */
+  private StillWorld nodeOfSmallShards(String id) {
+    NodeOptions most = NodeOptions.of(id, ++incarnations);
+    NodeOptions options =
+        new NodeOptions(
+            id,
+            incarnations,
+            most.slots(),
+            most.slowStart(),
+            most.loadHorizon(),
+            most.overdueAfter(),
+            most.aloneTime(),
+            most.successRetention(),
+            most.failureRetention(),
+            most.deadRetention(),
+            most.keyRetention(),
+            most.maxQueued(),
+            most.maxQueuedBytes(),
+            1,
+            most.maxShardBytes(),
+            most.bodyBudgetBytes(),
+            most.failurePolicy(),
+            most.packFromJobs(),
+            most.historyBytes(),
+            most.indexedMetadata(),
+            RETURNING);
+    StillWorld world = new StillWorld(options, store);
+    world.pass(passed);
+    world.settle();
+    running.add(world);
+    return world;
+  }
+
+  /**
+   * Leaves many shards of a dead node "a" behind that wake in a moment; returns when, in
+   * microseconds.
+   */
+  private long leaveSleepingShards(int jobs) {
+    StillWorld a = nodeOfSmallShards("a");
+    pass(Duration.ofSeconds(3));
+    long due = a.nowMicros() + Micros.ceil(Duration.ofMinutes(10));
+    for (int i = 0; i < jobs; i++) {
+      a.add(a.spec(due, 0, 0, new byte[0]));
+    }
+    pass(Duration.ofMinutes(9));
+    kill(a);
+    return due;
+  }
+
+  /** How many shards a node has that sleep until about then. */
+  private long sleepingOf(long incarnation, long dueMicros) {
+    return store.journals().listById(null, 1000).orThrow().stream()
+        .filter(head -> head.owner() == incarnation)
+        .filter(head -> head.wakeMicros() > dueMicros - 2_000_000)
+        .count();
+  }
+
+  /** How many of them it has after each second, until it has all. */
+  private List<Long> claimed(long incarnation, long dueMicros, long all) {
+    List<Long> claimed = new ArrayList<>();
+    for (int i = 0; i < 45 && (claimed.isEmpty() || claimed.getLast() < all); i++) {
+      pass(Duration.ofSeconds(1));
+      claimed.add(sleepingOf(incarnation, dueMicros));
+    }
+    return claimed.stream().filter(count -> count > 0).toList();
+  }
+
+  @Test
+  void claimsAfterAStartArePacedAndDueJobsExempt() {
+    long due = leaveSleepingShards(60);
+    long all = sleepingOf(incarnations, due);
+    assertThat(all).isGreaterThan(40);
+    StillWorld b = node("b");
+    List<Long> claimed = claimed(incarnations, due, all);
+    assertThat(claimed.getFirst()).isLessThanOrEqualTo(6);
+    assertThat(claimed).hasSizeGreaterThan(4).endsWith(all);
+    pass(Duration.ofMinutes(1));
+    assertThat(b.running()).hasSize(60);
+  }
+
+  @Test
+  void shardsThatAreDueAreClaimedAtOnceHoweverMany() {
+    leaveSleepingShards(60);
+    passed = passed.plus(Duration.ofMinutes(2)); // nobody is there when they become due
+    StillWorld b = node("b");
+    pass(DEAD_WITHIN);
+    assertThat(b.running()).hasSize(60);
+  }
+
+  @Test
+  void ownShardsAreClaimedAtOnceHoweverMany() {
+    long due = leaveSleepingShards(60);
+    long all = sleepingOf(incarnations, due);
+    node("a");
+    assertThat(claimed(incarnations, due, all)).containsExactly(all);
+  }
+
   @Test
   void jobOfADeadNodeRunsElsewhereOnce() {
     StillWorld a = node("a");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
 import dev.carillon.MemberInfo;
+import dev.carillon.NodeIdProvider;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
@@ -78,6 +79,32 @@ class SeveralNodesTest {
     }
     ObjectName all = new ObjectName("dev.carillon:type=Node,*");
     assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(all, null)).isEmpty();
+  }
+
+  @Test
+  void idOfANodeComesFromAProviderOfTheUsers() {
+    NodeIdProvider passing =
+        new NodeIdProvider() {
+          @Override
+          public String nodeId() {
+            return "machine-7";
+          }
+
+          @Override
+          public boolean returns() {
+            return false;
+          }
+        };
+    CarillonBuilder builder =
+        Carillon.builder().store(shared()).nodeId(passing).memberTimeout(TIMEOUT).daemon(true);
+    try (Carillon a = node("a")) {
+      try (Carillon other = builder.open()) {
+        assertThat(other.members().getFirst().nodeId()).isEqualTo("machine-7");
+        Awaitility.await().until(() -> a.members().size() == 2);
+        assertThat(a.members().getLast().nodeId()).isEqualTo("machine-7");
+      }
+      Awaitility.await().until(() -> a.members().size() == 1); // since it never returns
+    }
   }
 
   @Test
