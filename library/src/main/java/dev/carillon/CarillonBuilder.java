@@ -57,6 +57,7 @@ public final class CarillonBuilder {
   @Nullable Duration memberTimeout;
   Duration forgetAfter = Duration.ofMinutes(10);
   private @Nullable Duration clockLimit;
+  private boolean lending = true;
   TimeSource time = TimeSource.system();
   private boolean ownClock;
   int slots = 1024;
@@ -211,6 +212,19 @@ public final class CarillonBuilder {
    */
   public CarillonBuilder forgetAfter(Duration forgetAfter) {
     this.forgetAfter = range("forgetAfter", forgetAfter, Duration.ofSeconds(1), LONGEST);
+    return this;
+  }
+
+  /**
+   * Whether due jobs of this node run on others that share its store where this one has had no slot
+   * for a tenth of a second or has no handler, and such of others here. Limits and outcomes stay
+   * with the node whose jobs they are; where either node dies the attempt is made again.
+   *
+   * @param lending true by default; of no effect on a node that has its store to itself
+   * @return this
+   */
+  public CarillonBuilder lending(boolean lending) {
+    this.lending = lending;
     return this;
   }
 
@@ -622,7 +636,7 @@ public final class CarillonBuilder {
     Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
     Duration clocks = clockLimit == null && !ownClock ? Membership.CLOCK_LIMIT : clockLimit;
-    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns, clocks);
+    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns, clocks, lending);
   }
 
   private static String nodeId(String what, String value) {

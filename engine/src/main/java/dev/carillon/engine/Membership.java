@@ -13,13 +13,16 @@ import org.jspecify.annotations.Nullable;
  *     forgotten at once
  * @param clockLimit how far its wall clock may be from the store's before nothing starts by it;
  *     null for one whose clock has nothing to do with the store's
+ * @param lends whether due attempts go to other nodes where this one has no slot or no handler, and
+ *     those of others come here
  */
 public record Membership(
     Duration beat,
     Duration timeout,
     Duration forget,
     boolean returns,
-    @Nullable Duration clockLimit) {
+    @Nullable Duration clockLimit,
+    boolean lends) {
 
   /** How far clocks may be apart unless somebody says otherwise. */
   public static final Duration CLOCK_LIMIT = Duration.ofSeconds(30);
@@ -49,7 +52,12 @@ public record Membership(
 
   /** With the usual limit of clocks. */
   public Membership(Duration beat, Duration timeout, Duration forget, boolean returns) {
-    this(beat, timeout, forget, returns, CLOCK_LIMIT);
+    this(beat, timeout, forget, returns, CLOCK_LIMIT, true);
+  }
+
+  /** The same, where each runs its own attempts. */
+  public Membership withoutLending() {
+    return new Membership(beat, timeout, forget, returns, clockLimit, false);
   }
 
   /** The defaults. */

@@ -189,7 +189,9 @@ public final class Node {
     } else {
       members.start();
       mail.start();
-      wire.start();
+      if (lends()) {
+        wire.start();
+      }
       sweep();
     }
     lookAgain();
@@ -202,6 +204,12 @@ public final class Node {
       members.leaving();
       shards.beginStop();
     }
+  }
+
+  /** Whether attempts go to other nodes and come from them. */
+  private boolean lends() {
+    Membership membership = options.membership();
+    return membership != null && membership.lends();
   }
 
   private void sweep() {
@@ -268,7 +276,7 @@ public final class Node {
     }
     boolean moreDue = trusted && takeDue();
     boolean moreToStart = dispatcher.turn();
-    if (members != null) {
+    if (lends()) {
       borrowing.turn();
       lending.turn();
       handlerLists.turn();
@@ -1426,14 +1434,16 @@ public final class Node {
 
     @Override
     public void looked(List<Member> others) {
-      handlerLists.saw(others);
-      lending.saw(others);
-      borrowing.saw(others);
+      if (lends()) {
+        handlerLists.saw(others);
+        lending.saw(others);
+        borrowing.saw(others);
+      }
     }
 
     @Override
     public Member.Said says(Member.Said before) {
-      return before.withFree(borrowing.free());
+      return before.withFree(lends() ? borrowing.free() : 0);
     }
 
     @Override
@@ -1463,7 +1473,9 @@ public final class Node {
     public void joined() {
       int join = ++joins;
       proven = false;
-      permits.renew();
+      if (lends()) {
+        permits.renew();
+      }
       handlerLists.writeAgain();
       shards.joined();
       if (join == 1 || members == null) {

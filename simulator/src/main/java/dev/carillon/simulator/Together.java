@@ -42,10 +42,11 @@ final class Together {
 
   Membership membership() {
     return new Membership(
-        Duration.ofNanos(beatNanos),
-        Duration.ofNanos(timeoutNanos),
-        Duration.ofNanos(forgetNanos),
-        true);
+            Duration.ofNanos(beatNanos),
+            Duration.ofNanos(timeoutNanos),
+            Duration.ofNanos(forgetNanos),
+            true)
+        .withoutLending(); // what judges attempts knows no others than their owner's
   }
 
   /** How long a pause or a cut lasts: shorter than the timeout, or several times as long. */
