@@ -110,6 +110,9 @@ final class ClusterFormat {
     int format = isFresh ? newest : Formats.OLDEST;
     Change change = new Change(KEY, Stamp.ABSENT, encode(format), stamp);
     Outcome<Stamp> written = store.records().apply(List.of(change)).getFirst();
+    if (written instanceof Outcome.Full<Stamp>) {
+      return Outcome.ok(Formats.OLDEST); // what everybody reads; the next to start writes it
+    }
     return written instanceof Outcome.Conflict<Stamp>
         ? new Outcome.Unavailable<>("somebody else has just written the format")
         : written.map(done -> format);

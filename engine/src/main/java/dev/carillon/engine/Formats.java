@@ -5,6 +5,8 @@ import dev.carillon.engine.Format.Thing;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Store;
+import dev.carillon.store.TranslatedStore;
+import dev.carillon.store.TranslatedStore.Part;
 import java.util.List;
 import java.util.Optional;
 
@@ -57,7 +59,34 @@ public final class Formats {
 
   /** The store as this version of the code sees it; the store itself while there is one format. */
   public Store over(Store store) {
-    return later.isEmpty() ? store : new FormatStore(store, this);
+    return later.isEmpty() ? store : new TranslatedStore(store, new ToAndFro());
+  }
+
+  /** Beats, and what lies among them, are the same in every format. */
+  private final class ToAndFro implements TranslatedStore.Translation {
+    @Override
+    public byte[] written(Part part, byte[] bytes) {
+      return part == Part.ENTRY ? entryWritten(bytes) : Formats.this.written(thing(part), bytes);
+    }
+
+    @Override
+    public byte[] read(Part part, byte[] bytes) {
+      return part == Part.ENTRY ? entryRead(bytes) : Formats.this.read(thing(part), bytes);
+    }
+
+    @Override
+    public boolean concerns(String key) {
+      return !key.startsWith(Beat.PREFIX);
+    }
+
+    private static Thing thing(Part part) {
+      return switch (part) {
+        case ENTRY -> Thing.OPERATION;
+        case SUMMARY -> Thing.SUMMARY;
+        case RECORD -> Thing.RECORD;
+        case ROW -> Thing.ROW;
+      };
+    }
   }
 
   /**

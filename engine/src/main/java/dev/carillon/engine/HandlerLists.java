@@ -154,7 +154,10 @@ final class HandlerLists {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> parts)) {
             try {
               known.types = decode(parts);
-            } catch (UnknownFormatException | DamagedException e) {
+            } catch (UnknownFormatException e) {
+              known.types = Set.of(); // of a later version: nothing is lent to it
+            } catch (DamagedException e) {
+              known.types = Set.of();
               env.report("a list of handlers could not be read: " + e.getMessage(), e);
             }
             known.version = version;

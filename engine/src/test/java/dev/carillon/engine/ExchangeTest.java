@@ -19,12 +19,22 @@ import org.junit.jupiter.api.Test;
 class ExchangeTest {
   private static final Duration STEP = Duration.ofMillis(100);
 
+  /** Whose clocks are not compared: the store has that of this machine. */
+  private static final Membership MEMBERSHIP =
+      new Membership(
+          Duration.ofMillis(500),
+          Duration.ofMillis(2500),
+          Duration.ofMinutes(10),
+          true,
+          null,
+          true);
+
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);
   private final StillWorld b = node("b", 2);
 
   private StillWorld node(String id, long incarnation) {
-    NodeOptions options = NodeOptions.of(id, incarnation).among(Membership.standard());
+    NodeOptions options = NodeOptions.of(id, incarnation).among(MEMBERSHIP);
     StillWorld world = new StillWorld(options, store.open());
     world.settle();
     return world;

@@ -24,11 +24,15 @@ class LendingTest {
 
   private static final int SLOTS = 4;
 
-  private final MemoryStore store = new MemoryStore();
+  private final MemoryStore store = new MemoryStore(this::trueMicros);
   private final List<StillWorld> running = new ArrayList<>();
   private final Set<StillWorld> paused = new HashSet<>();
   private Duration passed = Duration.ZERO;
   private long incarnations;
+
+  private long trueMicros() {
+    return StillWorld.FIRST_MICROS + Micros.ceil(passed);
+  }
 
   private StillWorld node(String id) {
     return node(id, SLOTS, true);

@@ -25,10 +25,14 @@ class MixedFleetTest {
   private static final Duration STEP = Duration.ofMillis(100);
   private static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
 
-  private final MemoryStore store = new MemoryStore();
+  private final MemoryStore store = new MemoryStore(this::trueMicros);
   private final List<StillWorld> running = new ArrayList<>();
   private Duration passed = Duration.ZERO;
   private long incarnations;
+
+  private long trueMicros() {
+    return StillWorld.FIRST_MICROS + Micros.ceil(passed);
+  }
 
   private StillWorld old(String id) {
     return node(id, Formats.shipped());

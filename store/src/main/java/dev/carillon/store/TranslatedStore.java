@@ -1,17 +1,5 @@
-package dev.carillon.engine;
+package dev.carillon.store;
 
-import dev.carillon.engine.Format.Thing;
-import dev.carillon.store.Append;
-import dev.carillon.store.Doorbells;
-import dev.carillon.store.Entry;
-import dev.carillon.store.Head;
-import dev.carillon.store.Journals;
-import dev.carillon.store.Outcome;
-import dev.carillon.store.Records;
-import dev.carillon.store.ShardId;
-import dev.carillon.store.Store;
-import dev.carillon.store.StoreInfo;
-import dev.carillon.store.Transactions;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Optional;
@@ -19,17 +7,41 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in which everything stands in the format in which a node writes, and is read as its code
- * has it in memory, whatever format it stands in. Has no state and translates on the thread that
- * calls. Beats, and what lies among them, are the same in every format.
+ * A store in which things stand in another way than they are handed to it and got from it. Has no
+ * state and translates on the thread that calls.
  */
-final class FormatStore implements Store {
+public final class TranslatedStore implements Store {
   private final Store store;
-  private final Formats formats;
+  private final Translation translation;
 
-  FormatStore(Store store, Formats formats) {
+  /** What is durable. */
+  public enum Part {
+    /** The data of an entry. */
+    ENTRY,
+    /** Of a shard, in its head. */
+    SUMMARY,
+    /** The value of a record, and the outcome of a completion. */
+    RECORD,
+    /** What a user's transaction wrote. */
+    ROW
+  }
+
+  /** How things stand in the store; pure, and used by any thread. */
+  public interface Translation {
+    /** As it stands in the store. */
+    byte[] written(Part part, byte[] bytes);
+
+    /** As whoever asks has it. */
+    byte[] read(Part part, byte[] bytes);
+
+    /** Whether a record stands there in another way. */
+    boolean concerns(String key);
+  }
+
+  /** The same store, translated. */
+  public TranslatedStore(Store store, Translation translation) {
     this.store = store;
-    this.formats = formats;
+    this.translation = translation;
   }
 
   @Override
@@ -54,12 +66,12 @@ final class FormatStore implements Store {
 
   @Override
   public Journals journals() {
-    return new FormatJournals(store.journals());
+    return new TranslatedJournals(store.journals());
   }
 
   @Override
   public Records records() {
-    return new FormatRecords(store.records());
+    return new TranslatedRecords(store.records());
   }
 
   @Override
@@ -69,7 +81,7 @@ final class FormatStore implements Store {
 
   @Override
   public Transactions transactions() {
-    return new FormatTransactions(store.transactions());
+    return new TranslatedTransactions(store.transactions());
   }
 
   @Override
@@ -78,7 +90,7 @@ final class FormatStore implements Store {
   }
 
   private Append written(Append append) {
-    byte[] data = formats.entryWritten(append.data());
+    byte[] data = translation.written(Part.ENTRY, append.data());
     return new Append(
         append.shard(),
         append.epoch(),
@@ -91,22 +103,25 @@ final class FormatStore implements Store {
   }
 
   private byte[] summary(byte[] summary) {
-    return formats.written(Thing.SUMMARY, summary);
+    return translation.written(Part.SUMMARY, summary);
   }
 
   private Records.Change written(Records.Change change) {
     byte[] value = change.value();
-    return value == null || change.key().startsWith(Beat.PREFIX)
+    return value == null || !translation.concerns(change.key())
         ? change
         : new Records.Change(
-            change.key(), change.expected(), formats.written(Thing.RECORD, value), change.stamp());
+            change.key(),
+            change.expected(),
+            translation.written(Part.RECORD, value),
+            change.stamp());
   }
 
   private Records.Stored read(Records.Stored record) {
-    return record.key().startsWith(Beat.PREFIX)
+    return !translation.concerns(record.key())
         ? record
         : new Records.Stored(
-            record.key(), formats.read(Thing.RECORD, record.value()), record.version());
+            record.key(), translation.read(Part.RECORD, record.value()), record.version());
   }
 
   private Head read(Head head) {
@@ -120,7 +135,7 @@ final class FormatStore implements Store {
         head.oldestGeneration(),
         head.wakeMicros(),
         head.home(),
-        formats.read(Thing.SUMMARY, head.summary()));
+        translation.read(Part.SUMMARY, head.summary()));
   }
 
   private List<Head> readAll(List<Head> heads) {
@@ -128,31 +143,34 @@ final class FormatStore implements Store {
   }
 
   private Transactions.Row read(Transactions.Row row) {
-    return new Transactions.Row(row.id(), row.ticket(), formats.read(Thing.ROW, row.body()));
+    return new Transactions.Row(row.id(), row.ticket(), translation.read(Part.ROW, row.body()));
   }
 
-  private final class FormatJournals implements Journals {
+  private final class TranslatedJournals implements Journals {
     private final Journals journals;
 
-    FormatJournals(Journals journals) {
+    TranslatedJournals(Journals journals) {
       this.journals = journals;
     }
 
     @Override
     public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
-      return journals.create(shard, home, wakeMicros, summary(summary)).map(FormatStore.this::read);
+      return journals
+          .create(shard, home, wakeMicros, summary(summary))
+          .map(TranslatedStore.this::read);
     }
 
     @Override
     public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
       return journals
           .claim(shard, expectedEpoch, owner)
-          .map(claim -> new Claim(FormatStore.this.read(claim.head()), claim.tail()));
+          .map(claim -> new Claim(TranslatedStore.this.read(claim.head()), claim.tail()));
     }
 
     @Override
     public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
-      return journals.append(group.stream().map(FormatStore.this::written).toList(), allOrNothing);
+      return journals.append(
+          group.stream().map(TranslatedStore.this::written).toList(), allOrNothing);
     }
 
     @Override
@@ -162,19 +180,19 @@ final class FormatStore implements Store {
 
     @Override
     public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
-      return journals.lowerWake(shard, epoch, wakeMicros).map(FormatStore.this::read);
+      return journals.lowerWake(shard, epoch, wakeMicros).map(TranslatedStore.this::read);
     }
 
     @Override
     public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
-      return journals.seal(shard, epoch, summary(summary)).map(FormatStore.this::read);
+      return journals.seal(shard, epoch, summary(summary)).map(TranslatedStore.this::read);
     }
 
     @Override
     public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
       return journals
           .release(shard, epoch, expectedTail, summary(summary))
-          .map(FormatStore.this::read);
+          .map(TranslatedStore.this::read);
     }
 
     @Override
@@ -188,7 +206,7 @@ final class FormatStore implements Store {
                               one.shard(), one.epoch(), one.expectedTail(), summary(one.summary())))
                   .toList())
           .stream()
-          .map(outcome -> outcome.map(FormatStore.this::read))
+          .map(outcome -> outcome.map(TranslatedStore.this::read))
           .toList();
     }
 
@@ -203,13 +221,14 @@ final class FormatStore implements Store {
 
     private Entry read(Entry entry) {
       return new Entry(
-          entry.number(), entry.epoch(), entry.batch(), formats.entryRead(entry.data()));
+          entry.number(), entry.epoch(), entry.batch(), translation.read(Part.ENTRY, entry.data()));
     }
 
     @Override
     public Outcome<Long> stage(
         ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
-      return journals.stage(shard, epoch, generation, snapshot, number, formats.entryWritten(data));
+      return journals.stage(
+          shard, epoch, generation, snapshot, number, translation.written(Part.ENTRY, data));
     }
 
     @Override
@@ -225,12 +244,12 @@ final class FormatStore implements Store {
                   publication.count(),
                   publication.wakeMicros(),
                   summary(publication.summary())))
-          .map(FormatStore.this::read);
+          .map(TranslatedStore.this::read);
     }
 
     @Override
     public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
-      return journals.dropGenerations(shard, epoch, oldest).map(FormatStore.this::read);
+      return journals.dropGenerations(shard, epoch, oldest).map(TranslatedStore.this::read);
     }
 
     @Override
@@ -240,35 +259,35 @@ final class FormatStore implements Store {
 
     @Override
     public Outcome<Head> head(ShardId shard) {
-      return journals.head(shard).map(FormatStore.this::read);
+      return journals.head(shard).map(TranslatedStore.this::read);
     }
 
     @Override
     public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
-      return journals.listByWake(beforeMicros, after, limit).map(FormatStore.this::readAll);
+      return journals.listByWake(beforeMicros, after, limit).map(TranslatedStore.this::readAll);
     }
 
     @Override
     public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
-      return journals.listById(after, limit).map(FormatStore.this::readAll);
+      return journals.listById(after, limit).map(TranslatedStore.this::readAll);
     }
   }
 
-  private final class FormatRecords implements Records {
+  private final class TranslatedRecords implements Records {
     private final Records records;
 
-    FormatRecords(Records records) {
+    TranslatedRecords(Records records) {
       this.records = records;
     }
 
     @Override
     public Outcome<Optional<Stored>> get(String key) {
-      return records.get(key).map(found -> found.map(FormatStore.this::read));
+      return records.get(key).map(found -> found.map(TranslatedStore.this::read));
     }
 
     @Override
     public List<Outcome<Stamp>> apply(List<Change> changes) {
-      return records.apply(changes.stream().map(FormatStore.this::written).toList());
+      return records.apply(changes.stream().map(TranslatedStore.this::written).toList());
     }
 
     @Override
@@ -280,14 +299,14 @@ final class FormatStore implements Store {
     public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
       return records
           .list(prefix, afterKey, limit)
-          .map(found -> found.stream().map(FormatStore.this::read).toList());
+          .map(found -> found.stream().map(TranslatedStore.this::read).toList());
     }
   }
 
-  private final class FormatTransactions implements Transactions {
+  private final class TranslatedTransactions implements Transactions {
     private final Transactions transactions;
 
-    FormatTransactions(Transactions transactions) {
+    TranslatedTransactions(Transactions transactions) {
       this.transactions = transactions;
     }
 
@@ -296,7 +315,7 @@ final class FormatStore implements Store {
       transactions.write(
           connection,
           drafts.stream()
-              .map(draft -> new Draft(draft.ticket(), formats.written(Thing.ROW, draft.body())))
+              .map(draft -> new Draft(draft.ticket(), translation.written(Part.ROW, draft.body())))
               .toList());
     }
 
@@ -308,7 +327,7 @@ final class FormatStore implements Store {
               completion.place(),
               completion.epoch(),
               completion.nonce(),
-              formats.written(Thing.RECORD, completion.outcome())),
+              translation.written(Part.RECORD, completion.outcome())),
           permit);
     }
 
@@ -316,19 +335,19 @@ final class FormatStore implements Store {
     public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
       return transactions
           .take(taker, free, maxRows, maxBytes)
-          .map(rows -> rows.stream().map(FormatStore.this::read).toList());
+          .map(rows -> rows.stream().map(TranslatedStore.this::read).toList());
     }
 
     @Override
     public Outcome<Optional<Row>> find(String ticket) {
-      return transactions.find(ticket).map(row -> row.map(FormatStore.this::read));
+      return transactions.find(ticket).map(row -> row.map(TranslatedStore.this::read));
     }
 
     @Override
     public List<Outcome<Long>> append(
         List<Append> group, List<Rider> riders, boolean allOrNothing) {
       return transactions.append(
-          group.stream().map(FormatStore.this::written).toList(),
+          group.stream().map(TranslatedStore.this::written).toList(),
           riders.stream().map(this::written).toList(),
           allOrNothing);
     }
@@ -336,7 +355,7 @@ final class FormatStore implements Store {
     private Rider written(Rider rider) {
       return new Rider(
           rider.rows(),
-          rider.pointers().stream().map(FormatStore.this::written).toList(),
+          rider.pointers().stream().map(TranslatedStore.this::written).toList(),
           rider.done());
     }
 
@@ -354,7 +373,7 @@ final class FormatStore implements Store {
                   completion.place(),
                   completion.epoch(),
                   completion.nonce(),
-                  formats.read(Thing.RECORD, completion.outcome())),
+                  translation.read(Part.RECORD, completion.outcome())),
               settled.open());
     }
   }
