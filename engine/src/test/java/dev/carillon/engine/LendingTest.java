@@ -5,88 +5,41 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
-import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Attempts that run on another node than that of their job, in worlds that move together. */
 class LendingTest {
   private static final Duration STEP = Duration.ofMillis(50);
-  private static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
 
   /** A store that does not carry rings is polled. */
   private static final Duration HEARD_WITHIN = Duration.ofMillis(700);
 
   private static final int SLOTS = 4;
 
-  private final MemoryStore store = new MemoryStore(this::trueMicros);
-  private final List<StillWorld> running = new ArrayList<>();
-  private final Set<StillWorld> paused = new HashSet<>();
-  private Duration passed = Duration.ZERO;
-  private long incarnations;
-
-  private long trueMicros() {
-    return StillWorld.FIRST_MICROS + Micros.ceil(passed);
-  }
+  private final StillFleet fleet = new StillFleet(STEP);
 
   private StillWorld node(String id) {
     return node(id, SLOTS, true);
   }
 
   private StillWorld node(String id, int slots, boolean handles) {
-    NodeOptions options = options(id, slots);
-    StillWorld world = new StillWorld(options, store, handles);
-    world.pass(passed);
-    world.settle();
-    running.add(world);
-    return world;
-  }
-
-  private NodeOptions options(String id, int slots) {
-    NodeOptions all = NodeOptions.of(id, ++incarnations).among(Membership.standard());
-    return new NodeOptions(
-        all.nodeId(),
-        all.incarnation(),
-        slots,
-        Duration.ZERO,
-        all.loadHorizon(),
-        all.overdueAfter(),
-        all.aloneTime(),
-        all.successRetention(),
-        all.failureRetention(),
-        all.deadRetention(),
-        all.keyRetention(),
-        all.maxQueued(),
-        all.maxQueuedBytes(),
-        all.maxShardJobs(),
-        all.maxShardBytes(),
-        all.bodyBudgetBytes(),
-        all.failurePolicy(),
-        all.packFromJobs(),
-        all.historyBytes(),
-        all.indexedMetadata(),
-        all.membership());
+    return fleet.node(slots, id, handles);
   }
 
   private void kill(StillWorld world) {
-    running.remove(world);
+    fleet.kill(world);
   }
 
   private void pass(Duration time) {
-    for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
-      passed = passed.plus(STEP);
-      for (StillWorld world : running) {
-        world.pass(STEP);
-        if (!paused.contains(world)) {
-          world.settle();
-        }
-      }
-    }
+    fleet.pass(time);
+  }
+
+  private JobState stateOf(JobRef job) {
+    return fleet.stateOf(job);
   }
 
   private static List<JobRef> addDueNow(StillWorld world, int count) {
@@ -95,10 +48,6 @@ class LendingTest {
       added.add(world.add(world.spec(world.nowMicros(), 0, 0, new byte[0])));
     }
     return added;
-  }
-
-  private JobState stateOf(JobRef job) {
-    return new JobReader(store).find(job).orThrow().orElseThrow().view().info().state();
   }
 
   private void finishAll(StillWorld... worlds) {
@@ -192,7 +141,7 @@ class LendingTest {
     pass(Duration.ofSeconds(1));
     assertThat(b.running()).hasSize(SLOTS);
     kill(b);
-    pass(DEAD_WITHIN);
+    pass(StillFleet.DEAD_WITHIN);
     finishAll(a);
     assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
     assertThat(a.node().lent()).isZero();
@@ -209,7 +158,7 @@ class LendingTest {
       pass(Duration.ofSeconds(4));
       assertThat(victim.running()).as("crash %d", crash).hasSize(1);
       kill(victim);
-      pass(DEAD_WITHIN);
+      pass(StillFleet.DEAD_WITHIN);
     }
     assertThat(stateOf(job)).isEqualTo(JobState.DEAD);
   }
@@ -224,7 +173,7 @@ class LendingTest {
       pass(Duration.ofSeconds(15));
       assertThat(victim.running()).as("crash %d", crash).hasSize(1);
       kill(victim);
-      pass(DEAD_WITHIN);
+      pass(StillFleet.DEAD_WITHIN);
     }
     StillWorld last = node("last");
     pass(Duration.ofSeconds(4));
@@ -242,7 +191,7 @@ class LendingTest {
       StillWorld victim = node("victim-" + crash);
       pass(Duration.ofSeconds(4));
       kill(victim);
-      pass(DEAD_WITHIN);
+      pass(StillFleet.DEAD_WITHIN);
     }
     StillWorld b = node("b");
     pass(Duration.ofSeconds(4));
@@ -263,7 +212,7 @@ class LendingTest {
     JobRef job = a.add(a.spec(a.nowMicros() + 1_000_000, 0, 0, new byte[0]));
     kill(a);
     kill(b);
-    passed = passed.plus(Duration.ofSeconds(10));
+    fleet.skip(Duration.ofSeconds(10));
     node("a", SLOTS, false);
     StillWorld other = node("b");
     pass(Duration.ofSeconds(10));
@@ -282,7 +231,7 @@ class LendingTest {
     pass(HEARD_WITHIN);
     b.finishOne();
     kill(b);
-    pass(DEAD_WITHIN);
+    pass(StillFleet.DEAD_WITHIN);
     assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
   }
 
@@ -294,12 +243,12 @@ class LendingTest {
     JobRef job = only(addDueNow(a, 1));
     pass(HEARD_WITHIN);
     Attempt late = only(b);
-    paused.add(b);
-    pass(DEAD_WITHIN);
+    fleet.pause(b);
+    pass(StillFleet.DEAD_WITHIN);
     a.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
     pass(STEP);
     assertThat(a.running()).hasSize(1);
-    paused.remove(b);
+    fleet.resume(b);
     pass(STEP);
     assertThat(b.isInterrupted(late)).isTrue();
     b.finishOne(new AttemptOutcome.Failed(new JobError("late", "late", ""), byPolicy()));
@@ -324,7 +273,7 @@ class LendingTest {
     pass(HEARD_WITHIN);
     Attempt first = only(b);
     kill(a);
-    pass(DEAD_WITHIN);
+    pass(StillFleet.DEAD_WITHIN);
     assertThat(b.isInterrupted(first)).isTrue();
     assertThat(b.running()).hasSize(2);
     b.finishOne(new AttemptOutcome.Interrupted());
@@ -395,7 +344,7 @@ class LendingTest {
     byte[] result = bytes(300_000, 3);
     b.finishOne(new AttemptOutcome.Succeeded(result));
     pass(Duration.ofMillis(500));
-    assertThat(new JobReader(store).find(job).orThrow().orElseThrow().view().result())
+    assertThat(new JobReader(fleet.store()).find(job).orThrow().orElseThrow().view().result())
         .isEqualTo(result);
   }
 

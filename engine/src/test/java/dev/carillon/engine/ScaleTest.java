@@ -1,0 +1,105 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Many nodes, and nodes that come and go. */
+class ScaleTest {
+  private static final Duration STEP = Duration.ofMillis(100);
+  private static final Duration SETTLED = Duration.ofSeconds(4);
+
+  private final StillFleet fleet = new StillFleet(STEP);
+
+  private List<StillWorld> nodes(int from, int to) {
+    List<StillWorld> nodes = new ArrayList<>();
+    for (int i = from; i < to; i++) {
+      nodes.add(fleet.node("node-" + i));
+    }
+    return nodes;
+  }
+
+  private static JobRef addDueIn(StillWorld world, Duration delay) {
+    return world.add(world.spec(world.nowMicros() + Micros.ceil(delay), 0, 0, new byte[0]));
+  }
+
+  @Test
+  void aHundredJobsOnAHundredNodesRunOnceEach() {
+    List<JobRef> jobs = new ArrayList<>();
+    for (StillWorld node : nodes(0, 100)) {
+      jobs.add(addDueIn(node, Duration.ofSeconds(5)));
+    }
+    assertThat(fleet.work(Duration.ofSeconds(8))).isEqualTo(100);
+    assertThat(jobs).allMatch(job -> fleet.stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void recurringJobsReachTheirCountsWhileNodesComeAndGo() {
+    int times = 20;
+    List<JobRef> jobs = new ArrayList<>();
+    List<StillWorld> nodes = nodes(0, 3);
+    fleet.pass(SETTLED);
+    Schedule schedule = Schedule.every(Duration.ofSeconds(2)).times(times);
+    for (int i = 0; i < 100; i++) {
+      StillWorld node = nodes.get(i % nodes.size());
+      jobs.add(node.add(node.recurring(schedule, node.nowMicros() + Micros.ceil(SETTLED))));
+    }
+    int ran = fleet.work(Duration.ofSeconds(12));
+    List<StillWorld> more = nodes(3, 5);
+    ran += fleet.work(Duration.ofSeconds(12));
+    ran += fleet.stop(nodes.getFirst());
+    ran += fleet.work(Duration.ofSeconds(6));
+    ran += fleet.stop(more.getFirst());
+    ran += fleet.work(Duration.ofMinutes(1));
+    assertThat(jobs).allMatch(job -> fleet.stateOf(job) == JobState.SUCCEEDED);
+    assertThat(ran).isEqualTo(100 * times);
+  }
+
+  @Test
+  void schedulingDoesNotFailWhileAMemberFlaps() {
+    StillWorld steady = fleet.node("steady");
+    fleet.pass(SETTLED);
+    List<JobRef> jobs = new ArrayList<>();
+    for (int flap = 0; flap < 10; flap++) {
+      StillWorld flapping = fleet.node("flapping");
+      for (int i = 0; i < 250; i++) {
+        jobs.add(addDueIn(steady, Duration.ofHours(1)));
+      }
+      fleet.pass(Duration.ofSeconds(1));
+      fleet.kill(flapping);
+      for (int i = 0; i < 250; i++) {
+        jobs.add(addDueIn(steady, Duration.ofHours(1)));
+      }
+      fleet.pass(flap % 2 == 0 ? Duration.ofSeconds(1) : StillFleet.DEAD_WITHIN);
+    }
+    assertThat(jobs).hasSize(5_000).doesNotHaveDuplicates();
+    assertThat(jobs.subList(0, 20)).allMatch(job -> fleet.stateOf(job) == JobState.SCHEDULED);
+  }
+
+  @Test
+  void theWaitForARetrySurvivesTheLossOfItsNode() {
+    StillWorld a = fleet.node("a");
+    StillWorld b = fleet.node("b");
+    fleet.pass(SETTLED);
+    JobRef job = addDueIn(a, Duration.ZERO);
+    fleet.pass(STEP);
+    a.finishOne(
+        new AttemptOutcome.Failed(
+            new JobError("x", "fails", ""),
+            new AttemptOutcome.Verdict.RetryAt(a.nowMicros() + 20_000_000)));
+    fleet.kill(a);
+    fleet.pass(Duration.ofSeconds(19));
+    assertThat(b.running()).as("before its time").isEmpty();
+    fleet.pass(Duration.ofSeconds(2));
+    assertThat(b.running()).hasSize(1);
+    assertThat(b.running().getFirst().number()).isEqualTo(2);
+    b.finishOne();
+    assertThat(fleet.stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+}

@@ -1,0 +1,139 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobState;
+import dev.carillon.store.MemoryStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Several nodes on one store in memory, each in a {@link StillWorld}, moved through time together.
+ */
+final class StillFleet {
+  /** By then others have taken over from a node that is dead. */
+  static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
+
+  private final MemoryStore store = new MemoryStore(this::trueMicros);
+  private final Duration step;
+  private final List<StillWorld> running = new ArrayList<>();
+  private final Set<StillWorld> paused = new HashSet<>();
+  private Duration passed = Duration.ZERO;
+  private long incarnations;
+
+  StillFleet(Duration step) {
+    this.step = step;
+  }
+
+  private long trueMicros() {
+    return StillWorld.FIRST_MICROS + Micros.ceil(passed);
+  }
+
+  StillWorld node(String id) {
+    return node(NodeOptions.of(id, 1).slots(), id, true);
+  }
+
+  StillWorld node(int slots, String id, boolean handles) {
+    StillWorld world = new StillWorld(options(id, slots), store, handles);
+    world.pass(passed);
+    world.settle();
+    running.add(world);
+    return world;
+  }
+
+  private NodeOptions options(String id, int slots) {
+    NodeOptions all = NodeOptions.of(id, ++incarnations).among(Membership.standard());
+    return new NodeOptions(
+        all.nodeId(),
+        all.incarnation(),
+        slots,
+        Duration.ZERO,
+        all.loadHorizon(),
+        all.overdueAfter(),
+        all.aloneTime(),
+        all.successRetention(),
+        all.failureRetention(),
+        all.deadRetention(),
+        all.keyRetention(),
+        all.maxQueued(),
+        all.maxQueuedBytes(),
+        all.maxShardJobs(),
+        all.maxShardBytes(),
+        all.bodyBudgetBytes(),
+        all.failurePolicy(),
+        all.packFromJobs(),
+        all.historyBytes(),
+        all.indexedMetadata(),
+        all.membership());
+  }
+
+  /** Its calls are never answered again and nothing of it moves. */
+  void kill(StillWorld world) {
+    running.remove(world);
+  }
+
+  /** Stops it in order; returns how many handlers that still ran did so. */
+  int stop(StillWorld world) {
+    world.node().beginStop();
+    world.settle();
+    int finished = 0;
+    while (world.finishOne() != null) {
+      finished++;
+    }
+    world.node().release(() -> {});
+    world.settle();
+    running.remove(world);
+    return finished;
+  }
+
+  /** Its clocks go on and it does not. */
+  void pause(StillWorld world) {
+    paused.add(world);
+  }
+
+  void resume(StillWorld world) {
+    paused.remove(world);
+  }
+
+  void pass(Duration time) {
+    for (Duration left = time; left.isPositive(); left = left.minus(step)) {
+      passed = passed.plus(step);
+      for (StillWorld world : running) {
+        world.pass(step);
+        if (!paused.contains(world)) {
+          world.settle();
+        }
+      }
+    }
+  }
+
+  /** Time passes for all of them, nothing moves. */
+  void skip(Duration time) {
+    passed = passed.plus(time);
+    running.forEach(world -> world.pass(time));
+  }
+
+  /** Lets time pass while every handler that runs returns at the next step; how many did. */
+  int work(Duration time) {
+    int finished = 0;
+    for (Duration left = time; left.isPositive(); left = left.minus(step)) {
+      pass(step);
+      for (StillWorld world : List.copyOf(running)) {
+        int many = world.running().size();
+        for (int i = 0; i < many; i++) {
+          finished += world.finishOne() != null ? 1 : 0;
+        }
+      }
+    }
+    return finished;
+  }
+
+  MemoryStore store() {
+    return store;
+  }
+
+  JobState stateOf(JobRef job) {
+    return new JobReader(store).find(job).orThrow().orElseThrow().view().info().state();
+  }
+}
