@@ -32,6 +32,7 @@ import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
+import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
@@ -259,7 +260,8 @@ public final class Carillon implements AutoCloseable {
    * @param handler its code; see {@link JobHandler} for what it must bear
    * @param <I> the input
    * @param <O> the result
-   * @throws IllegalStateException if the type has a handler already
+   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   *     clientOnly}
    */
   public <I, O> void handle(JobType<I, O> type, JobHandler<? super I, ? extends O> handler) {
     handle(type, handler, HandlerOptions.defaults());
@@ -273,7 +275,8 @@ public final class Carillon implements AutoCloseable {
    * @param options limit and upcaster
    * @param <I> the input
    * @param <O> the result
-   * @throws IllegalStateException if the type has a handler already
+   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   *     clientOnly}
    */
   public <I, O> void handle(
       JobType<I, O> type, JobHandler<? super I, ? extends O> handler, HandlerOptions options) {
@@ -287,7 +290,8 @@ public final class Carillon implements AutoCloseable {
    * @param type the type
    * @param handler its code; see {@link TaskHandler} for what it must bear
    * @param <I> the input
-   * @throws IllegalStateException if the type has a handler already
+   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   *     clientOnly}
    */
   public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler) {
     handle(type, handler, HandlerOptions.defaults());
@@ -300,7 +304,8 @@ public final class Carillon implements AutoCloseable {
    * @param handler its code
    * @param options limit and upcaster
    * @param <I> the input
-   * @throws IllegalStateException if the type has a handler already
+   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   *     clientOnly}
    */
   public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler, HandlerOptions options) {
     Objects.requireNonNull(handler, "handler");
@@ -309,6 +314,11 @@ public final class Carillon implements AutoCloseable {
 
   private void register(Registration registration) {
     shutdown.requireOpen();
+    Membership membership = nodeOptions.membership();
+    if (membership != null && membership.client()) {
+      throw new IllegalStateException(
+          "type: " + registration.name() + " (expected: no handlers on a node that is clientOnly)");
+    }
     if (!runner.register(registration)) {
       throw new IllegalStateException(
           "type: " + registration.name() + " (expected: one without a handler; it has one)");

@@ -58,6 +58,7 @@ public final class CarillonBuilder {
   Duration forgetAfter = Duration.ofMinutes(10);
   private @Nullable Duration clockLimit;
   private boolean lending = true;
+  private boolean clientOnly;
   TimeSource time = TimeSource.system();
   private boolean ownClock;
   int slots = 1024;
@@ -225,6 +226,20 @@ public final class CarillonBuilder {
    */
   public CarillonBuilder lending(boolean lending) {
     this.lending = lending;
+    return this;
+  }
+
+  /**
+   * Whether this node only schedules, asks and reads: it owns no jobs and runs no handlers. What
+   * changes something goes to one of the other nodes and is answered when it is durable there;
+   * where none is there it is refused. If that node dies meanwhile the caller hears that the
+   * outcome is unknown.
+   *
+   * @param clientOnly false by default; needs a store that several nodes share
+   * @return this
+   */
+  public CarillonBuilder clientOnly(boolean clientOnly) {
+    this.clientOnly = clientOnly;
     return this;
   }
 
@@ -597,6 +612,12 @@ public final class CarillonBuilder {
       incarnation = random.nextLong();
     }
     boolean shared = isShared(opened);
+    if (clientOnly && !shared) {
+      throw new IllegalArgumentException(
+          "clientOnly: true on a store of kind "
+              + opened.info().kind()
+              + " (expected: one that several nodes share)");
+    }
     NodeIdProvider ids =
         nodeIds != null ? nodeIds : shared ? NodeIdProvider.hostName() : NodeIdProvider.of("local");
     String nodeId = nodeId("nodeId", ids.nodeId());
@@ -636,7 +657,9 @@ public final class CarillonBuilder {
     Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
     Duration clocks = clockLimit == null && !ownClock ? Membership.CLOCK_LIMIT : clockLimit;
-    return new Membership(timeout.dividedBy(BEATS), timeout, forget, returns, clocks, lending);
+    Membership all =
+        new Membership(timeout.dividedBy(BEATS), timeout, forget, returns, clocks, lending, false);
+    return clientOnly ? all.asClient() : all;
   }
 
   private static String nodeId(String what, String value) {

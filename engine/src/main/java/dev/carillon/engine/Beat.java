@@ -69,6 +69,9 @@ final class Beat {
     this.settings = settings;
     this.host = host;
     this.writer = env.random() | 1; // its changes must not wait for those of the node
+    if (settings.client()) {
+      traits.add(Member.Trait.CLIENT);
+    }
   }
 
   static String key(long incarnation) {

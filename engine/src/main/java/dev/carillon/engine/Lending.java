@@ -254,19 +254,7 @@ final class Lending {
           host.lasted(attempt);
         }
       }
-      case Message.Lend lend -> {
-        return false;
-      }
-      case Message.Recall recall -> {
-        return false;
-      }
-      case Message.Saved saved -> {
-        return false;
-      }
-      case Message.Revoked revoked -> {
-        return false;
-      }
-      case Message.Go go -> {
+      default -> {
         return false;
       }
     }

@@ -85,6 +85,9 @@ final class Mail {
 
     boolean isDead(long incarnation);
 
+    /** Has another node send it, where this one owns nothing; false where it does itself. */
+    boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer);
+
     /** Does what the letter asks; unavailable means that nothing was done. */
     void serve(Letter letter, Consumer<Outcome<byte[]>> answer);
   }
@@ -163,6 +166,9 @@ final class Mail {
    *     done
    */
   void send(Letter letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
+    if (host.forwards(letter, answer)) {
+      return;
+    }
     byte[] value = value(ASKED, LetterFormat.encode(letter));
     if (sent.size() >= MOST_SENT || value.length > MOST_BYTES) {
       answer.accept(

@@ -524,6 +524,12 @@ final class Members implements Directory, ControlVersion.Host {
         && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
   }
 
+  /** Whether one is there that has others do what it is asked for. */
+  boolean hasClients() {
+    return peers.values().stream()
+        .anyMatch(peer -> peer.isThere() && peer.member.traits().contains(Member.Trait.CLIENT));
+  }
+
   /** Whether anybody else is there. */
   boolean hasPeers() {
     return peers.values().stream().anyMatch(Peer::isThere);
@@ -553,6 +559,9 @@ final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isFree(Head head) {
+    if (settings.client()) {
+      return false; // not to be had by this node
+    }
     return head.released()
         || head.owner() == options.incarnation()
         || (hasReadOfLate() && isDead(head.owner()));

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *     null for one whose clock has nothing to do with the store's
  * @param lends whether due attempts go to other nodes where this one has no slot or no handler, and
  *     those of others come here
+ * @param client whether this node owns nothing and has others do what it is asked for
  */
 public record Membership(
     Duration beat,
@@ -22,7 +23,8 @@ public record Membership(
     Duration forget,
     boolean returns,
     @Nullable Duration clockLimit,
-    boolean lends) {
+    boolean lends,
+    boolean client) {
 
   /** How far clocks may be apart unless somebody says otherwise. */
   public static final Duration CLOCK_LIMIT = Duration.ofSeconds(30);
@@ -52,12 +54,17 @@ public record Membership(
 
   /** With the usual limit of clocks. */
   public Membership(Duration beat, Duration timeout, Duration forget, boolean returns) {
-    this(beat, timeout, forget, returns, CLOCK_LIMIT, true);
+    this(beat, timeout, forget, returns, CLOCK_LIMIT, true, false);
+  }
+
+  /** The same for a node that owns nothing. */
+  public Membership asClient() {
+    return new Membership(beat, timeout, forget, returns, clockLimit, false, true);
   }
 
   /** The same, where each runs its own attempts. */
   public Membership withoutLending() {
-    return new Membership(beat, timeout, forget, returns, clockLimit, false);
+    return new Membership(beat, timeout, forget, returns, clockLimit, false, client);
   }
 
   /** The defaults. */

@@ -5,7 +5,7 @@ import dev.carillon.store.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lenders and borrowers of attempts say to each other.
+ * What lenders and borrowers of attempts say to each other, and clients and members.
  *
  * <pre>
  * version  byte  1
@@ -74,6 +74,14 @@ sealed interface Message {
   /** The borrower's: it has run for so long that it does not kill its node. */
   record Lasted(long nonce) implements Message {}
 
+  /** A client's: do this for me. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Errand(long number, byte[] asked) implements Message {}
+
+  /** What came of it. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record ErrandDone(long number, byte[] answer) implements Message {}
+
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
@@ -102,6 +110,8 @@ sealed interface Message {
       case Ready(long nonce) -> out.u8(9).i64(nonce);
       case Go(long nonce) -> out.u8(10).i64(nonce);
       case Lasted(long nonce) -> out.u8(11).i64(nonce);
+      case Errand(long number, byte[] asked) -> out.u8(12).varint(number).bytes(asked);
+      case ErrandDone(long number, byte[] answer) -> out.u8(13).varint(number).bytes(answer);
     }
     return out.toBytes();
   }
@@ -127,7 +137,9 @@ sealed interface Message {
       case 9 -> new Ready(in.i64());
       case 10 -> new Go(in.i64());
       case 11 -> new Lasted(in.i64());
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 11)");
+      case 12 -> new Errand(in.varint(), in.bytes());
+      case 13 -> new ErrandDone(in.varint(), in.bytes());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 13)");
     };
   }
 

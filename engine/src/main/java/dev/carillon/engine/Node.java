@@ -93,6 +93,7 @@ public final class Node {
   private final Permits permits;
   private final Lending lending;
   private final Borrowing borrowing;
+  private final Errands errands;
   private final Intake intake;
   private final Completions completions;
 
@@ -157,6 +158,7 @@ public final class Node {
     this.borrowing =
         new Borrowing(env, options, timers, wire, dispatcher, permits, new BorrowingHost());
     dispatcher.lender(lending::borrowerFor);
+    this.errands = new Errands(wire, new ErrandHost());
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, mail, this::met);
@@ -189,9 +191,7 @@ public final class Node {
     } else {
       members.start();
       mail.start();
-      if (lends()) {
-        wire.start();
-      }
+      wire.start();
       sweep();
     }
     lookAgain();
@@ -280,8 +280,8 @@ public final class Node {
       borrowing.turn();
       lending.turn();
       handlerLists.turn();
-      wire.turn();
     }
+    wire.turn();
     records.turn();
     bodies.turn();
     committer.turn();
@@ -482,17 +482,31 @@ public final class Node {
 
   /** Adds a job. */
   public void add(AddRequest request) {
-    adds.add(request);
+    if (isClient()) {
+      errands.add(List.of(request), false);
+    } else {
+      adds.add(request);
+    }
+  }
+
+  /** Whether this node owns nothing and has others do what it is asked for. */
+  private boolean isClient() {
+    Membership membership = options.membership();
+    return membership != null && membership.client();
   }
 
   /** Adds all of them or none. */
   public void addAll(List<AddRequest> requests) {
-    adds.addAll(requests);
+    if (isClient()) {
+      errands.add(requests, true);
+    } else {
+      adds.addAll(requests);
+    }
   }
 
   /** Users' transactions may have written jobs: takes what is there. */
   public void lookInInbox() {
-    if (env.hasTransactions()) {
+    if (env.hasTransactions() && !isClient()) {
       intake.look();
     }
   }
@@ -508,7 +522,13 @@ public final class Node {
 
   /** The caller of {@code request} no longer waits: it is told what became of it. */
   public void abandon(AddRequest request, String waited) {
-    adds.abandon(request, waited);
+    if (isClient()) {
+      request.refused(
+          new dev.carillon.api.OutcomeUnknownException(
+              "no answer from another node after " + waited + "; the job may be scheduled"));
+    } else {
+      adds.abandon(request, waited);
+    }
   }
 
   /**
@@ -858,6 +878,7 @@ public final class Node {
   public boolean quiet() {
     return attempts.running() == 0
         && borrowing.size() == 0
+        && errands.underWay() == 0
         && wire.idle()
         && committer.idle()
         && records.idle()
@@ -1434,6 +1455,9 @@ public final class Node {
 
     @Override
     public void looked(List<Member> others) {
+      if (isClient()) {
+        errands.saw(others);
+      }
       if (lends()) {
         handlerLists.saw(others);
         lending.saw(others);
@@ -1505,12 +1529,13 @@ public final class Node {
   private final class WireHost implements Wire.Host {
     @Override
     public boolean hasPeers() {
-      return members != null && members.hasPeers();
+      boolean speaks = lends() || isClient();
+      return members != null && (speaks ? members.hasPeers() : members.hasClients());
     }
 
     @Override
     public boolean expectsMessages() {
-      return lending.out() > 0 || borrowing.size() > 0;
+      return lending.out() > 0 || borrowing.size() > 0 || errands.underWay() > 0;
     }
 
     @Override
@@ -1520,10 +1545,34 @@ public final class Node {
 
     @Override
     public void heard(long from, byte[] message) {
-      Message said = Message.decode(message);
-      if (!lending.heard(from, said)) {
-        borrowing.heard(from, said);
+      switch (Message.decode(message)) {
+        case Message.Errand(long number, byte[] asked) -> errands.run(from, number, asked);
+        case Message.ErrandDone(long number, byte[] answer) -> errands.done(from, number, answer);
+        case Message said -> {
+          if (!lending.heard(from, said)) {
+            borrowing.heard(from, said);
+          }
+        }
       }
+    }
+  }
+
+  private final class ErrandHost implements Errands.Host {
+    private final MailHost served = new MailHost();
+
+    @Override
+    public void add(AddRequest request) {
+      adds.add(request);
+    }
+
+    @Override
+    public void addAll(List<AddRequest> requests) {
+      adds.addAll(requests);
+    }
+
+    @Override
+    public void ask(Letter letter, Consumer<Outcome<byte[]>> answer) {
+      served.serve(letter, answer);
     }
   }
 
@@ -1661,6 +1710,14 @@ public final class Node {
     @Override
     public boolean isDead(long incarnation) {
       return members != null && members.isDead(incarnation);
+    }
+
+    @Override
+    public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
+      if (isClient()) {
+        errands.ask(letter, answer);
+      }
+      return isClient();
     }
 
     @Override

@@ -27,7 +27,8 @@ class ExchangeTest {
           Duration.ofMinutes(10),
           true,
           null,
-          true);
+          true,
+          false);
 
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);

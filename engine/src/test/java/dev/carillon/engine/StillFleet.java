@@ -34,8 +34,18 @@ final class StillFleet {
     return node(NodeOptions.of(id, 1).slots(), id, true);
   }
 
+  /** One that owns nothing. */
+  StillWorld client(String id) {
+    Membership membership = Membership.standard().asClient();
+    return open(options(id, 1).among(membership), false);
+  }
+
   StillWorld node(int slots, String id, boolean handles) {
-    StillWorld world = new StillWorld(options(id, slots), store, handles);
+    return open(options(id, slots), handles);
+  }
+
+  private StillWorld open(NodeOptions options, boolean handles) {
+    StillWorld world = new StillWorld(options, store, handles);
     world.pass(passed);
     world.settle();
     running.add(world);

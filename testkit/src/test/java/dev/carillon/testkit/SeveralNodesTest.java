@@ -1,6 +1,7 @@
 package dev.carillon.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.carillon.Carillon;
@@ -158,6 +159,32 @@ class SeveralNodesTest {
                       .hasSize(2)
                       .allSatisfy(member -> assertThat(member.clockOffset()).isNotNull()));
       assertThat(a.health().detail()).isEqualTo("ok");
+    }
+  }
+
+  @Test
+  void clientSchedulesThroughAMemberAndRunsNothing() {
+    try (Carillon member = node("member");
+        Carillon client =
+            Carillon.builder()
+                .store(shared())
+                .nodeId("client")
+                .memberTimeout(TIMEOUT)
+                .clientOnly(true)
+                .daemon(true)
+                .open()) {
+      Awaitility.await().until(() -> client.members().size() == 2);
+      JobHandle<Void> job = client.schedule(NOTE.job("hello"));
+      Awaitility.await().until(() -> ran.contains("hello on member"));
+      Awaitility.await()
+          .until(() -> client.get(job.id()).orElseThrow().state() == JobState.SUCCEEDED);
+      JobHandle<Void> later = client.schedule(NOTE.job("later").in(Duration.ofHours(1)));
+      assertThat(client.cancel(later.id())).isEqualTo(new CancelResult.Cancelled());
+      assertThat(client.stats().shards()).isZero();
+      assertThat(member.stats().addedTotal()).isEqualTo(2);
+      assertThatThrownBy(() -> client.handle(NOTE, (text, attempt) -> {}))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("clientOnly");
     }
   }
 }
