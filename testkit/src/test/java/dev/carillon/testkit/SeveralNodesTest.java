@@ -179,7 +179,7 @@ class SeveralNodesTest {
       Awaitility.await()
           .until(() -> client.get(job.id()).orElseThrow().state() == JobState.SUCCEEDED);
       JobHandle<Void> later = client.schedule(NOTE.job("later").in(Duration.ofHours(1)));
-      assertThat(client.cancel(later.id())).isEqualTo(new CancelResult.Cancelled());
+      assertThat(client.cancel(later.id(), "enough")).isEqualTo(new CancelResult.Cancelled());
       assertThat(client.stats().shards()).isZero();
       assertThat(member.stats().addedTotal()).isEqualTo(2);
       assertThatThrownBy(() -> client.handle(NOTE, (text, attempt) -> {}))
