@@ -74,6 +74,7 @@ class PostgresFaultTest {
     final ShardId shard;
     final List<Long> ledger = new ArrayList<>();
     final AtomicInteger unknown = new AtomicInteger();
+    final AtomicInteger acknowledged = new AtomicInteger();
 
     Owner(PostgresStore store, ShardId shard) {
       this.store = store;
@@ -82,11 +83,12 @@ class PostgresFaultTest {
     }
 
     int appendUntil(AtomicBoolean stop) {
-      int acknowledged = 0;
       for (int i = 0; i < MAX_TRIES && !stop.get(); i++) {
-        acknowledged += appendOnce(i + 1) ? 1 : 0;
+        if (appendOnce(i + 1)) {
+          acknowledged.incrementAndGet();
+        }
       }
-      return acknowledged;
+      return acknowledged.get();
     }
 
     /** Answers whether it was acknowledged at once. */
@@ -224,7 +226,8 @@ class PostgresFaultTest {
                 server.run(
                     "select pg_terminate_backend(pid) from pg_stat_activity"
                         + " where application_name = 'carillon' and state = 'active' limit 2");
-                return owners.stream().mapToInt(owner -> owner.unknown.get()).sum() >= CUT_OFF;
+                return owners.stream().allMatch(owner -> owner.acknowledged.get() > 0)
+                    && owners.stream().mapToInt(owner -> owner.unknown.get()).sum() >= CUT_OFF;
               });
       stop.set(true);
       for (Future<Integer> future : running) {
