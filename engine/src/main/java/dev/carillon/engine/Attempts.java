@@ -277,14 +277,25 @@ final class Attempts implements Dispatcher.Starter {
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
                 job.busy--;
                 then.run();
+                comeBack(attempt);
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
                 job.busy--;
                 not.run();
+                comeBack(attempt);
               }
             }));
+  }
+
+  /** Its job has gone on while the marker was on its way, and was passed over for that. */
+  private void comeBack(Attempt attempt) {
+    ShardJob job = attempt.job();
+    boolean passedOver = job.attempt != attempt && job.isIdle(ShardJob.Phase.READY);
+    if (attempt.lentTo != 0 && attempt.over && passedOver) {
+      host.moved(job);
+    }
   }
 
   /** The loop's last look at everything; the handler's thread looks at the clock once more. */
@@ -406,6 +417,10 @@ final class Attempts implements Dispatcher.Starter {
     }
     ShardJob job = attempt.job();
     job.mark(false);
+    if (attempt.lentTo != 0) {
+      attempt.marked = false; // whatever its borrower dies of, this is not it
+      attempt.lentAlone = false;
+    }
     Body.Clear clear = new Body.Clear(env.wallMicros(), 0);
     committer.add(
         shardOf(job),

@@ -5,9 +5,11 @@ import dev.carillon.api.JobError;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,12 @@ final class Borrowing {
   /** A lender that gives nothing for so long has to begin anew. */
   private static final long FORGET_LENDER_NANOS = 1_000_000_000;
 
+  /** How soon it is looked again whether a handler has written that it completes its attempt. */
+  private static final long COMPLETING_NANOS = 10_000_000;
+
+  /** So often a lender hears how much it may have, though that is as before. */
+  private static final long SAY_AGAIN_NANOS = 1_000_000_000;
+
   /** How long what follows a timeout may be thought about; then the policy says. */
   private static final long JUDGED_WITHIN_NANOS = 10_000_000_000L;
 
@@ -53,6 +61,10 @@ final class Borrowing {
   private final Host host;
   private final Map<Long, Borrowed> all = new LinkedHashMap<>();
   private final List<Borrowed> waiting = new ArrayList<>();
+
+  /** Whose handlers have returned and whose lenders are about to be told. */
+  private final Set<Long> telling = new HashSet<>();
+
   private final Map<Long, Lender> lenders = new HashMap<>();
   private Timers.@Nullable Timer look;
   private @Nullable Borrowed alone;
@@ -81,6 +93,7 @@ final class Borrowing {
     final long lender;
     final Loan loan;
     final JobSpec spec;
+    final FailurePolicy given;
     final long sinceNanos;
     final List<Timers.Timer> timers = new ArrayList<>(0);
     @Nullable Attempt attempt;
@@ -92,7 +105,12 @@ final class Borrowing {
     @Nullable Consumer<Outcome<Boolean>> saving;
     byte[] policy;
 
-    /** Its lender was told what became of it, or is gone. */
+    /** It is asked what follows its timeout: what its handler says meanwhile comes after that. */
+    boolean judging;
+
+    @Nullable Runnable afterJudgement;
+
+    /** Its lender was told what became of it. */
     boolean told;
 
     boolean lenderGone;
@@ -101,6 +119,7 @@ final class Borrowing {
       this.lender = lender;
       this.loan = loan;
       this.spec = JobSpec.decodeHead(loan.body());
+      this.given = PolicyFormat.decode(loan.policy());
       this.sinceNanos = sinceNanos;
       this.policy = loan.policy();
     }
@@ -148,7 +167,8 @@ final class Borrowing {
   boolean heard(long from, Message message) {
     switch (message) {
       case Message.Lend(Loan loan) -> take(from, loan);
-      case Message.Recall(long nonce, boolean now) -> recall(from, nonce, now);
+      case Message.Recall(long nonce, Message.Recall.Why why) -> recall(from, nonce, why);
+      case Message.Check(List<Long> nonces) -> nonces.forEach(nonce -> check(from, nonce));
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
       case Message.Revoked revoked -> permits.renew();
       case Message.Go(long nonce) -> go(from, nonce);
@@ -160,9 +180,17 @@ final class Borrowing {
   }
 
   private void take(long from, Loan loan) {
-    Borrowed one = new Borrowed(from, loan, now());
+    Borrowed one;
+    try {
+      one = new Borrowed(from, loan, now());
+    } catch (UnknownFormatException | DamagedException e) {
+      AttemptOutcome strange = new AttemptOutcome.Undecodable(JobError.of(e));
+      wire.send(
+          from, Message.encode(new Message.Done(loan.nonce(), 0, false, loan.policy(), strange)));
+      return;
+    }
     all.put(loan.nonce(), one);
-    if (stopping || !host.mayStart()) {
+    if (stopping || !host.mayStart() || isPaused(one)) {
       giveBack(one);
       return;
     }
@@ -170,20 +198,30 @@ final class Borrowing {
     lenders.computeIfAbsent(from, f -> new Lender()).gaveNanos = now();
   }
 
-  private void recall(long from, long nonce, boolean now) {
+  private void recall(long from, long nonce, Message.Recall.Why why) {
     Borrowed one = all.get(nonce);
     if (one == null || one.lender != from) {
+      check(from, nonce);
       return;
     }
     Attempt attempt = one.attempt;
     if (attempt == null) {
       waiting.remove(one);
       giveBack(one);
-    } else if (!now) {
-      attempt.requestStop(Attempt.StopCause.PAUSE);
-    } else {
-      attempt.requestStop(Attempt.StopCause.CANCEL);
-      env.runner().interrupt(attempt);
+      return;
+    }
+    switch (why) {
+      case PAUSE -> attempt.requestStop(Attempt.StopCause.PAUSE);
+      case CANCEL -> stop(one, Attempt.StopCause.CANCEL);
+      case BACK -> stop(one, Attempt.StopCause.FENCED);
+    }
+  }
+
+  /** Says of one that is not here that it is not: what was said of it before may be lost. */
+  private void check(long from, long nonce) {
+    if (!all.containsKey(nonce) && !telling.contains(nonce)) {
+      AttemptOutcome none = new AttemptOutcome.Interrupted();
+      wire.send(from, Message.encode(new Message.Done(nonce, 0, false, new byte[0], none)));
     }
   }
 
@@ -222,7 +260,7 @@ final class Borrowing {
       HandlerSlot handler = dispatcher.handler(one.spec.type());
       long most = one.loan.alone() ? LONGEST_WAIT_ALONE_NANOS : LONGEST_WAIT_NANOS;
       boolean late = isPastDeadline(one) || now - one.sinceNanos > most;
-      if (!handler.registered || late) {
+      if (!handler.registered || late || isPaused(one)) {
         giveBack(one);
       } else if (mayStart(one, handler)) {
         start(one, handler);
@@ -263,6 +301,11 @@ final class Borrowing {
     }
   }
 
+  /** Operators have paused its queue or namespace, which every node acts on. */
+  private boolean isPaused(Borrowed one) {
+    return dispatcher.lane(one.spec.namespace(), one.spec.queue()).paused() != null;
+  }
+
   /** Its owner says so and ends it. */
   private boolean isPastDeadline(Borrowed one) {
     long deadline = one.spec.deadlineMicros();
@@ -288,7 +331,7 @@ final class Borrowing {
       return;
     }
     one.ready = false;
-    if (!host.mayStart() || !host.isHeard(from) || stopping) {
+    if (!host.mayStart() || !host.isHeard(from) || stopping || isPaused(one)) {
       giveBack(one);
       return;
     }
@@ -305,7 +348,7 @@ final class Borrowing {
   }
 
   private void call(Borrowed one, HandlerSlot handler) {
-    FailurePolicy policy = PolicyFormat.decode(one.loan.policy());
+    FailurePolicy policy = one.given;
     if (!one.loan.ownPolicy() && handler.policy != null) {
       policy = handler.policy;
       one.policy = PolicyFormat.encode(policy);
@@ -330,6 +373,8 @@ final class Borrowing {
     for (Borrowed one : all.values()) {
       if (one.attempt != null) {
         wait = Math.max(wait, one.attempt.startedNanos + nanos - now());
+      } else if (one.ready) {
+        wait = Math.max(wait, nanos); // its marker is on its way
       }
     }
     return wait;
@@ -355,6 +400,7 @@ final class Borrowing {
       return;
     }
     attempt.over = true;
+    one.judging = true;
     attempt.requestStop(Attempt.StopCause.TIMEOUT);
     boolean[] judged = new boolean[1];
     Consumer<AttemptOutcome.Verdict> judge =
@@ -385,11 +431,28 @@ final class Borrowing {
 
   private void outOfTime(Borrowed one, Attempt attempt, AttemptOutcome.@Nullable Verdict verdict) {
     boolean completes = attempt.closeCompletion();
-    if (!one.lenderGone && !one.told) {
-      Message late =
-          new Message.OutOfTime(
-              one.loan.nonce(), attempt.startedMicros(), completes, one.policy, verdict);
-      wire.send(one.lender, Message.encode(late));
+    whenNotCompleting(
+        attempt,
+        () -> {
+          Message late =
+              new Message.OutOfTime(
+                  one.loan.nonce(), attempt.startedMicros(), completes, one.policy, verdict);
+          wire.send(one.lender, Message.encode(late));
+          one.judging = false;
+          Runnable after = one.afterJudgement;
+          if (after != null) {
+            one.afterJudgement = null;
+            after.run();
+          }
+        });
+  }
+
+  /** Nothing is said of an attempt while its handler writes that it completes it. */
+  private void whenNotCompleting(Attempt attempt, Runnable then) {
+    if (attempt.isCompleting()) {
+      timers.at(now() + COMPLETING_NANOS, () -> whenNotCompleting(attempt, then));
+    } else {
+      then.run();
     }
   }
 
@@ -401,12 +464,20 @@ final class Borrowing {
     }
     leave(one);
     boolean completes = attempt.closeCompletion();
-    AttemptOutcome said =
-        outcome instanceof AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict)
-            ? new AttemptOutcome.Failed(error.on(options.nodeId()), verdict)
-            : outcome;
     boolean none = attempt.isFenced() && outcome instanceof AttemptOutcome.Failed;
-    tell(one, attempt.startedMicros(), completes, none ? new AttemptOutcome.Interrupted() : said);
+    AttemptOutcome said = none ? new AttemptOutcome.Interrupted() : outcome;
+    if (said instanceof AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict)) {
+      said = new AttemptOutcome.Failed(error.on(options.nodeId()), verdict);
+    }
+    AttemptOutcome last = said;
+    telling.add(attempt.nonce());
+    Runnable tell =
+        () -> whenNotCompleting(attempt, () -> tell(one, attempt.startedMicros(), completes, last));
+    if (one.judging) {
+      one.afterJudgement = tell;
+    } else {
+      tell.run();
+    }
   }
 
   /** It gives its slot back, if it has one. */
@@ -428,11 +499,10 @@ final class Borrowing {
 
   private void tell(Borrowed one, long startedMicros, boolean completes, AttemptOutcome outcome) {
     one.told = true;
-    if (!one.lenderGone) {
-      Message done =
-          new Message.Done(one.loan.nonce(), startedMicros, completes, one.policy, outcome);
-      wire.send(one.lender, Message.encode(done));
-    }
+    telling.remove(one.loan.nonce());
+    Message done =
+        new Message.Done(one.loan.nonce(), startedMicros, completes, one.policy, outcome);
+    wire.send(one.lender, Message.encode(done)); // one that seemed dead may be back
   }
 
   /** A handler's resume position; its owner keeps it. */
@@ -461,6 +531,8 @@ final class Borrowing {
           } else if (more && unchanged >= GROW_NANOS && lender.window < MOST_WINDOW) {
             int slots = dispatcher.node().limit();
             change(id, lender, Math.min(MOST_WINDOW, Math.max(2 * lender.window, slots)));
+          } else if (unchanged >= SAY_AGAIN_NANOS && lender.window > 0) {
+            change(id, lender, lender.window);
           }
         });
   }
@@ -507,6 +579,7 @@ final class Borrowing {
   /** Nothing starts any more; what runs is asked to save and return. */
   void beginStop() {
     stopping = true;
+    lenders.forEach((id, lender) -> change(id, lender, 0));
     for (Borrowed one : List.copyOf(all.values())) {
       Attempt attempt = one.attempt;
       if (attempt == null) {

@@ -28,9 +28,6 @@ final class Dispatcher {
   /** So many jobs that cannot be lent are passed over for those that can. */
   private static final int MOST_PASSED_OVER = 64;
 
-  /** So many jobs without a handler here are looked at at once when others have room. */
-  private static final int MOST_OFFERED = 256;
-
   private final Map<String, HandlerSlot> handlers = new HashMap<>();
   private final Map<LaneKey, Lane> lanes = new HashMap<>();
   private final Map<String, Gate> namespaces = new HashMap<>();
@@ -48,6 +45,13 @@ final class Dispatcher {
   private final List<PassedOver> passedOver = new ArrayList<>();
 
   private Lender lender = type -> 0;
+
+  /** How many more this node can do without, while it lends. */
+  private long spare;
+
+  /** Attempts that this node has started itself. */
+  private long starts;
+
   private @Nullable ShardJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
@@ -353,6 +357,11 @@ final class Dispatcher {
     offerLimited(handler);
   }
 
+  /** How many attempts this node has started itself. */
+  long starts() {
+    return starts;
+  }
+
   /** Whether jobs wait for a slot of the node. */
   boolean isFull() {
     return open && !stopped && !exclusive && ready > 0 && !node.hasRoom();
@@ -360,11 +369,11 @@ final class Dispatcher {
 
   /**
    * Lends jobs that wait for a slot, in turn of the lanes, but for as many as this node will soon
-   * get round to.
+   * get round to; those that it has no handler for anyway.
    */
-  void lendWaiting(int most) {
-    long spare = ready - 2L * node.limit();
-    for (int lent = 0; lent < Math.min(most, spare) && passedOver.size() < MOST_PASSED_OVER; ) {
+  void lendWaiting(int most, long reserve) {
+    spare = ready - reserve;
+    for (int lent = 0; lent < most; ) {
       ShardJob job = next(this::mayLend);
       if (job == null) {
         break;
@@ -373,6 +382,7 @@ final class Dispatcher {
       if (borrower != 0) {
         lendOut(job, borrower);
         lent++;
+        spare--;
       }
     }
     ring.addAll(crowded);
@@ -392,7 +402,7 @@ final class Dispatcher {
       return mayRun(job, lane);
     }
     Concurrency concurrency = job.concurrency();
-    if (!isLendable(job) || lender.borrowerFor(job.type) == 0) {
+    if (spare <= 0 || !isLendable(job) || lender.borrowerFor(job.type) == 0) {
       passedOver.add(new PassedOver(job, lane.wasLateTurn()));
       return false;
     }
@@ -413,14 +423,20 @@ final class Dispatcher {
   }
 
   /** Jobs without a handler here, as many as others have room for, go on. */
-  List<ShardJob> offerBlocked() {
+  List<ShardJob> offerBlocked(int most) {
     List<ShardJob> offered = new ArrayList<>();
     for (HandlerSlot handler : handlers.values()) {
       if (!handler.registered && handler.hasBlocked() && lender.borrowerFor(handler.type) != 0) {
-        offered.addAll(handler.takeBlocked(MOST_OFFERED));
+        offered.addAll(handler.takeBlocked(most));
       }
     }
     return offered;
+  }
+
+  /** Jobs of that type that could not be decoded elsewhere are tried again. */
+  List<ShardJob> offerUndecodable(String type) {
+    HandlerSlot handler = handlers.get(type);
+    return handler == null || handler.registered ? List.of() : handler.takeUndecodable();
   }
 
   private interface Admission {
@@ -430,6 +446,9 @@ final class Dispatcher {
   /** The next job that may start now, in turn of the lanes. */
   private @Nullable ShardJob next(Admission admission) {
     while (true) {
+      if (passedOver.size() >= MOST_PASSED_OVER) {
+        return null;
+      }
       Lane lane = ring.poll();
       if (lane == null) {
         return null;
@@ -496,6 +515,7 @@ final class Dispatcher {
   }
 
   private void enterAndStart(ShardJob job, boolean alone) {
+    starts++;
     Lane lane = laneOf(job);
     node.enter();
     lane.namespaceGate.enter();

@@ -28,6 +28,11 @@ final class Gate {
     return running == 0 && limit == OPEN && paused == null && bucket == null && share == null;
   }
 
+  /** Whether only so many may go through at once. */
+  boolean isLimited() {
+    return limit != OPEN || share != null;
+  }
+
   boolean hasRoom() {
     return hasRoom(Long.MAX_VALUE);
   }

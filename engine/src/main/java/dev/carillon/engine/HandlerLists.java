@@ -44,7 +44,8 @@ final class HandlerLists {
     /** Another node's list has become known. */
     void learnt(Set<String> types);
 
-    boolean isDead(long incarnation);
+    /** Whether nobody expects that incarnation back. */
+    boolean isForgotten(long incarnation);
   }
 
   private static final class Known {
@@ -181,7 +182,7 @@ final class HandlerLists {
     return types;
   }
 
-  /** Deletes the lists of those who are dead; one that comes back writes its own again. */
+  /** Deletes the lists of those who do not come back. */
   void sweep() {
     env.submit(
         NodeEnvironment.Channel.RECORDS,
@@ -196,7 +197,7 @@ final class HandlerLists {
   private void deleteIfDead(Stored record) {
     int end = record.key().indexOf('.');
     long of = Long.parseUnsignedLong(record.key(), PREFIX.length(), end, 16);
-    if (host.isDead(of)) {
+    if (host.isForgotten(of)) {
       var unused = records.change(record.key(), record.version(), null, inEffect -> {});
     }
   }

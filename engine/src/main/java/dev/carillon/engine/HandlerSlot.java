@@ -22,7 +22,7 @@ final class HandlerSlot {
   private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */
-  private final List<ShardJob> blocked = new ArrayList<>();
+  private final ArrayDeque<ShardJob> blocked = new ArrayDeque<>();
 
   /** Due jobs that wait for the gate, by their lanes, and whose turn it is. */
   private final Map<Lane, ReadyLine> limited = new HashMap<>();
@@ -102,16 +102,28 @@ final class HandlerSlot {
   /** Some of the jobs that wait for a handler, which wait no longer; the first to wait go first. */
   List<ShardJob> takeBlocked(int most) {
     List<ShardJob> taken = new ArrayList<>();
-    List<ShardJob> left = new ArrayList<>();
-    for (ShardJob job : blocked) {
-      if (job.phase == ShardJob.Phase.NO_HANDLER && taken.size() < most) {
+    ArrayDeque<ShardJob> passed = new ArrayDeque<>();
+    while (taken.size() < most && !blocked.isEmpty()) {
+      ShardJob job = blocked.remove();
+      if (job.phase == ShardJob.Phase.NO_HANDLER) {
         taken.add(job);
       } else if (isBlocked(job)) {
-        left.add(job);
+        passed.push(job);
       }
     }
-    blocked.clear();
-    blocked.addAll(left);
+    passed.forEach(blocked::push);
+    return taken;
+  }
+
+  /** The jobs that could not be decoded, which are tried again. */
+  List<ShardJob> takeUndecodable() {
+    List<ShardJob> taken = new ArrayList<>();
+    for (ShardJob job : blocked) {
+      if (job.phase == ShardJob.Phase.UNDECODABLE) {
+        taken.add(job);
+      }
+    }
+    blocked.removeAll(taken);
     return taken;
   }
 

@@ -39,6 +39,15 @@ final class Lending {
   /** How often it lends such. */
   private static final long PASS_NANOS = 10_000_000;
 
+  /** How often it is looked how many attempts this node starts itself. */
+  private static final long SAMPLE_NANOS = 1_000_000_000;
+
+  /** What this node starts itself within that time is not lent. */
+  private static final long KEPT_NANOS = 250_000_000;
+
+  /** After so long a borrower is asked whether it still has an attempt. */
+  private static final long CHECK_NANOS = 10_000_000_000L;
+
   /** What one node lends to another before it has said how much it would have. */
   private static final int MOST_AT_FIRST = 256;
 
@@ -58,6 +67,10 @@ final class Lending {
   private long fullSinceNanos;
   private boolean full;
   private long nextPassNanos;
+  private long sampledNanos;
+  private long sampledStarts;
+  private long startsASecond;
+  private Timers.@Nullable Timer check;
   private long lentTotal;
 
   /** The node, as far as lending needs it. */
@@ -65,8 +78,11 @@ final class Lending {
     /** The node has no slot, and jobs wait for one. */
     boolean isFull();
 
-    /** Lends what waits, as much as others have room for. */
-    void lendWaiting();
+    /** How many attempts this node has started itself. */
+    long starts();
+
+    /** Lends what waits, as much as others have room for, but for so many. */
+    void lendWaiting(long reserve);
 
     /** Others have room for jobs of types that this node has no handler for. */
     void offerBlocked();
@@ -94,6 +110,9 @@ final class Lending {
     /** No transaction of that node completes anything any more; {@code then} runs when it is so. */
     void revoke(long borrower, Runnable then);
 
+    /** Whether that node stopped in order: nothing that it ran has killed it. */
+    boolean stoppedInOrder(long incarnation);
+
     /** Whether nothing can run any more of what that node ran. */
     boolean isOver(long incarnation);
   }
@@ -101,6 +120,11 @@ final class Lending {
   private static final class Borrower {
     final long incarnation;
     int free;
+
+    /** How many it has got since it said that. */
+    int sinceFree;
+
+    boolean takes;
     int window;
     long windowNanos;
     int out;
@@ -112,8 +136,8 @@ final class Lending {
 
     int room(long nowNanos) {
       boolean told = nowNanos - windowNanos < WINDOW_NANOS && windowNanos != 0;
-      int most = told ? window : Math.min(free, MOST_AT_FIRST);
-      return lost ? 0 : Math.max(0, most - out);
+      int room = told ? window - out : Math.min(free, MOST_AT_FIRST) - sinceFree;
+      return lost || !takes ? 0 : Math.max(0, room);
     }
   }
 
@@ -148,7 +172,9 @@ final class Lending {
         borrowers.put(member.incarnation(), known);
       }
       if (known != null) {
-        known.free = member.takesShards() ? member.said().free() : 0;
+        known.takes = member.takesShards();
+        known.free = member.said().free();
+        known.sinceFree = 0;
       }
     }
     for (Borrower known : List.copyOf(borrowers.values())) {
@@ -195,13 +221,52 @@ final class Lending {
     if (!full) {
       full = true;
       fullSinceNanos = now;
+      sample(now);
       nextPassNanos = now + FULL_NANOS;
       timers.at(nextPassNanos, () -> {});
     }
     if (now - nextPassNanos >= 0 && now - fullSinceNanos >= FULL_NANOS && room() > 0) {
       nextPassNanos = now + PASS_NANOS;
       timers.at(nextPassNanos, () -> {});
-      host.lendWaiting();
+      measure(now);
+      host.lendWaiting(startsASecond * KEPT_NANOS / SAMPLE_NANOS);
+    }
+  }
+
+  /** How many attempts this node starts itself, of those that wait for a slot. */
+  private void measure(long now) {
+    long elapsed = now - sampledNanos;
+    if (elapsed >= FULL_NANOS) {
+      startsASecond = (host.starts() - sampledStarts) * SAMPLE_NANOS / elapsed;
+    }
+    if (elapsed >= SAMPLE_NANOS) {
+      sample(now);
+    }
+  }
+
+  private void sample(long now) {
+    sampledNanos = now;
+    sampledStarts = host.starts();
+  }
+
+  /** What is long out is asked for: a word that was lost must not keep a job for ever. */
+  private void checkLater() {
+    if (check == null || check.isOver()) {
+      check = timers.at(env.monotonicNanos() + CHECK_NANOS, this::check);
+    }
+  }
+
+  private void check() {
+    Map<Long, List<Long>> old = new HashMap<>();
+    long before = env.monotonicNanos() - CHECK_NANOS;
+    for (Attempt attempt : out.values()) {
+      if (attempt.startedNanos - before <= 0) {
+        old.computeIfAbsent(attempt.lentTo, b -> new ArrayList<>()).add(attempt.nonce());
+      }
+    }
+    old.forEach((to, nonces) -> wire.send(to, Message.encode(new Message.Check(nonces))));
+    if (!out.isEmpty()) {
+      checkLater();
     }
   }
 
@@ -215,7 +280,9 @@ final class Lending {
       return;
     }
     borrower.out++;
+    borrower.sinceFree++;
     out.put(attempt.nonce(), attempt);
+    checkLater();
     lentTotal++;
     env.metrics().count("attempts.lent", 1);
     wire.send(attempt.lentTo, Message.encode(new Message.Lend(attempt.loan())));
@@ -223,8 +290,13 @@ final class Lending {
 
   /** The attempt is asked to save and return, or to stop. */
   void recall(Attempt attempt, boolean now) {
+    Message.Recall.Why why = Message.Recall.Why.PAUSE;
+    if (now) {
+      boolean cancelled = attempt.stopCause == Attempt.StopCause.CANCEL;
+      why = cancelled ? Message.Recall.Why.CANCEL : Message.Recall.Why.BACK;
+    }
     if (out.containsKey(attempt.nonce())) {
-      wire.send(attempt.lentTo, Message.encode(new Message.Recall(attempt.nonce(), now)));
+      wire.send(attempt.lentTo, Message.encode(new Message.Recall(attempt.nonce(), why)));
     }
   }
 
@@ -236,6 +308,7 @@ final class Lending {
         if (borrower != null) {
           borrower.window = most;
           borrower.windowNanos = env.monotonicNanos();
+          host.offerBlocked();
         }
       }
       case Message.Done done -> done(from, done);
@@ -296,12 +369,16 @@ final class Lending {
     }
     back(attempt);
     ran(attempt, done.startedMicros(), done.completes(), done.policy());
+    if (done.startedMicros() == 0 && env.hasTransactions()) {
+      attempt.mayBeCompleted(); // where its end was told and the word lost
+    }
     AttemptOutcome outcome = done.outcome();
     if (outcome instanceof AttemptOutcome.Undecodable && host.hasHandler(attempt)) {
       attempt.job().mark(true); // this node's handler may be a newer one: it is not lent again
       outcome = new AttemptOutcome.Interrupted();
     }
     host.finished(attempt, outcome);
+    host.offerBlocked();
   }
 
   private void back(Attempt attempt) {
@@ -313,7 +390,12 @@ final class Lending {
   }
 
   private static void ran(Attempt attempt, long micros, boolean completes, byte[] policy) {
-    FailurePolicy by = PolicyFormat.decode(policy);
+    FailurePolicy by;
+    try {
+      by = PolicyFormat.decode(policy);
+    } catch (UnknownFormatException | DamagedException e) {
+      by = attempt.policy(); // a later version's, or in a time zone that is not known here
+    }
     attempt.ranElsewhere(micros, by);
     if (completes) {
       attempt.mayBeCompleted();
@@ -344,14 +426,17 @@ final class Lending {
     List<Attempt> back = new ArrayList<>();
     for (Attempt attempt : out.values()) {
       // What it holds of a limit is held until nothing can run any more there.
-      if (attempt.lentTo == borrower.incarnation && (over || attempt.key == null)) {
+      if (attempt.lentTo == borrower.incarnation && (over || !isLimited(attempt))) {
         back.add(attempt);
       }
     }
+    boolean died = !host.stoppedInOrder(borrower.incarnation);
     for (Attempt attempt : back) {
       back(attempt);
-      attempt.job().mark(true);
-      attempt.lost = true;
+      if (died) {
+        attempt.job().mark(true);
+        attempt.lost = true;
+      }
       if (env.hasTransactions()) {
         attempt.mayBeCompleted();
       }
@@ -363,6 +448,11 @@ final class Lending {
     } else {
       forget(borrower);
     }
+  }
+
+  private static boolean isLimited(Attempt attempt) {
+    Lane lane = attempt.lane();
+    return attempt.key != null || lane.namespaceGate.isLimited() || lane.queueGate.isLimited();
   }
 
   private void forget(Borrower borrower) {

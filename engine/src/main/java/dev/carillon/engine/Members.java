@@ -524,6 +524,20 @@ final class Members implements Directory, ControlVersion.Host {
         && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
   }
 
+  /** Whether nobody expects that incarnation back. */
+  boolean isForgotten(long incarnation) {
+    return incarnation != options.incarnation()
+        && peers.get(incarnation) == null
+        && hasReadOfLate()
+        && isDead(incarnation);
+  }
+
+  /** Whether it said itself that it stopped. */
+  boolean stoppedInOrder(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer == null || peer.member.isGone(); // or its record went with its last word
+  }
+
   /** Whether one is there that has others do what it is asked for. */
   boolean hasClients() {
     return peers.values().stream()

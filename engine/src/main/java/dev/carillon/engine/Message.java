@@ -2,6 +2,8 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobError;
 import dev.carillon.store.Outcome;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,12 +21,37 @@ sealed interface Message {
   /** The lender's: run this. */
   record Lend(Loan loan) implements Message {}
 
-  /**
-   * The lender's: this is not to go on.
-   *
-   * @param now whether its handler is interrupted; else it is asked to save and return
-   */
-  record Recall(long nonce, boolean now) implements Message {}
+  /** The lender's: this is not to go on. */
+  record Recall(long nonce, Why why) implements Message {
+
+    /** What is to become of it. */
+    enum Why {
+      /** It is asked to save and return. */
+      PAUSE(0),
+      /** Its job is cancelled. */
+      CANCEL(1),
+      /** Its owner cannot keep it: it is interrupted, and its failure is none. */
+      BACK(2);
+
+      private final int code;
+
+      Why(int code) {
+        this.code = code;
+      }
+
+      private static Why of(int code) {
+        return switch (code) {
+          case 0 -> PAUSE;
+          case 1 -> CANCEL;
+          case 2 -> BACK;
+          default -> throw new UnknownFormatException("recall: " + code + " (expected: 0 to 2)");
+        };
+      }
+    }
+  }
+
+  /** The lender's: of these it has not heard for long, and would like to if they are not there. */
+  record Check(List<Long> nonces) implements Message {}
 
   /** The borrower's: so many of yours I would have at once. */
   record Window(int most) implements Message {}
@@ -86,7 +113,11 @@ sealed interface Message {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
       case Lend(Loan loan) -> loan.write(out.u8(1));
-      case Recall(long nonce, boolean now) -> out.u8(2).i64(nonce).u8(now ? 1 : 0);
+      case Recall(long nonce, Recall.Why why) -> out.u8(2).i64(nonce).u8(why.code);
+      case Check(List<Long> nonces) -> {
+        out.u8(14).varint(nonces.size());
+        nonces.forEach(out::i64);
+      }
       case Window(int most) -> out.u8(3).varint(most);
       case Done done -> {
         out.u8(4).i64(done.nonce()).i64(done.startedMicros()).u8(done.completes() ? 1 : 0);
@@ -125,7 +156,7 @@ sealed interface Message {
     int kind = in.u8();
     return switch (kind) {
       case 1 -> new Lend(Loan.read(in));
-      case 2 -> new Recall(in.i64(), in.u8() == 1);
+      case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
       case 3 -> new Window((int) in.varint());
       case 4 -> new Done(in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
       case 5 ->
@@ -139,7 +170,14 @@ sealed interface Message {
       case 11 -> new Lasted(in.i64());
       case 12 -> new Errand(in.varint(), in.bytes());
       case 13 -> new ErrandDone(in.varint(), in.bytes());
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 13)");
+      case 14 -> {
+        List<Long> nonces = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+          nonces.add(in.i64());
+        }
+        yield new Check(nonces);
+      }
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 14)");
     };
   }
 

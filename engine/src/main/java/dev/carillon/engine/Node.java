@@ -220,6 +220,7 @@ public final class Node {
             shares.sweep();
             wire.sweep();
             handlerLists.sweep();
+            permits.sweep(incarnation -> members != null && members.isForgotten(incarnation));
             sweep();
           }
         });
@@ -941,7 +942,7 @@ public final class Node {
             mail.stop();
             wire.stop();
             permits.end();
-            if (attempts.running() == 0) {
+            if (running() == 0) {
               members.leave(done);
             } else {
               members.fallSilent(); // what still runs holds its limits until the timeout
@@ -1490,6 +1491,7 @@ public final class Node {
       joins++; // what was being proven is gone
       proven = false;
       shards.loseAll();
+      wire.exchanged();
       flow.reload(then);
     }
 
@@ -1539,8 +1541,8 @@ public final class Node {
     }
 
     @Override
-    public boolean isDead(long incarnation) {
-      return members != null && members.isDead(incarnation);
+    public boolean isForgotten(long incarnation) {
+      return members != null && members.isForgotten(incarnation);
     }
 
     @Override
@@ -1586,17 +1588,21 @@ public final class Node {
 
     @Override
     public void learnt(Set<String> types) {
+      types.forEach(type -> dispatcher.offerUndecodable(type).forEach(Node.this::schedule));
       offerBlocked();
     }
 
     @Override
-    public boolean isDead(long incarnation) {
-      return members != null && members.isDead(incarnation);
+    public boolean isForgotten(long incarnation) {
+      return members != null && members.isForgotten(incarnation);
     }
   }
 
   private void offerBlocked() {
-    dispatcher.offerBlocked().forEach(this::schedule);
+    int room = lending.room();
+    if (room > 0) {
+      dispatcher.offerBlocked(room).forEach(this::schedule);
+    }
   }
 
   private final class LendingHost implements Lending.Host {
@@ -1606,8 +1612,18 @@ public final class Node {
     }
 
     @Override
-    public void lendWaiting() {
-      dispatcher.lendWaiting(lending.room());
+    public long starts() {
+      return dispatcher.starts();
+    }
+
+    @Override
+    public void lendWaiting(long reserve) {
+      dispatcher.lendWaiting(lending.room(), Math.min(reserve, 2L * dispatcher.node().limit()));
+    }
+
+    @Override
+    public boolean stoppedInOrder(long incarnation) {
+      return members != null && members.stoppedInOrder(incarnation);
     }
 
     @Override

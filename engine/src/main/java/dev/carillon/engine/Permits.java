@@ -1,8 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Transactions.Permit;
+import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Permits {
   private static final String PREFIX = "e\0";
+  private static final int SWEPT = 500;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
@@ -72,6 +76,23 @@ final class Permits {
     if (last != null) {
       var unused = records.change(own, last.version(), null, inEffect -> {});
     }
+  }
+
+  /** Deletes those of nodes that do not come back. */
+  void sweep(LongPredicate isForgotten) {
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(PREFIX, null, SWEPT),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
+            for (Stored record : found) {
+              String of = record.key().substring(PREFIX.length());
+              if (isForgotten.test(Long.parseUnsignedLong(of, 16))) {
+                var unused = records.change(record.key(), record.version(), null, inEffect -> {});
+              }
+            }
+          }
+        });
   }
 
   /** Deletes another node's; {@code then} runs when it has none. */

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordChanges {
   private static final int MAX_CHANGES = 2_000;
+
+  /** Well below what any store takes in one call. */
+  private static final long MAX_BYTES = 8 << 20;
+
   private static final long RETRY_NANOS = 20_000_000;
 
   private final NodeEnvironment env;
@@ -110,8 +114,12 @@ final class RecordChanges {
       return;
     }
     List<Queued> group = new ArrayList<>();
-    while (!queue.isEmpty() && group.size() < MAX_CHANGES) {
-      group.add(queue.remove());
+    long bytes = 0;
+    while (!queue.isEmpty() && group.size() < MAX_CHANGES && bytes < MAX_BYTES) {
+      Queued next = queue.remove();
+      byte[] value = next.change().value();
+      bytes += value == null ? 0 : value.length;
+      group.add(next);
     }
     busy = true;
     send(group);

@@ -26,6 +26,9 @@ final class WallClock {
   /** An answer that took longer is too vague to tell anything. */
   private static final long LONGEST_MICROS = 2_000_000;
 
+  /** How soon the store is asked again that did not answer. */
+  private static final long ASK_AGAIN_NANOS = 100_000_000;
+
   /** A change of the clock that is more than the clocks' running a little apart. */
   private static final long STEP_MICROS = 100_000;
 
@@ -39,6 +42,7 @@ final class WallClock {
   private boolean tooFar;
   private boolean warned;
   private boolean asked;
+  private long askAgainNanos;
 
   /** One that may be so far from the store's. */
   WallClock(NodeEnvironment env, long limitMicros) {
@@ -46,6 +50,7 @@ final class WallClock {
     this.limitMicros = limitMicros;
     this.lastSeenMicros = againstMonotonicMicros();
     this.steadySinceNanos = env.monotonicNanos();
+    this.askAgainNanos = steadySinceNanos;
   }
 
   /** Whether jobs may start by it. */
@@ -84,11 +89,12 @@ final class WallClock {
   /** Asks the store, outside the rhythm of the beats, where the clock has jumped. */
   void turn() {
     notice();
-    if (!compared || !hasJumped() || asked) {
+    long sent = env.monotonicNanos();
+    if (!compared || !hasJumped() || asked || sent - askAgainNanos < 0) {
       return;
     }
     asked = true;
-    long sent = env.monotonicNanos();
+    askAgainNanos = sent + ASK_AGAIN_NANOS;
     env.submit(
         NodeEnvironment.Channel.BEAT,
         store -> store.clockMicros(),

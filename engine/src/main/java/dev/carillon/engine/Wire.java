@@ -3,13 +3,16 @@ package dev.carillon.engine;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
+import dev.carillon.store.Store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +27,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Crash table: the sender dies: what it had written is heard, then nothing more comes. The
  * addressee dies: what lies there for it is deleted by whoever looks. A write is lost or unknown:
- * it is written again under the same number. A record is read twice before its deletion is in
- * effect: its number says so. Nothing that must survive one of the two is said here.
+ * it is written again under the same number. A record that was written is gone, with an older copy
+ * of the store say: after ten seconds the addressee goes on with those behind it, and whoever
+ * misses an answer asks again. A record is read twice before its deletion is in effect: its number
+ * says so. Nothing that must survive one of the two is said here.
  */
 final class Wire {
   private static final String PREFIX = "w\0";
@@ -38,7 +43,13 @@ final class Wire {
   private static final int PIECE_BYTES = 6;
 
   private static final int PAGE = 64;
+  private static final int MOST_READ = 256;
   private static final int SWEPT = 500;
+  private static final int MOST_SWEPT = 10_000;
+
+  /** What is missing in a stream for so long does not come any more. */
+  private static final long GAP_NANOS = 10_000_000_000L;
+
   private static final long BUSY_POLL_NANOS = 50_000_000;
   private static final long IDLE_POLL_NANOS = 500_000_000;
   private static final long ALONE_POLL_NANOS = 5_000_000_000L;
@@ -51,6 +62,7 @@ final class Wire {
   private final Map<Long, Outgoing> outgoing = new LinkedHashMap<>();
   private final Map<Source, Incoming> incoming = new HashMap<>();
   private final List<Runnable> afterPoll = new ArrayList<>();
+  private final Set<String> deleting = new HashSet<>();
   private Timers.@Nullable Timer next;
   private boolean polling;
   private boolean pollAgain;
@@ -65,7 +77,8 @@ final class Wire {
     /** Whether something is expected soon. */
     boolean expectsMessages();
 
-    boolean isDead(long incarnation);
+    /** Whether nobody expects that incarnation back. */
+    boolean isForgotten(long incarnation);
 
     /** Another node says something. */
     void heard(long from, byte[] message);
@@ -93,6 +106,9 @@ final class Wire {
   private static final class Incoming {
     long expected = 1;
     @Nullable ByteWriter begun;
+
+    /** Since when one is missing that is before others; 0 where none is. */
+    long gapSinceNanos;
   }
 
   Wire(NodeEnvironment env, Timers timers, RecordChanges records, long incarnation, Host host) {
@@ -245,13 +261,13 @@ final class Wire {
     polling = true;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(prefix(incarnation), null, PAGE),
+        store -> pages(store, prefix(incarnation), PAGE, MOST_READ),
         outcome -> {
           polling = false;
           boolean all = false;
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
             hear(found);
-            all = found.size() < PAGE;
+            all = found.size() < MOST_READ;
             pollAgain |= !all;
           }
           if (all) {
@@ -274,11 +290,29 @@ final class Wire {
   private void hear(List<Stored> found) {
     for (Stored record : found) {
       try {
-        hear(record);
+        if (!deleting.contains(record.key())) {
+          hear(record);
+        }
       } catch (RuntimeException e) {
         env.report("what another node says could not be read: " + e.getMessage(), e);
         delete(record);
       }
+    }
+  }
+
+  private static Outcome<List<Stored>> pages(Store store, String prefix, int page, int most) {
+    List<Stored> all = new ArrayList<>();
+    String after = null;
+    while (true) {
+      Outcome<List<Stored>> outcome = store.records().list(prefix, after, page);
+      if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found))) {
+        return outcome;
+      }
+      all.addAll(found);
+      if (found.size() < page || all.size() >= most) {
+        return Outcome.ok(all);
+      }
+      after = found.getLast().key();
     }
   }
 
@@ -287,14 +321,27 @@ final class Wire {
     Source source = new Source(digits(record.key(), at), digits(record.key(), at + 17));
     long number = digits(record.key(), at + 34);
     Incoming of = incoming.computeIfAbsent(source, s -> new Incoming());
-    if (number > of.expected) {
+    if (number > of.expected && !isGivenUp(of)) {
       return; // one before it is on its way
     }
+    if (number > of.expected) {
+      of.expected = number; // what was before it was deleted, or written to another copy
+      of.begun = null;
+    }
+    of.gapSinceNanos = 0;
     delete(record);
     if (number == of.expected) {
       of.expected++;
       hear(source.from(), of, new ByteReader(record.value(), 0, record.value().length));
     }
+  }
+
+  private boolean isGivenUp(Incoming of) {
+    long now = env.monotonicNanos();
+    if (of.gapSinceNanos == 0) {
+      of.gapSinceNanos = now == 0 ? 1 : now;
+    }
+    return now - of.gapSinceNanos >= GAP_NANOS;
   }
 
   private static long digits(String key, int from) {
@@ -311,31 +358,52 @@ final class Wire {
       byte[] piece = in.bytes();
       ByteWriter begun = of.begun;
       if (begun == null && !goesOn) {
-        host.heard(from, piece);
+        tell(from, piece);
       } else {
         begun = begun != null ? begun : new ByteWriter(2 * piece.length);
         begun.raw(piece);
         of.begun = goesOn ? begun : null;
         if (!goesOn) {
-          host.heard(from, begun.toBytes());
+          tell(from, begun.toBytes());
         }
       }
     }
   }
 
-  private void delete(Stored record) {
-    var unused = records.change(record.key(), record.version(), null, inEffect -> {});
+  /** One that cannot be made sense of does not cost those behind it. */
+  private void tell(long from, byte[] message) {
+    try {
+      host.heard(from, message);
+    } catch (RuntimeException e) {
+      env.report("what another node says could not be acted on: " + e.getMessage(), e);
+    }
   }
 
-  /** Deletes what lies there for those who are dead. */
+  private void delete(Stored record) {
+    if (deleting.add(record.key())) {
+      var unused =
+          records.change(
+              record.key(), record.version(), null, inEffect -> deleting.remove(record.key()));
+    }
+  }
+
+  /** The store is another copy: what was said may not be there, and is not said again. */
+  void exchanged() {
+    outgoing.clear();
+    incoming.clear();
+  }
+
+  /** Deletes what lies there for those who do not come back. */
   void sweep() {
+    List.copyOf(outgoing.keySet()).stream().filter(host::isForgotten).forEach(this::forget);
+    incoming.keySet().removeIf(source -> host.isForgotten(source.from()));
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(PREFIX, null, SWEPT),
+        store -> pages(store, PREFIX, SWEPT, MOST_SWEPT),
         outcome -> {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
             for (Stored record : found) {
-              if (host.isDead(digits(record.key(), PREFIX.length()))) {
+              if (host.isForgotten(digits(record.key(), PREFIX.length()))) {
                 delete(record);
               }
             }

@@ -6,6 +6,7 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -280,6 +281,95 @@ class LendingTest {
     assertThat(stateOf(job)).isNotEqualTo(JobState.SUCCEEDED);
     b.finishOne();
     assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void lenderThatWasTakenForDeadAndComesBackHasItsJobsRunAgain() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    Attempt first = only(b);
+    a.hold(NodeEnvironment.Channel.BEAT);
+    pass(StillFleet.DEAD_WITHIN);
+    assertThat(b.isInterrupted(first)).isTrue();
+    a.letGo();
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "interrupted", ""), byPolicy()));
+    fleet.work(Duration.ofSeconds(20));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(a.node().lent()).isZero();
+    assertThat(a.node().running()).isZero();
+  }
+
+  @Test
+  void whatALenderTakesBackWhenItStopsHasNotFailed() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    Attempt lent = only(b);
+    a.node().beginStop();
+    pass(HEARD_WITHIN);
+    assertThat(lent.pauseRequested()).isTrue();
+    a.node().interruptRunning();
+    pass(HEARD_WITHIN);
+    assertThat(b.isInterrupted(lent)).isTrue();
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "interrupted", ""), byPolicy()));
+    pass(HEARD_WITHIN);
+    assertThat(a.node().quiet()).isTrue();
+    fleet.stop(a);
+    pass(StillFleet.DEAD_WITHIN);
+    assertThat(only(b).number()).as("as if the first had not been made").isEqualTo(1);
+    b.finishOne();
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void jobBehindOneThatTakesLongIsLent() {
+    StillWorld a = node("a", 1, true);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(Duration.ofSeconds(3));
+    assertThat(a.running()).hasSize(1);
+    JobRef behind = only(addDueNow(a, 1));
+    pass(Duration.ofSeconds(2));
+    assertThat(b.finishOne()).isNotNull();
+    pass(HEARD_WITHIN);
+    assertThat(stateOf(behind)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(a.running()).hasSize(1);
+  }
+
+  @Test
+  void recordsThatAreGoneCostTheirLoansAndNoOthers() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    fleet.pause(b);
+    List<JobRef> jobs = new ArrayList<>(addDueNow(a, 2));
+    pass(STEP);
+    deleteRecords("w\0");
+    fleet.resume(b);
+    pass(STEP);
+    jobs.addAll(addDueNow(a, 2));
+    fleet.work(Duration.ofSeconds(40));
+    assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+    assertThat(a.node().lent()).isZero();
+  }
+
+  private void deleteRecords(String prefix) {
+    long sequence = 0;
+    List<Records.Stored> found = fleet.store().records().list(prefix, null, 100).orThrow();
+    assertThat(found).isNotEmpty();
+    for (Records.Stored record : found) {
+      Records.Stamp stamp = new Records.Stamp(999, ++sequence);
+      fleet
+          .store()
+          .records()
+          .apply(List.of(new Records.Change(record.key(), record.version(), null, stamp)));
+    }
   }
 
   @Test
