@@ -26,6 +26,7 @@ import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.engine.ClusterLook;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobReader;
@@ -1071,6 +1072,7 @@ public final class Carillon implements AutoCloseable {
         stats.loadedShards(),
         stats.loadedJobs(),
         stats.running(),
+        node.slots(),
         stats.ready(),
         stats.blocked(),
         stats.queued(),
@@ -1112,6 +1114,35 @@ public final class Carillon implements AutoCloseable {
                 Ask.Effect.READS,
                 (node, asked) ->
                     asked.answer(node.members().stream().map(MemberInfo::of).toList())))
+        .await();
+  }
+
+  /**
+   * The nodes that share the store, whose stand-ins they are, and all shards by time: a snapshot.
+   * It reads the head of every shard once, up to 20,000, in pages of 256, beside everything else
+   * that this node does; {@link #stats} and {@link #members} read nothing.
+   *
+   * @return what this node sees
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public ClusterInfo cluster() {
+    shutdown.requireOpen();
+    return reads.await(
+        "looking at the cluster",
+        () -> {
+          ClusterLook.Heads heads = StoreAnswers.get(ClusterLook.heads(store));
+          return ClusterInfo.of(look(), heads);
+        });
+  }
+
+  /** What this node knows without reading anything. */
+  ClusterLook look() {
+    return loop.post(
+            new Ask<ClusterLook>(
+                loop,
+                "looking at the cluster",
+                Ask.Effect.READS,
+                (node, asked) -> asked.answer(node.cluster())))
         .await();
   }
 

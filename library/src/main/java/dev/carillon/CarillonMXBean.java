@@ -24,6 +24,27 @@ public interface CarillonMXBean {
   List<String> getMembers();
 
   /**
+   * Whose stand-in it is: those whose shards it looks after while they are not there.
+   *
+   * @return a line each: node id, and how many of the 128 parts of its shards
+   */
+  List<String> getAssignments();
+
+  /**
+   * The nodes that give signs of life, itself among them.
+   *
+   * @return their ids
+   */
+  List<String> getActive();
+
+  /**
+   * The nodes that stopped or died and may come back.
+   *
+   * @return their ids
+   */
+  List<String> getInactive();
+
+  /**
    * Why nothing starts on this node.
    *
    * @return empty where what is due does
@@ -43,6 +64,13 @@ public interface CarillonMXBean {
    * @return how many
    */
   int getStandsIn();
+
+  /**
+   * Shards that it is making or claiming.
+   *
+   * @return how many
+   */
+  int getInClaim();
 
   /**
    * Shards whose jobs are in memory.

@@ -7,6 +7,7 @@ package dev.carillon;
  * @param loadedShards whose jobs are in memory
  * @param loadedJobs how many jobs those are
  * @param running attempts under way
+ * @param slots how many attempts may be under way at once; after a slow start fewer for a while
  * @param ready jobs that wait for a slot
  * @param blocked due jobs that wait for a handler, or for one that can decode them
  * @param queued operations that wait for the store
@@ -29,6 +30,7 @@ public record CarillonStats(
     int loadedShards,
     int loadedJobs,
     int running,
+    int slots,
     long ready,
     long blocked,
     long queued,

@@ -3,6 +3,8 @@ package dev.carillon;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -14,10 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class Management implements CarillonMXBean {
   private final Carillon carillon;
   private final String nodeId;
+  private final long incarnation;
 
-  private Management(Carillon carillon, String nodeId) {
+  private Management(Carillon carillon, String nodeId, long incarnation) {
     this.carillon = carillon;
     this.nodeId = nodeId;
+    this.incarnation = incarnation;
   }
 
   /** Shows the node; null, and a report, where that is not possible. */
@@ -30,7 +34,7 @@ final class Management implements CarillonMXBean {
                   + ObjectName.quote(nodeId)
                   + ",incarnation="
                   + Long.toHexString(incarnation));
-      server().registerMBean(new Management(carillon, nodeId), name);
+      server().registerMBean(new Management(carillon, nodeId, incarnation), name);
       return name;
     } catch (InstanceAlreadyExistsException e) {
       throw new IllegalStateException("incarnation: " + incarnation + " (expected: a new one)", e);
@@ -74,6 +78,32 @@ final class Management implements CarillonMXBean {
   }
 
   @Override
+  public List<String> getAssignments() {
+    return carillon.look().assignments().getOrDefault(incarnation, Map.of()).entrySet().stream()
+        .map(part -> part.getKey() + " " + part.getValue())
+        .toList();
+  }
+
+  @Override
+  public List<String> getActive() {
+    return nodes(member -> !isInactive(member));
+  }
+
+  @Override
+  public List<String> getInactive() {
+    List<String> active = getActive();
+    return nodes(member -> isInactive(member) && !active.contains(member.nodeId()));
+  }
+
+  private List<String> nodes(Predicate<MemberInfo> which) {
+    return carillon.members().stream().filter(which).map(MemberInfo::nodeId).distinct().toList();
+  }
+
+  private static boolean isInactive(MemberInfo member) {
+    return member.state() == MemberInfo.State.GONE || member.state() == MemberInfo.State.DEAD;
+  }
+
+  @Override
   public String getHeld() {
     return carillon.loop().held();
   }
@@ -86,6 +116,11 @@ final class Management implements CarillonMXBean {
   @Override
   public int getStandsIn() {
     return carillon.stats().standsIn();
+  }
+
+  @Override
+  public int getInClaim() {
+    return carillon.look().inClaim();
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.carillon.engine.ClusterReader.ShardView;
 import dev.carillon.engine.ClusterReader.View;
 import dev.carillon.engine.MemberState;
 import dev.carillon.engine.Membership;
+import dev.carillon.engine.TimeSlice;
 import dev.carillon.store.Head;
 import dev.carillon.store.Store;
 import java.io.PrintWriter;
@@ -42,6 +43,12 @@ import picocli.CommandLine.Option;
       "  silent   gave no sign between the two looks",
       "",
       "clock_ms: by how much its clock is ahead of the store's.",
+      "stand_in_of (JSON): the others, and how many of the 128 parts of their shards",
+      "it takes while they are not there.",
+      "",
+      "Shards by time (--times): owned by a node that is there, or free; jobs ever added",
+      "to those that have not drained, as their owners last wrote down; uncounted are",
+      "shards whose owners may have added more since.",
       ""
     },
     footer = {"", "Example: ./carillon cluster jdbc:postgresql://db/app --shards"})
@@ -50,6 +57,9 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
 
   @Option(names = "--shards", description = "every shard too, with home, owner and stand-in")
   private boolean withShards;
+
+  @Option(names = "--times", description = "the shards by time too: who has them, jobs to come")
+  private boolean withTimes;
 
   @Option(names = "--json", description = "one JSON object a line instead of tables")
   private boolean json;
@@ -63,13 +73,13 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
       Thread.sleep(BETWEEN);
       view = reader.read(store).orThrow();
     }
-    List<Map<String, @Nullable Object>> members =
-        view.members().stream().map(Cluster::row).toList();
-    List<Map<String, @Nullable Object>> shards = view.shards().stream().map(Cluster::row).toList();
     PrintWriter out = out();
-    print("member", members, out);
+    print("member", view.members().stream().map(this::row).toList(), out);
+    if (withTimes) {
+      print("slice", view.slices().stream().map(Cluster::row).toList(), out);
+    }
     if (withShards) {
-      print("shard", shards, out);
+      print("shard", view.shards().stream().map(Cluster::row).toList(), out);
     }
     out.flush();
     return 0;
@@ -92,16 +102,32 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
     }
   }
 
-  private static Map<String, @Nullable Object> row(MemberView member) {
+  private Map<String, @Nullable Object> row(MemberView member) {
     Map<String, @Nullable Object> row = new LinkedHashMap<>();
     row.put("node", member.nodeId());
     row.put("incarnation", Long.toHexString(member.incarnation()));
     row.put("state", member.state().name().toLowerCase(Locale.ROOT));
-    row.put("home", member.home());
-    row.put("owned", member.owned());
-    row.put("stands_in", member.standsIn());
+    row.put("home", member.holdings().home());
+    row.put("owned", member.holdings().owned());
+    row.put("stands_in", member.holdings().standsIn());
+    if (json) {
+      row.put("stand_in_of", member.standInOf());
+    }
     boolean measured = member.clockMicros() != MemberState.CLOCK_UNKNOWN;
     row.put("clock_ms", measured ? member.clockMicros() / 1000 : null);
+    return row;
+  }
+
+  private static Map<String, @Nullable Object> row(TimeSlice slice) {
+    Map<String, @Nullable Object> row = new LinkedHashMap<>();
+    row.put("starts", Instant.ofEpochSecond(slice.startSeconds()).toString());
+    row.put("seconds", slice.widthSeconds());
+    row.put("shards", slice.shards());
+    row.put("owned", slice.owned());
+    row.put("free", slice.free());
+    row.put("drained", slice.drained());
+    row.put("jobs", slice.pending());
+    row.put("uncounted", slice.uncounted());
     return row;
   }
 

@@ -107,9 +107,13 @@ class MainTest {
     assertThat(err.toString()).contains("schema carillon, cluster command-line");
     try (Carillon carillon = Carillon.builder().url(postgres).daemon(true).open()) {
       carillon.schedule(COUNT.job(List.of()).named("later").in(Duration.ofDays(40)));
-      assertThat(run("cluster", postgres, "--shards", "--json")).isZero();
+      assertThat(run("cluster", postgres, "--shards", "--times", "--json")).isZero();
       assertThat(out.toString().lines())
           .anySatisfy(line -> assertThat(line).contains("\"state\":\"there\"", "\"owned\":1"))
+          .anySatisfy(
+              line ->
+                  assertThat(line)
+                      .contains("\"kind\":\"slice\"", "\"shards\":1", "\"uncounted\":1"))
           .anySatisfy(line -> assertThat(line).contains("\"kind\":\"shard\"", "\"owner\":"));
       out.getBuffer().setLength(0);
       assertThat(run("export", postgres)).isZero();

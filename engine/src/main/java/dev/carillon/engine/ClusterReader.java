@@ -8,8 +8,10 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +40,8 @@ public final class ClusterReader {
   /**
    * One start of a node.
    *
-   * @param home shards that it, or an earlier start of it, made
-   * @param owned shards that it has
-   * @param standsIn of those, how many are at home elsewhere
+   * @param standInOf the others, and how many of the 128 parts of their shards it takes while they
+   *     are not there
    * @param clockMicros by how much its clock is ahead of the store's, as it last measured; {@link
    *     MemberState#CLOCK_UNKNOWN} where it has not
    */
@@ -48,9 +49,8 @@ public final class ClusterReader {
       String nodeId,
       long incarnation,
       State state,
-      int home,
-      int owned,
-      int standsIn,
+      Holdings holdings,
+      Map<String, Integer> standInOf,
       long clockMicros) {}
 
   /**
@@ -63,7 +63,7 @@ public final class ClusterReader {
   public record ShardView(Head head, @Nullable String owner, @Nullable String standIn) {}
 
   /** All that is seen. */
-  public record View(List<MemberView> members, List<ShardView> shards) {}
+  public record View(List<MemberView> members, List<ShardView> shards, List<TimeSlice> slices) {}
 
   /** The first look: what has changed by the second beats. */
   public Outcome<Boolean> look(Store store) {
@@ -85,7 +85,7 @@ public final class ClusterReader {
   public Outcome<View> read(Store store) {
     Outcome<List<Stored>> records = Members.all(store);
     if (!(records instanceof Outcome.Ok<List<Stored>>(List<Stored> beats))) {
-      return records.map(none -> new View(List.of(), List.of()));
+      return records.map(none -> new View(List.of(), List.of(), List.of()));
     }
     return heads(store).map(heads -> view(beats, heads));
   }
@@ -116,20 +116,34 @@ public final class ClusterReader {
         states.put(member.incarnation(), state(member, beat.version()));
       }
     }
-    StandIns standIns =
-        new StandIns(
-            members.stream()
-                .filter(member -> states.get(member.incarnation()) == State.THERE)
-                .toList());
+    List<Member> there =
+        members.stream().filter(member -> states.get(member.incarnation()) == State.THERE).toList();
+    StandIns standIns = new StandIns(there);
+    Map<Long, Map<String, Integer>> assigned =
+        ClusterLook.assignments(there, members.stream().map(Member::nodeId).toList());
     List<MemberView> views =
         members.stream()
             .map(
                 member ->
-                    view(member, states.getOrDefault(member.incarnation(), State.SILENT), heads))
+                    new MemberView(
+                        member.nodeId(),
+                        member.incarnation(),
+                        states.getOrDefault(member.incarnation(), State.SILENT),
+                        Holdings.of(member.nodeId(), member.incarnation(), heads),
+                        assigned.getOrDefault(member.incarnation(), Map.of()),
+                        member.said().clockMicros()))
             .toList();
+    Orders orders = Orders.read(beats);
     List<ShardView> shards =
-        heads.stream().map(head -> view(head, members, standIns, Orders.read(beats))).toList();
-    return new View(views, shards);
+        heads.stream().map(head -> view(head, members, standIns, orders)).toList();
+    return new View(views, shards, TimeSlice.of(heads, beating(states), Map.of()));
+  }
+
+  private static Set<Long> beating(Map<Long, State> states) {
+    Set<Long> beating = new HashSet<>(states.keySet());
+    beating.removeIf(
+        member -> states.get(member) == State.GONE || states.get(member) == State.SILENT);
+    return beating;
   }
 
   private State state(Member member, Stamp version) {
@@ -143,27 +157,6 @@ public final class ClusterReader {
       return State.DRAINING;
     }
     return member.traits().contains(Member.Trait.LEAVING) ? State.LEAVING : State.THERE;
-  }
-
-  private static MemberView view(Member member, State state, List<Head> heads) {
-    int home = 0;
-    int owned = 0;
-    int standsIn = 0;
-    for (Head head : heads) {
-      boolean own = head.home().equals(member.nodeId());
-      boolean has = head.owner() == member.incarnation();
-      home += own ? 1 : 0;
-      owned += has ? 1 : 0;
-      standsIn += has && !own ? 1 : 0;
-    }
-    return new MemberView(
-        member.nodeId(),
-        member.incarnation(),
-        state,
-        home,
-        owned,
-        standsIn,
-        member.said().clockMicros());
   }
 
   private static ShardView view(Head head, List<Member> members, StandIns standIns, Orders orders) {

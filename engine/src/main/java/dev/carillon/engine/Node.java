@@ -986,6 +986,11 @@ public final class Node {
         endedTotal);
   }
 
+  /** How many attempts it runs at once; fewer for a while after a slow start. */
+  public int slots() {
+    return dispatcher.node().limit();
+  }
+
   /** Whether others may share the store. */
   public boolean isShared() {
     return members != null;
@@ -1014,6 +1019,16 @@ public final class Node {
                 options.incarnation(),
                 MemberState.Kind.THERE,
                 MemberState.CLOCK_UNKNOWN));
+  }
+
+  /** What this node knows of all: itself, the others, and how its shards stand. */
+  public ClusterLook cluster() {
+    Map<ShardId, TimeSlice.Own> own = new HashMap<>();
+    for (Shard shard : shards.all()) {
+      boolean inClaim = shard.ownership == Shard.Ownership.ACQUIRING;
+      own.put(shard.id, new TimeSlice.Own(inClaim, shard.atMostPending()));
+    }
+    return new ClusterLook(stats(), members(), members != null ? members.living() : List.of(), own);
   }
 
   /**

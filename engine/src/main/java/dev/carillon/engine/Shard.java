@@ -190,6 +190,15 @@ final class Shard {
     return loaded != null ? loaded.job(number) : null;
   }
 
+  /** Its jobs that have not ended; those ever added where they are not in memory. */
+  long atMostPending() {
+    ShardFold loaded = fold;
+    if (loaded != null) {
+      return loaded.live().size();
+    }
+    return drainedAs != null ? 0 : added;
+  }
+
   boolean loading() {
     return arrivedWhileLoading != null;
   }

@@ -46,6 +46,20 @@ final class StandIns {
     return drawn.computeIfAbsent(home, this::draw).get(unit(shard));
   }
 
+  /**
+   * Who takes how many parts of a home's shards while that is not there, by incarnation; {@code
+   * members} may have it among them.
+   */
+  static Map<Long, Integer> parts(List<Member> members, String home) {
+    StandIns others =
+        new StandIns(members.stream().filter(member -> !member.nodeId().equals(home)).toList());
+    Map<Long, Integer> parts = new HashMap<>();
+    if (!others.isEmpty()) {
+      others.draw(home).forEach(member -> parts.merge(member.incarnation(), 1, Integer::sum));
+    }
+    return parts;
+  }
+
   /** Whether nobody is there to take shards. */
   boolean isEmpty() {
     return members.isEmpty();

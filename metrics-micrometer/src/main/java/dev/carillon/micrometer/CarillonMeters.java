@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class CarillonMeters implements MeterBinder {
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  private static final double NANOS_A_SECOND = 1e9;
+
   /** What the node counts, by the name of the meter. */
   private static final Map<String, String> COUNTERS =
       Map.ofEntries(
@@ -34,6 +37,8 @@ public final class CarillonMeters implements MeterBinder {
           Map.entry("carillon.attempts.failed", "attempts.failed"),
           Map.entry("carillon.attempts.timed.out", "attempts.timeout"),
           Map.entry("carillon.attempts.stale", "attempts.stale"),
+          Map.entry("carillon.attempts.lent", "attempts.lent"),
+          Map.entry("carillon.attempts.borrowed", "attempts.borrowed"),
           Map.entry("carillon.commits.unknown", "commits.unknown"),
           Map.entry("carillon.commits.full", "commits.full"),
           Map.entry("carillon.claims", "claims"),
@@ -84,6 +89,8 @@ public final class CarillonMeters implements MeterBinder {
         "carillon.jobs.awaiting.transactions",
         look -> look.stats().waitingForTransactions());
     gauge(registry, "carillon.attempts.running", look -> look.stats().running());
+    gauge(registry, "carillon.slots", look -> look.stats().slots());
+    gauge(registry, "carillon.clock.offset", CarillonMeters::clockOffsetSeconds);
     gauge(registry, "carillon.operations.queued", look -> look.stats().queued());
     gauge(registry, "carillon.shards.owned", look -> look.stats().shards());
     gauge(registry, "carillon.shards.loaded", look -> look.stats().loadedShards());
@@ -98,6 +105,11 @@ public final class CarillonMeters implements MeterBinder {
           Tags.of("state", state.name().toLowerCase(Locale.ROOT)),
           look -> look.members().stream().filter(member -> member.state() == state).count());
     }
+  }
+
+  private static double clockOffsetSeconds(Look look) {
+    Duration offset = look.members().getFirst().clockOffset();
+    return offset == null ? Double.NaN : offset.toNanos() / NANOS_A_SECOND;
   }
 
   private void counter(MeterRegistry registry, String meter, Tags more, String name) {

@@ -73,6 +73,11 @@ class CarillonMetersTest {
     assertThat(registry.get("carillon.commits").functionTimer().count()).isPositive();
     assertThat(registry.get("carillon.attempts").functionTimer().count()).isEqualTo(2);
     assertThat(registry.get("carillon.attempts.running").gauge().value()).isZero();
+    assertThat(registry.get("carillon.slots").gauge().value())
+        .isEqualTo(carillon.stats().slots())
+        .isPositive();
+    assertThat(registry.get("carillon.clock.offset").gauge().value()).as("nobody's clock").isNaN();
+    assertThat(registry.get("carillon.attempts.lent").functionCounter().count()).isZero();
     assertThat(registry.get("carillon.shards.owned").gauge().value()).isPositive();
     assertThat(registry.get("carillon.members").tag("state", "there").gauge().value()).isOne();
     carillon.close();

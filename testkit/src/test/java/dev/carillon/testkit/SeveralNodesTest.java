@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
+import dev.carillon.ClusterInfo;
 import dev.carillon.MemberInfo;
 import dev.carillon.NodeIdProvider;
 import dev.carillon.api.CancelResult;
@@ -18,8 +19,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -185,6 +188,67 @@ class SeveralNodesTest {
       assertThatThrownBy(() -> client.handle(NOTE, (text, attempt) -> {}))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("clientOnly");
+    }
+  }
+
+  @Test
+  void clusterShowsMembersShardsByTimeAndTotals() {
+    try (Carillon a = node("a")) {
+      try (Carillon b = node("b")) {
+        Awaitility.await().until(() -> a.members().size() == 2 && b.members().size() == 2);
+        a.schedule(NOTE.job("now"));
+        Awaitility.await().until(() -> a.stats().endedTotal() == 1);
+        a.schedule(NOTE.job("far").in(Duration.ofDays(100)));
+        b.schedule(NOTE.job("other").in(Duration.ofDays(100)));
+        ClusterInfo seen = a.cluster();
+        assertThat(seen.complete()).isTrue();
+        assertThat(seen.scheduled()).isEqualTo(2);
+        assertThat(seen.delivered()).isEqualTo(1);
+        assertThat(seen.members())
+            .extracting(
+                member -> member.info().nodeId(),
+                ClusterInfo.Member::owned,
+                ClusterInfo.Member::standsIn,
+                ClusterInfo.Member::standInOf)
+            .containsExactly(
+                tuple("a", 2, 0, Map.of("b", ClusterInfo.PARTS)),
+                tuple("b", 1, 0, Map.of("a", ClusterInfo.PARTS)));
+        assertThat(seen.slices())
+            .extracting(
+                ClusterInfo.Slice::shards, ClusterInfo.Slice::owned, ClusterInfo.Slice::pending)
+            .containsExactly(tuple(1, 1, 0L), tuple(2, 2, 1L));
+      }
+      Awaitility.await()
+          .untilAsserted(() -> assertThat(a.cluster().slices().getLast().pending()).isEqualTo(2));
+    }
+  }
+
+  private static Object jmx(String nodeId, String attribute) throws Exception {
+    ObjectName pattern = new ObjectName("dev.carillon:type=Node,node=\"" + nodeId + "\",*");
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    return server.getAttribute(server.queryNames(pattern, null).iterator().next(), attribute);
+  }
+
+  @Test
+  void jmxShowsAssignmentsActiveAndInactiveNodesStandInsAndTotals() throws Exception {
+    try (Carillon a = node("a")) {
+      try (Carillon b = node("b")) {
+        Awaitility.await().until(() -> b.members().size() == 2 && a.members().size() == 2);
+        assertThat((String[]) jmx("a", "Assignments")).containsExactly("b 128");
+        assertThat((String[]) jmx("b", "Assignments")).containsExactly("a 128");
+        assertThat((String[]) jmx("a", "Active")).containsExactly("a", "b");
+        assertThat((String[]) jmx("a", "Inactive")).isEmpty();
+        b.schedule(NOTE.job("adopted").in(Duration.ofSeconds(20)));
+        a.schedule(NOTE.job("own"));
+        Awaitility.await().until(() -> a.stats().endedTotal() == 1);
+      }
+      Awaitility.await().until(() -> (int) jmx("a", "StandsIn") == 1);
+      assertThat((String[]) jmx("a", "Active")).containsExactly("a");
+      assertThat((String[]) jmx("a", "Inactive")).containsExactly("b");
+      Awaitility.await().until(() -> (int) jmx("a", "Pending") == 1);
+      assertThat(jmx("a", "InClaim")).isEqualTo(0);
+      assertThat(jmx("a", "Scheduled")).isEqualTo(1L);
+      assertThat(jmx("a", "Delivered")).isEqualTo(1L);
     }
   }
 }
