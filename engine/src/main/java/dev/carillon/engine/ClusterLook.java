@@ -97,8 +97,12 @@ public final class ClusterLook {
   }
 
   static Map<Long, Map<String, Integer>> assignments(List<Member> living, List<String> homes) {
+    Set<String> shown = new HashSet<>(homes);
+    living.stream()
+        .filter(member -> member.traits().contains(Member.Trait.CLIENT))
+        .forEach(client -> shown.remove(client.nodeId())); // it has no shards
     Map<Long, Map<String, Integer>> all = new HashMap<>();
-    for (String home : new HashSet<>(homes)) {
+    for (String home : shown) {
       StandIns.parts(living, home)
           .forEach(
               (member, parts) ->

@@ -14,6 +14,7 @@ import dev.carillon.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A node that owns nothing and has others do what it is asked for. */
@@ -132,5 +133,18 @@ class ClientTest {
     fleet.pass(Duration.ofMinutes(1));
     assertThat(client.running()).isEmpty();
     assertThat(fleet.store().journals().head(job.shard()).orThrow().epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void clientIsNobodysStandInAndNeedsNone() {
+    StillWorld a = fleet.node("a");
+    StillWorld b = fleet.node("b");
+    StillWorld client = fleet.client("client");
+    fleet.pass(Duration.ofSeconds(3));
+    for (StillWorld asked : List.of(a, b, client)) {
+      assertThat(asked.node().cluster().assignments().values())
+          .containsExactlyInAnyOrder(
+              Map.of("a", ClusterLook.PARTS), Map.of("b", ClusterLook.PARTS));
+    }
   }
 }
