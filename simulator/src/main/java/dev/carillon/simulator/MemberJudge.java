@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class MemberJudge {
   private static final String PREFIX = "m\0";
 
-  /** What lies among the beats and is nobody's: the version of what operators set. */
+  /** The trait of a member that stopped in order. */
   private static final long GONE = 4;
 
   /** What the clocks of two nodes may be apart after a timeout, and what a turn takes. */
