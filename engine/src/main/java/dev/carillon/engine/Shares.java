@@ -308,7 +308,8 @@ final class Shares {
       share.wanted = 0;
       share.wantedSince = Share.Entry.NOTHING;
     }
-    if (share.stale || share.wanted > 0) {
+    boolean saysSo = share.said != Share.Entry.NOTHING; // others leave it to this node
+    if (share.stale || share.wanted > 0 || saysSo) {
       lookIn(share, POLL_NANOS);
     } else if (share.granted > 0) {
       lookIn(share, LINGER_NANOS << Math.min(share.quietLooks, MOST_DOUBLINGS));
