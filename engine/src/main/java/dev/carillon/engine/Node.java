@@ -846,7 +846,9 @@ public final class Node {
 
   /** Another node has rung for this one: it may have said something. */
   public void rang() {
-    wire.rang();
+    if (members != null) {
+      wire.rang();
+    }
   }
 
   /** The doorbell of this node. */
