@@ -818,6 +818,7 @@ public final class Node {
       return;
     }
     Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
+    job.busy++; // no other attempt starts before it is known what that one has to go on from
     committer.add(
         shard,
         new Operation(
@@ -825,14 +826,29 @@ public final class Node {
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                saveSettled(job);
                 answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
+                saveSettled(job);
                 answer.accept(loss.outcome(why));
               }
             }));
+  }
+
+  /** Where the attempt was over meanwhile its job was passed over, and comes back. */
+  private void saveSettled(ShardJob job) {
+    job.busy--;
+    if (job.isIdle(ShardJob.Phase.READY)) {
+      scheduleAgain(job);
+    }
+    Shard shard = job.shard;
+    boolean waits = job.attempt == null && job.phase != ShardJob.Phase.GONE;
+    if (waits && job.cancelRequested() && shard != null && shard.owned()) {
+      cancels.endRequested(shard, job); // that was put off too
+    }
   }
 
   /** The runner says how an attempt went; false where it no longer counts. */

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Jobs start by the wall clock of the node that starts them. One that is far off would start
  * them early or late by everybody else's, so nothing starts by it: not before it was compared for
- * the first time, not while it is further from the store's than the limit, and not when it has gone
- * forward against the monotonic clock since it was last compared, until it is compared again. No
- * safety rests on any of this.
+ * the first time, not while it is further from the store's than the limit, and not when it has
+ * jumped against the monotonic clock since it was last compared, until it is compared again: the
+ * store's may have gone back with it, and this one forward again. No safety rests on any of this.
  *
  * <p>What was sent at one moment and answered at another was read in between, so a comparison is
  * exact to half of what it took. One that took long says nothing, nor does one during which this
@@ -20,7 +20,7 @@ final class WallClock {
   /** From how far off on operators are warned. */
   private static final long WARN_MICROS = 500_000;
 
-  /** How far the clock may go forward against the monotonic one before it is compared again. */
+  /** How far the clock may jump against the monotonic one before it is compared again. */
   private static final long JUMP_MICROS = 10_000_000;
 
   /** An answer that took longer is too vague to tell anything. */
@@ -74,7 +74,7 @@ final class WallClock {
   }
 
   private boolean hasJumped() {
-    return againstMonotonicMicros() - againstMonotonicMicros > JUMP_MICROS;
+    return Math.abs(againstMonotonicMicros() - againstMonotonicMicros) > JUMP_MICROS;
   }
 
   private long againstMonotonicMicros() {
