@@ -19,6 +19,9 @@ import tools.jackson.databind.json.JsonMapper;
 class MainTest {
   private static final JsonMapper JSON = new JsonMapper();
 
+  /** Set where every benchmark is to run, which takes minutes more than every build should. */
+  private static final String ALL = "carillon.benchmarks";
+
   @TempDir Path folder;
 
   @Test
@@ -52,9 +55,8 @@ class MainTest {
     assertThat(values(figures, "burn-down", "ratio_to_peer")).hasSize(1);
   }
 
-  /** A minute long, which is more than every build should take. */
   @Test
-  @EnabledIfSystemProperty(named = "carillon.churn", matches = "true")
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void churnLeavesNoDeadRowsOfJobs() throws Exception {
     List<JsonNode> figures = run("churn", "--minutes=1", "--warmup=1", "--producers=8");
     assertThat(values(figures, "churn", "the old transaction was open")).containsOnly(1.0);
@@ -73,6 +75,7 @@ class MainTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void throughputInMemoryStandsBesideItsFloor() throws Exception {
     List<JsonNode> figures =
         run(
@@ -97,6 +100,7 @@ class MainTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void pendingSurvivesARestart() throws Exception {
     List<JsonNode> figures = run("pending", "--jobs=5000", "--near-jobs=1000", "--cancels=10");
     assertThat(values(figures, "pending, restarted", "from start to first")).hasSize(1);
@@ -106,6 +110,7 @@ class MainTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void tenantsStandBesideDueOrder() throws Exception {
     List<JsonNode> figures = run("tenants", "--jobs=2000", "--tenants=5", "--each=4");
     assertThat(values(figures, "tenants", "lateness of the others p99")).hasSize(1);
@@ -114,6 +119,7 @@ class MainTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void backlogIsWorkedOffBesideNewJobs() throws Exception {
     List<JsonNode> figures =
         run("backlog", "--jobs=3000", "--rate=100", "--slots=8", "--handler-millis=2");
@@ -123,6 +129,7 @@ class MainTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = ALL, matches = "true")
   void cronStandsBesideOtherLibraries() throws Exception {
     List<JsonNode> figures = run("cron", "--seconds=1", "--warmup=1", "--rounds=1");
     assertThat(values(figures, "cron 0 30 2 * * ?", "next time")).hasSize(4);

@@ -46,7 +46,7 @@ final class FailoverSuite implements Suite {
 
   @Override
   public int shortRounds() {
-    return 2;
+    return 1;
   }
 
   @Override
