@@ -50,7 +50,10 @@ final class RecordChanges {
     return queue.isEmpty() && !busy && reads == 0;
   }
 
-  /** Puts or, with a null value, deletes; {@code done} hears whether that is in effect. */
+  /**
+   * Puts or, with a null value, deletes; {@code done} hears whether that is in effect. If not, or
+   * if that cannot be said of a delete, the record is to be looked at again.
+   */
   Stamp change(String key, Stamp expected, byte @Nullable [] value, Consumer<Boolean> done) {
     return queue(key, expected, value, done, null);
   }
@@ -181,11 +184,23 @@ final class RecordChanges {
         outcome -> {
           if (outcome instanceof Outcome.Ok<Boolean>(Boolean inEffect)) {
             unknown.remove();
-            tell(next.done(), inEffect);
+            resolved(next, inEffect);
             resolve(unknown, again);
           } else {
             later(() -> resolve(unknown, again));
           }
         });
+  }
+
+  /**
+   * To the store a delete is in effect as soon as the record is another. That may be somebody
+   * else's change of what was to be deleted: only where nothing is left it is told so.
+   */
+  private void resolved(Queued queued, boolean inEffect) {
+    if (inEffect && queued.change().value() == null) {
+      get(queued.change().key(), found -> tell(queued.done(), found.isEmpty()));
+    } else {
+      tell(queued.done(), inEffect);
+    }
   }
 }

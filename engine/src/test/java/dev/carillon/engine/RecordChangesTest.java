@@ -1,0 +1,64 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is told of changes whose outcome the store could not say at first. */
+class RecordChangesTest {
+  private static final String KEY = "l\0printer";
+  private static final Stamp OTHER = new Stamp(7, 1);
+
+  private final MemoryStore store = new MemoryStore();
+  private boolean unknown;
+  private final StillWorld world =
+      new StillWorld(NodeOptions.of("a", 1), new FaultyStore(store, this::fault));
+  private final RecordChanges changes = new RecordChanges(world, 99, new Timers());
+  private final List<Boolean> told = new ArrayList<>();
+
+  private FaultyStore.Fault fault(FaultyStore.Operation operation) {
+    return unknown && operation == FaultyStore.Operation.RECORDS_APPLY
+        ? FaultyStore.Fault.APPLY_THEN_TIMEOUT
+        : FaultyStore.Fault.NONE;
+  }
+
+  private void settle() {
+    changes.turn();
+    world.settle();
+  }
+
+  private Stamp put() {
+    Stamp version = changes.change(KEY, Stamp.ABSENT, new byte[] {1}, told::add);
+    settle();
+    assertThat(told).containsExactly(true);
+    told.clear();
+    return version;
+  }
+
+  @Test
+  void deleteThatTookEffectIsToldSo() {
+    Stamp version = put();
+    unknown = true;
+    var unused = changes.change(KEY, version, null, told::add);
+    settle();
+    assertThat(told).containsExactly(true);
+    assertThat(store.records().get(KEY).orThrow()).isEmpty();
+  }
+
+  @Test
+  void deleteIsNotInEffectWhereSomebodyElseChangedTheRecordBefore() {
+    Stamp version = put();
+    store.records().apply(List.of(new Change(KEY, version, new byte[] {2}, OTHER)));
+    unknown = true;
+    var unused = changes.change(KEY, version, null, told::add);
+    settle();
+    assertThat(told).containsExactly(false);
+    assertThat(store.records().get(KEY).orThrow()).isPresent();
+  }
+}
