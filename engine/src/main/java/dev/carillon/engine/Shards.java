@@ -775,7 +775,7 @@ final class Shards {
     boolean goes = leaving || (!shard.orphan && directory.isAnothers(shard.home, shard.id));
     if (goes && !shard.handingBack && shard.owned()) {
       beginHandBack(shard);
-    } else if (!goes && shard.handingBack) {
+    } else if (!goes && shard.handingBack && shard.owned()) { // else it is on its way already
       shard.handingBack = false;
       host.staysHere(shard);
     }

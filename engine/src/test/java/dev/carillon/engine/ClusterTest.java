@@ -684,7 +684,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(1));
     assertThat(a.running()).hasSize(1);
     JobRef rejected = b.add(b.under(one));
-    pass(Duration.ofSeconds(1));
+    pass(Duration.ofSeconds(2)); // a is asked, and answers
     assertThat(stateOf(rejected)).isEqualTo(JobState.FAILED);
     a.finishOne();
     pass(Duration.ofSeconds(10));
@@ -845,6 +845,31 @@ class ClusterTest {
     b.finishOne();
     assertThat(stateOf(first)).isEqualTo(JobState.SUCCEEDED);
     assertThat(stateOf(second)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void nothingStartsOfAShardThatIsBeingGivenBackThoughItsHomeDiesAgain() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    long now = a.nowMicros();
+    JobRef hung = a.add(a.spec(now + 1_000_000, 0, now + 6_000_000, new byte[0]));
+    addDueIn(a, Duration.ofSeconds(25));
+    kill(a);
+    pass(Duration.ofSeconds(6));
+    assertThat(b.running()).hasSize(1); // past its deadline
+    assertThat(stateOf(hung)).isEqualTo(JobState.EXPIRED);
+    b.hold(NodeEnvironment.Channel.CONTROL);
+    StillWorld again = node("a");
+    pass(Duration.ofSeconds(6)); // b has sent the release, which is not answered
+    kill(again);
+    pass(DEAD_WITHIN);
+    b.finishOne();
+    pass(Duration.ofSeconds(15));
+    assertThat(b.running()).isEmpty();
+    b.letGo();
+    pass(Duration.ofSeconds(40));
+    assertThat(b.running()).hasSize(1);
   }
 
   @Test
