@@ -220,8 +220,7 @@ public final class Flow {
     }
     Share share =
         limits.computeIfAbsent(
-            subject,
-            s -> new Share(s.recordKey(Shares.RECORDS), gate::running, dispatcher::lookAgain));
+            subject, s -> shares.of(s.recordKey(Shares.RECORDS), new GateUser(gate, dispatcher)));
     gate.share(share, shares);
     shares.limit(share, limit);
   }
@@ -251,5 +250,18 @@ public final class Flow {
       dispatcher.paused();
     }
     dispatcher.lookAgain();
+  }
+
+  /** Attempts that go through a gate. */
+  private record GateUser(Gate gate, Dispatcher dispatcher) implements Share.User {
+    @Override
+    public int inUse() {
+      return gate.running();
+    }
+
+    @Override
+    public void changed() {
+      dispatcher.lookAgain();
+    }
   }
 }

@@ -22,6 +22,14 @@ final class KeySlot {
 
   private final ReadyLine line = new ReadyLine();
 
+  /**
+   * Those that are not to wait, where it is not known yet whether other nodes use the key: for the
+   * first the others have been asked, for the second they are to be.
+   */
+  private final Set<ShardJob> asked = new LinkedHashSet<>();
+
+  private final Set<ShardJob> doubtful = new LinkedHashSet<>();
+
   /** How often attempts may start; null for as often as they come. */
   @Nullable TokenBucket bucket;
 
@@ -102,6 +110,49 @@ final class KeySlot {
 
   void forget(ShardJob job) {
     line.remove(job);
+    know(job);
+  }
+
+  // ---- whether others use it
+
+  /** The job, which waits, is not to if others use the key. */
+  void doubt(ShardJob job) {
+    if (!asked.contains(job)) {
+      doubtful.add(job);
+    }
+  }
+
+  /** The job no longer depends on what others say. */
+  private void know(ShardJob job) {
+    asked.remove(job);
+    doubtful.remove(job);
+  }
+
+  /** Whether some do not know yet whether others use the key. */
+  boolean doubts() {
+    asked.removeIf(job -> !isWaiting(job));
+    doubtful.removeIf(job -> !isWaiting(job));
+    return !asked.isEmpty() || !doubtful.isEmpty();
+  }
+
+  /** The others are asked now, for all who doubt. */
+  void asking() {
+    asked.addAll(doubtful);
+    doubtful.clear();
+  }
+
+  /** Those for whom the others were asked. */
+  List<ShardJob> asked() {
+    doubts();
+    return new ArrayList<>(asked);
+  }
+
+  /** What it is to know is known; where {@code again}, the others are to be asked once more. */
+  void judged(ShardJob job, boolean again) {
+    know(job);
+    if (again) {
+      doubtful.add(job);
+    }
   }
 
   /** The first that waits; null where none does. Those that no longer do are let go. */
@@ -124,7 +175,11 @@ final class KeySlot {
 
   @Nullable ShardJob poll() {
     ShardJob first = first();
-    return first != null ? line.poll() : null;
+    if (first != null) {
+      line.poll();
+      know(first);
+    }
+    return first;
   }
 
   /** Takes out all that wait, first come first. */

@@ -73,7 +73,7 @@ final class Keys {
           TokenBucket.followingJobs(recordKey(Rates.KEY_RECORDS, slot), rate, () -> offer(slot));
     }
     if (slot.share == null && shares.isShared()) {
-      slot.share = new Share(recordKey(KEY_LIMITS, slot), slot::held, () -> shareChanged(slot));
+      slot.share = shares.of(recordKey(KEY_LIMITS, slot), new KeyUser(slot));
     }
     return slot;
   }
@@ -94,25 +94,6 @@ final class Keys {
     if (share != null && slot.held() < concurrency.limit() && slot.held() >= share.usable()) {
       int wanted = Math.min(concurrency.limit() - slot.held(), slot.waiting());
       shares.ask(share, concurrency.limit(), Math.max(1, wanted), job.dueMicros);
-    }
-  }
-
-  private void shareChanged(KeySlot slot) {
-    if (slot.share != null && slot.share.full) {
-      refuseWaiting(slot);
-    }
-    offer(slot);
-  }
-
-  /** Other nodes have all of the limit: those go that are not to wait. */
-  private void refuseWaiting(KeySlot slot) {
-    List<ShardJob> waiting = slot.pollAll();
-    for (ShardJob job : waiting) {
-      Concurrency concurrency = job.concurrency();
-      boolean stays = concurrency == null || job.attempts > 0 || !isRefused(job, concurrency);
-      if (stays) {
-        slot.await(job);
-      }
     }
   }
 
@@ -138,11 +119,12 @@ final class Keys {
     // Whatever its rule, a job waits for its rate, and for its own handler that goes on after a
     // timeout.
     boolean byRate = slot.bucket != null && slot.held() < room(slot, concurrency);
-    boolean byShare = slot.share != null && slot.held() < concurrency.limit() && !slot.share.full;
+    boolean byShare = slot.share != null && slot.held() < concurrency.limit();
     ShardJob oldest = null;
     // A retry waits too: its occasion was there when it was new.
-    if (may && !byRate && !byShare && job.attempts == 0 && !slot.isHeldByAttemptOf(job)) {
-      if (isRefused(job, concurrency)) {
+    boolean mayGo = may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job);
+    if (mayGo && !byShare) {
+      if (refuse(job, concurrency)) {
         return false;
       }
       if (concurrency.whenFull() == WhenFull.CANCEL_RUNNING) {
@@ -151,12 +133,15 @@ final class Keys {
     }
     slot.await(job);
     host.blocked(job);
+    if (mayGo && byShare && concurrency.whenFull() != WhenFull.WAIT) {
+      slot.doubt(job);
+    }
     if (may) {
       askForMore(slot, job, concurrency);
     }
     if (oldest != null) {
       // Now that it is in line, for the room may be offered at once.
-      host.cancel(oldest, "a newer job is due; " + full(concurrency));
+      host.cancel(oldest, forNewer(concurrency));
     }
     return false;
   }
@@ -170,7 +155,11 @@ final class Keys {
     return "concurrency key " + concurrency.key() + ": " + concurrency.limit() + " at once";
   }
 
-  private boolean isRefused(ShardJob job, Concurrency concurrency) {
+  private static String forNewer(Concurrency concurrency) {
+    return "a newer job is due; " + full(concurrency);
+  }
+
+  private boolean refuse(ShardJob job, Concurrency concurrency) {
     JobState state =
         switch (concurrency.whenFull()) {
           case REJECT -> JobState.FAILED;
@@ -306,11 +295,90 @@ final class Keys {
     sweepAt = Math.max(SWEEP_FROM, 2 * slots.size());
   }
 
-  private static boolean isGone(@Nullable Share share) {
-    return share == null || share.isGone();
+  private boolean isGone(@Nullable Share share) {
+    return share == null || shares.isGone(share);
   }
 
   private boolean isFull(@Nullable TokenBucket bucket) {
     return bucket == null || rates.forget(bucket);
+  }
+
+  /** The jobs of a key, towards the limit of all nodes. */
+  private final class KeyUser implements Share.User {
+    private final KeySlot slot;
+
+    KeyUser(KeySlot slot) {
+      this.slot = slot;
+    }
+
+    @Override
+    public int inUse() {
+      return slot.held();
+    }
+
+    @Override
+    public void changed() {
+      offer(slot);
+    }
+
+    @Override
+    public boolean doubts() {
+      return slot.doubts();
+    }
+
+    @Override
+    public void asking() {
+      slot.asking();
+    }
+
+    @Override
+    public Share.Verdict judge(int used, long oldestElsewhere) {
+      for (ShardJob job : slot.asked()) {
+        Concurrency concurrency = job.concurrency();
+        if (concurrency == null || used < concurrency.limit()) {
+          continue;
+        }
+        slot.judged(job, false);
+        if (concurrency.whenFull() != WhenFull.CANCEL_RUNNING) {
+          slot.forget(job);
+          refuse(job, concurrency);
+        } else if (!cancelsHere(job, concurrency, oldestElsewhere)) {
+          slot.asked().forEach(other -> slot.judged(other, true)); // one at a time
+          return Share.Verdict.CANCEL_ELSEWHERE;
+        }
+      }
+      return slot.asked().isEmpty() ? Share.Verdict.SETTLED : Share.Verdict.OPEN;
+    }
+
+    /** Cancels the oldest for the job if it is one of this node. */
+    private boolean cancelsHere(ShardJob job, Concurrency concurrency, long oldestElsewhere) {
+      ShardJob oldest = oldestBut(job);
+      if (oldest != null && oldest.dueMicros <= oldestElsewhere) {
+        host.cancel(oldest, forNewer(concurrency));
+        return true;
+      }
+      return oldestElsewhere == Stake.NOTHING;
+    }
+
+    private @Nullable ShardJob oldestBut(@Nullable ShardJob job) {
+      List<ShardJob> contenders = slot.contenders();
+      contenders.remove(job);
+      return contenders.isEmpty() ? null : contenders.getFirst();
+    }
+
+    @Override
+    public long oldest() {
+      ShardJob oldest = oldestBut(null);
+      return oldest == null ? Stake.NOTHING : oldest.dueMicros;
+    }
+
+    @Override
+    public void cancelOldest() {
+      ShardJob oldest = oldestBut(null);
+      Concurrency concurrency = oldest == null ? null : oldest.concurrency();
+      if (oldest != null && concurrency != null) {
+        host.cancel(oldest, forNewer(concurrency));
+      }
+    }
   }
 }

@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lenders and borrowers of attempts say to each other, and clients and members.
+ * What lenders and borrowers of attempts say to each other, clients and members, and those who have
+ * a limit together.
  *
  * <pre>
  * version  byte  1
@@ -109,6 +110,9 @@ sealed interface Message {
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
   record ErrandDone(long number, byte[] answer) implements Message {}
 
+  /** Look at the record of that limit: it says something of you, or for you. */
+  record Look(String record) implements Message {}
+
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
@@ -143,6 +147,7 @@ sealed interface Message {
       case Lasted(long nonce) -> out.u8(11).i64(nonce);
       case Errand(long number, byte[] asked) -> out.u8(12).varint(number).bytes(asked);
       case ErrandDone(long number, byte[] answer) -> out.u8(13).varint(number).bytes(answer);
+      case Look(String record) -> out.u8(15).string(record);
     }
     return out.toBytes();
   }
@@ -177,7 +182,8 @@ sealed interface Message {
         }
         yield new Check(nonces);
       }
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 14)");
+      case 15 -> new Look(in.string());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 15)");
     };
   }
 

@@ -1583,6 +1583,7 @@ public final class Node {
       switch (Message.decode(message)) {
         case Message.Errand(long number, byte[] asked) -> errands.run(from, number, asked);
         case Message.ErrandDone(long number, byte[] answer) -> errands.done(from, number, answer);
+        case Message.Look(String record) -> shares.look(record);
         case Message said -> {
           if (!lending.heard(from, said)) {
             borrowing.heard(from, said);
@@ -1734,8 +1735,18 @@ public final class Node {
     }
 
     @Override
+    public boolean isMember() {
+      return isAmongOthers();
+    }
+
+    @Override
     public boolean isOver(long incarnation) {
       return members != null && members.isOver(incarnation);
+    }
+
+    @Override
+    public void sayLook(long incarnation, String record) {
+      wire.send(incarnation, Message.encode(new Message.Look(record)));
     }
   }
 

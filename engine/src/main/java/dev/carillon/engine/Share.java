@@ -2,17 +2,13 @@ package dev.carillon.engine;
 
 import dev.carillon.store.Records.Stamp;
 import java.util.List;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** This node's part of a limit that all nodes have together. Owned by the loop. */
 final class Share {
   final String record;
 
-  /** How much of it is used, and what to do when there may be more, or nothing left. */
-  final IntSupplier inUse;
-
-  final Runnable changed;
+  final User user;
 
   /** The limit by which it was asked for last. */
   int limit;
@@ -20,7 +16,7 @@ final class Share {
   /** How many more are wanted, and when the first of those that wait was due. */
   int wanted;
 
-  long wantedSince = Entry.NOTHING;
+  long wantedSince = Stake.NOTHING;
 
   /** Whether somebody still waited when it was looked at last. */
   boolean asked;
@@ -29,14 +25,15 @@ final class Share {
    * When the first was due of those that counted on it since then, who may wait for another limit
    * as well.
    */
-  long expectedSince = Entry.NOTHING;
+  long expectedSince = Stake.NOTHING;
 
   /** What the record says, as far as this node knows: at first, that there is none. */
   Stamp version = Stamp.ABSENT;
 
+  Stake said;
+  List<Stake> others = List.of();
+
   int granted;
-  long said = Entry.NOTHING;
-  List<Entry> others = List.of();
 
   /** Whether it is read before anything else is done: it may be quite another. */
   boolean stale;
@@ -47,11 +44,17 @@ final class Share {
   /** At the last look nothing was left of the limit. */
   boolean full;
 
+  /** The last order of another node that was followed. */
+  long obeyed;
+
+  /** It is being decided about: what that leads to does not decide again. */
+  boolean deciding;
+
   /** It is not used, and not to be given back at this look unless others are to have it. */
   boolean kept;
 
   /** When the first was due of those for whom it is kept, and at how many looks on end it was. */
-  long keptSince = Entry.NOTHING;
+  long keptSince = Stake.NOTHING;
 
   int keptLooks;
 
@@ -62,32 +65,57 @@ final class Share {
   int quietLooks;
   Timers.@Nullable Timer next;
 
-  /**
-   * What one node has of a limit.
-   *
-   * @param wantedSince when the first was due that waits there; {@link #NOTHING} where none does
-   */
-  record Entry(long incarnation, int share, long wantedSince) {
-    static final long NOTHING = Long.MAX_VALUE;
+  /** Who uses it. */
+  interface User {
+    int inUse();
 
-    boolean wants() {
-      return wantedSince != NOTHING;
+    /** There may be more of it, or nothing left. */
+    void changed();
+
+    /** Whether some who wait are not to where it is really used up, and do not know whether. */
+    default boolean doubts() {
+      return false;
     }
+
+    /** How much the others use is asked now, for all who doubt. */
+    default void asking() {}
+
+    /**
+     * So much is used of it by all nodes, as far as they have answered since then.
+     *
+     * @param oldestElsewhere when the oldest was due that another node has
+     */
+    default Verdict judge(int used, long oldestElsewhere) {
+      return Verdict.SETTLED;
+    }
+
+    /** When the oldest was due that uses it or waits here. */
+    default long oldest() {
+      return Stake.NOTHING;
+    }
+
+    /** Another node has a newer one: the oldest here does not go on. */
+    default void cancelOldest() {}
   }
 
-  Share(String record, IntSupplier inUse, Runnable changed) {
+  /** What an answer means to those for whom it was asked. */
+  enum Verdict {
+    /** They all know what they have to. */
+    SETTLED,
+    /** The others may have more to say. */
+    OPEN,
+    /** The oldest elsewhere is to be cancelled for one of them. */
+    CANCEL_ELSEWHERE
+  }
+
+  Share(String record, long incarnation, User user) {
     this.record = record;
-    this.inUse = inUse;
-    this.changed = changed;
+    this.said = Stake.none(incarnation);
+    this.user = user;
   }
 
   /** How many may be in use. */
   int usable() {
     return granted - owed;
-  }
-
-  /** Whether this node has nothing of it, and wants nothing. */
-  boolean isGone() {
-    return granted == 0 && wanted == 0 && !busy;
   }
 }

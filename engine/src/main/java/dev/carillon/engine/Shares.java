@@ -1,38 +1,46 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.Stake.Answer;
+import dev.carillon.engine.Stake.Question;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Limits of all nodes together. A limit has a record that says how much of it which incarnation
  * has; a node takes what it needs and is free, by the record's version, and gives back what it has
- * not used for a second. So the parts never add up to more than the limit.
- *
- * <pre>
- * version  byte    1
- * entries  varint, each: long incarnation, varint share, long wanted since
- * </pre>
+ * not used for a second. So the parts never add up to more than the limit. {@link Stake} has the
+ * format.
  *
  * <p>Where others wait who have less than their even part, a node that has more uses as many fewer;
  * where there is not one for each, the one that was due first has it. Who waits for two limits and
  * has one of them keeps that for a few looks by the same rule: where all nodes have the same order,
  * the first of them gets both.
  *
+ * <p>That others have all of it does not say that they use it. Where a job is to go rather than to
+ * wait, its node puts a question into the record, those who have some of the limit answer there how
+ * much of it they use, and by what they have answered since it was there the job is judged. A
+ * question may also be an order to cancel the oldest.
+ *
  * <p>Crash table: the node dies: what it had is free once it has been dead for as long as its
- * handlers had to stop. It is paused: before that time it stops itself, and afterwards it reads
- * what it still has. The answer to a change is lost: {@link RecordChanges} resolves it.
+ * handlers had to stop; its question is gone with its stake, and who waits for its answer gets what
+ * it had. It is paused: before that time it stops itself, and afterwards it reads what it still
+ * has. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read again
+ * before the answer to it is in effect: its number was remembered.
  */
 final class Shares {
   static final String RECORDS = "l\0";
 
-  private static final int VERSION = 1;
   private static final long POLL_NANOS = 250_000_000;
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int MOST_DOUBLINGS = 3;
@@ -44,15 +52,21 @@ final class Shares {
   private final Timers timers;
   private final long incarnation;
   private final Host host;
-  private final Set<Share> held = new LinkedHashSet<>();
+  private final Map<String, Share> held = new LinkedHashMap<>();
 
   /** The node, as far as limits need it. */
   interface Host {
     /** Whether there are other nodes on the store, perhaps. */
     boolean isShared();
 
+    /** Whether nobody can have taken this node's shards. */
+    boolean isMember();
+
     /** Whether nothing of that incarnation can run any more. */
     boolean isOver(long incarnation);
+
+    /** Another node is to look at a record that concerns it now; it would have anyway. */
+    void sayLook(long incarnation, String record);
   }
 
   Shares(NodeEnvironment env, RecordChanges records, Timers timers, long incarnation, Host host) {
@@ -70,6 +84,16 @@ final class Shares {
 
   long nowMicros() {
     return env.wallMicros();
+  }
+
+  /** A limit of that record. */
+  Share of(String record, Share.User user) {
+    return new Share(record, incarnation, user);
+  }
+
+  /** Whether this node has nothing of it, wants nothing and is not about to look. */
+  boolean isGone(Share share) {
+    return held.get(share.record) != share;
   }
 
   /** More of it is needed here: {@link Share#changed} runs when there is, or nothing is left. */
@@ -96,7 +120,7 @@ final class Shares {
 
   /** One that was in use is not any more. */
   void freed(Share share) {
-    share.keptSince = Share.Entry.NOTHING;
+    share.keptSince = Stake.NOTHING;
     share.owed = owed(share);
     if (share.owed > 0 || share.granted > share.limit) {
       step(share);
@@ -107,11 +131,22 @@ final class Shares {
 
   /** What this node has may have been taken from it: it is read before it is used again. */
   void fenced() {
-    for (Share share : held) {
+    for (Share share : held.values()) {
       share.stale = true;
       share.granted = 0;
       share.owed = 0;
       lookIn(share, POLL_NANOS);
+    }
+  }
+
+  /** Another node has changed the record, and says so. */
+  void look(String record) {
+    Share share = held.get(record);
+    // What somebody counts on who waits for another limit is looked at in its own time.
+    if (share != null && share.expectedSince == Stake.NOTHING) {
+      share.stale = true;
+      share.quietLooks = 0;
+      step(share);
     }
   }
 
@@ -124,10 +159,10 @@ final class Shares {
   private void lookAt(Share share) {
     if (!share.asked) {
       share.wanted = 0;
-      share.wantedSince = Share.Entry.NOTHING;
+      share.wantedSince = Stake.NOTHING;
     }
     share.asked = false;
-    boolean idle = share.wanted == 0 && share.inUse.getAsInt() == 0;
+    boolean idle = share.wanted == 0 && share.user.inUse() == 0;
     keep(share, idle);
     share.stale |= !idle || share.kept; // what is given back needs no look
     step(share);
@@ -138,7 +173,7 @@ final class Shares {
    * missing beside it. So who was due first keeps it, but not for long: others may need only this.
    */
   private void keep(Share share, boolean idle) {
-    boolean expected = share.expectedSince != Share.Entry.NOTHING && share.usable() > 0;
+    boolean expected = share.expectedSince != Stake.NOTHING && share.usable() > 0;
     share.kept = idle && expected;
     share.keptLooks = share.kept ? share.keptLooks + 1 : 0;
     if (!idle) {
@@ -147,18 +182,17 @@ final class Shares {
       share.keptLooks = 0;
       share.lastInVain = env.wallMicros();
     }
-    share.keptSince =
-        expected ? Math.max(share.expectedSince, share.lastInVain) : Share.Entry.NOTHING;
-    share.expectedSince = Share.Entry.NOTHING;
+    share.keptSince = expected ? Math.max(share.expectedSince, share.lastInVain) : Stake.NOTHING;
+    share.expectedSince = Stake.NOTHING;
   }
 
   /** Takes or gives what is to be. */
   private void step(Share share) {
-    if (share.busy) {
+    if (share.busy || share.deciding) {
       return;
     }
     timers.cancel(share.next);
-    held.add(share);
+    held.put(share.record, share);
     if (share.stale) {
       read(share);
     } else {
@@ -185,21 +219,37 @@ final class Shares {
   private void remember(Share share, Optional<Stored> found) {
     share.version = found.map(Stored::version).orElse(Stamp.ABSENT);
     share.granted = 0;
-    share.said = Share.Entry.NOTHING;
-    List<Share.Entry> others = new ArrayList<>();
-    for (Share.Entry entry : found.map(Shares::decode).orElse(List.of())) {
-      if (entry.incarnation() == incarnation) {
-        share.granted = entry.share();
-        share.said = entry.wantedSince();
-      } else if (!host.isOver(entry.incarnation())) {
-        others.add(entry);
+    share.said = Stake.none(incarnation);
+    List<Stake> others = new ArrayList<>();
+    for (Stake stake : found.map(Stored::value).map(Stake::decode).orElse(List.of())) {
+      if (stake.incarnation() == incarnation) {
+        share.granted = stake.share();
+        share.said = stake;
+      } else if (!host.isOver(stake.incarnation())) {
+        others.add(stake);
       }
     }
     share.others = others;
   }
 
   private void decide(Share share) {
-    int inUse = share.inUse.getAsInt();
+    boolean member = host.isMember();
+    if (share.stale) {
+      read(share); // this node was fenced by that look
+      return;
+    }
+    share.deciding = true;
+    if (member) {
+      obey(share);
+    }
+    Stake mine = stake(share, member);
+    share.deciding = false;
+    change(share, mine);
+  }
+
+  /** What this node is to have and to say from now on. */
+  private Stake stake(Share share, boolean member) {
+    int inUse = share.user.inUse();
     share.owed = owed(share);
     int most = Math.min(share.granted - share.owed, share.limit);
     int kept = Math.min(share.granted, Math.max(inUse, most));
@@ -214,16 +264,111 @@ final class Shares {
       target = share.granted + Math.min(share.wanted, free(share));
     }
     share.full = share.wanted > 0 && target <= inUse;
-    long since = share.full ? share.wantedSince : Share.Entry.NOTHING;
-    change(share, new Share.Entry(incarnation, target, since));
+    long since = share.full ? share.wantedSince : Stake.NOTHING;
+    Answer answer = target > 0 ? answer(share, inUse, member) : Answer.NONE;
+    return new Stake(incarnation, target, since, question(share, inUse), answer);
   }
+
+  // ---- who really uses it
+
+  /** What this node asks the others: what it has asked until it is settled, then the next. */
+  private Question question(Share share, int inUse) {
+    if (!share.full) {
+      return Question.NONE;
+    }
+    Question asked = share.said.question();
+    if (asked.isOrder() && !isFollowed(share, asked)) {
+      return asked;
+    }
+    if (asked != Question.NONE && !asked.isOrder()) {
+      Stake oldest = oldest(share, asked);
+      int used = inUse + used(share, asked);
+      switch (share.user.judge(used, oldest.answer().oldest())) {
+        case OPEN -> {
+          return asked;
+        }
+        case CANCEL_ELSEWHERE -> {
+          return new Question(lastNumber(share) + 1, oldest.incarnation());
+        }
+        case SETTLED -> {}
+      }
+    }
+    if (!share.user.doubts()) {
+      return Question.NONE;
+    }
+    share.user.asking();
+    return new Question(lastNumber(share) + 1, 0);
+  }
+
+  /** How much the others use, as far as they have said so since the question. */
+  private static int used(Share share, Question question) {
+    return share.others.stream()
+        .filter(other -> other.answer().number() >= question.number())
+        .mapToInt(other -> Math.min(other.share(), other.answer().used()))
+        .sum();
+  }
+
+  /** The one of the others that has the oldest, as far as they have said; else this node's. */
+  private Stake oldest(Share share, Question question) {
+    return share.others.stream()
+        .filter(other -> other.answer().number() >= question.number())
+        .min(Comparator.comparingLong(other -> other.answer().oldest()))
+        .orElse(Stake.none(incarnation));
+  }
+
+  /** Whether the one that was to cancel something has, or has nothing of the limit any more. */
+  private static boolean isFollowed(Share share, Question order) {
+    return share.others.stream()
+        .noneMatch(
+            other ->
+                other.incarnation() == order.cancels()
+                    && other.share() > 0
+                    && other.answer().number() < order.number());
+  }
+
+  private static long lastNumber(Share share) {
+    return Stream.concat(share.others.stream(), Stream.of(share.said))
+        .mapToLong(stake -> Math.max(stake.question().number(), stake.answer().number()))
+        .max()
+        .orElse(0);
+  }
+
+  /** What this node has to say to the others' questions: nothing new unless it uses more. */
+  private static Answer answer(Share share, int inUse, boolean member) {
+    long asked = lastAsked(share);
+    Answer said = share.said.answer();
+    boolean isNew = asked > said.number() || (asked > 0 && inUse > said.used());
+    // What uses it here may be another's by now and only look as if it was in use.
+    return isNew && member
+        ? new Answer(Math.max(asked, said.number()), inUse, share.user.oldest())
+        : said;
+  }
+
+  private static long lastAsked(Share share) {
+    return share.others.stream().mapToLong(other -> other.question().number()).max().orElse(0);
+  }
+
+  /** Follows the orders of other nodes, each once. */
+  private void obey(Share share) {
+    share.others.stream()
+        .map(Stake::question)
+        .filter(order -> order.cancels() == incarnation && order.number() > share.obeyed)
+        .sorted(Comparator.comparingLong(Question::number))
+        .forEach(
+            order -> {
+              share.obeyed = order.number();
+              share.user.cancelOldest();
+            });
+  }
+
+  // ---- how much is whose
 
   /** What is left of the limit for this node: those who wait longer come first. */
   private static int free(Share share) {
     int even = even(share);
     boolean scarce = share.limit < contenders(share);
     int left = share.limit - share.granted;
-    for (Share.Entry other : share.others) {
+    for (Stake other : share.others) {
       left -= other.share();
       boolean first = !scarce || other.wantedSince() < share.wantedSince;
       if (other.wants() && first) {
@@ -253,7 +398,7 @@ final class Shares {
 
   /** What others are to have of this node's. */
   private static int owed(Share share) {
-    List<Share.Entry> wanting = share.others.stream().filter(Share.Entry::wants).toList();
+    List<Stake> wanting = share.others.stream().filter(Stake::wants).toList();
     if (wanting.isEmpty() || share.granted == 0) {
       return 0;
     }
@@ -268,16 +413,17 @@ final class Shares {
     return scarce && older ? share.granted : 0;
   }
 
-  private void change(Share share, Share.Entry mine) {
-    if (mine.share() == share.granted && mine.wantedSince() == share.said) {
+  private void change(Share share, Stake mine) {
+    if (mine.share() == share.granted && mine.equals(share.said)) {
       share.quietLooks++;
       settled(share);
       return;
     }
-    List<Share.Entry> all = new ArrayList<>(share.others);
+    List<Stake> all = new ArrayList<>(share.others);
     if (mine.share() > 0 || mine.wants()) {
       all.add(mine);
     }
+    Set<Long> concerned = concerned(share, mine);
     share.quietLooks = 0;
     share.busy = true;
     share.granted = Math.min(share.granted, mine.share()); // others may have it before the answer
@@ -286,7 +432,7 @@ final class Shares {
         records.change(
             share.record,
             share.version,
-            all.isEmpty() ? null : encode(all),
+            all.isEmpty() ? null : Stake.encode(all),
             inEffect -> {
               share.busy = false;
               if (!inEffect) {
@@ -296,27 +442,53 @@ final class Shares {
               share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
               if (!share.stale) { // else it is not this node's to use before it was read
                 share.granted = mine.share();
-                share.said = mine.wantedSince();
+                share.said = mine;
               }
+              concerned.forEach(other -> host.sayLook(other, share.record));
               settled(share);
             });
   }
 
+  /** Those who should look: who has what is wanted, who asked, and who may have what is given. */
+  private static Set<Long> concerned(Share share, Stake mine) {
+    Stake said = share.said;
+    boolean wants = mine.wants() && !said.wants();
+    boolean asks = !mine.question().equals(said.question());
+    boolean answers = !mine.answer().equals(said.answer());
+    int given = share.granted - mine.share();
+    Set<Long> concerned = new LinkedHashSet<>();
+    List<Stake> byAge = new ArrayList<>(share.others);
+    byAge.sort(Comparator.comparingLong(Stake::wantedSince));
+    for (Stake other : byAge) {
+      boolean takes = other.wants() && given-- > 0;
+      boolean asked = !other.question().equals(Question.NONE);
+      if (takes || (other.share() > 0 && (wants || asks)) || (asked && answers)) {
+        concerned.add(other.incarnation());
+      }
+    }
+    return concerned;
+  }
+
   private void settled(Share share) {
-    if (share.usable() > share.inUse.getAsInt()) {
+    if (share.usable() > share.user.inUse()) {
       share.full = false;
       share.wanted = 0;
-      share.wantedSince = Share.Entry.NOTHING;
+      share.wantedSince = Stake.NOTHING;
     }
-    boolean saysSo = share.said != Share.Entry.NOTHING; // others leave it to this node
-    if (share.stale || share.wanted > 0 || saysSo) {
+    boolean saysSo = share.said.wants(); // others leave it to this node
+    if (share.stale || share.wanted > 0 || saysSo || isAsked(share)) {
       lookIn(share, POLL_NANOS);
     } else if (share.granted > 0) {
       lookIn(share, LINGER_NANOS << Math.min(share.quietLooks, MOST_DOUBLINGS));
     } else {
-      held.remove(share);
+      held.remove(share.record, share);
     }
-    share.changed.run();
+    share.user.changed();
+  }
+
+  /** Whether others want to know how much is used here. */
+  private static boolean isAsked(Share share) {
+    return share.granted > 0 && lastAsked(share) > 0;
   }
 
   /** Deletes what nodes left behind that are over; called now and then. */
@@ -340,33 +512,11 @@ final class Shares {
 
   private void deleteIfOver(Stored record) {
     boolean over = true;
-    for (Share.Entry entry : decode(record)) {
-      over &= host.isOver(entry.incarnation()); // each of them is wondered about
+    for (Stake stake : Stake.decode(record.value())) {
+      over &= host.isOver(stake.incarnation()); // each of them is wondered about
     }
     if (over) {
       records.change(record.key(), record.version(), null, inEffect -> {});
     }
-  }
-
-  private static byte[] encode(List<Share.Entry> entries) {
-    ByteWriter out = new ByteWriter(4 + 18 * entries.size()).u8(VERSION).varint(entries.size());
-    for (Share.Entry entry : entries) {
-      out.i64(entry.incarnation()).varint(entry.share()).i64(entry.wantedSince());
-    }
-    return out.toBytes();
-  }
-
-  private static List<Share.Entry> decode(Stored record) {
-    ByteReader in = new ByteReader(record.value(), 0, record.value().length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("limit record: version " + version + " (expected: 1)");
-    }
-    int size = (int) in.varint();
-    List<Share.Entry> entries = new ArrayList<>();
-    for (int i = 0; i < size; i++) {
-      entries.add(new Share.Entry(in.i64(), (int) in.varint(), in.i64()));
-    }
-    return entries;
   }
 }

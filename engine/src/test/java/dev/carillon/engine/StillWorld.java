@@ -90,9 +90,17 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     }
 
     @Override
+    public boolean isMember() {
+      return true;
+    }
+
+    @Override
     public boolean isOver(long incarnation) {
       return false;
     }
+
+    @Override
+    public void sayLook(long incarnation, String record) {}
 
     @Override
     public void blocked(ShardJob job) {}
