@@ -221,19 +221,12 @@ final class AttemptJudge {
     }
     for (Execution other : job.executions) {
       check(
-          other.incarnation == execution.incarnation || !other.runs() || isToldToStop(other),
+          other.incarnation == execution.incarnation
+              || !other.runs()
+              || world.members.isToldToStop(other),
           Guarantee.MEMBERS,
           () -> execution + " started while another node runs it and was not told to stop");
     }
-  }
-
-  /** Whether its node has interrupted it, or will as soon as it goes on or knows of the other. */
-  private boolean isToldToStop(Execution execution) {
-    Life life = world.life(execution.incarnation);
-    return execution.interrupted
-        || life == null
-        || life.stoodStillSince(world.clock.nanos() - 1)
-        || world.members.mayNotKnow(execution.job.shard, execution.incarnation);
   }
 
   private void alone(Execution execution, List<Execution> running) {
@@ -304,7 +297,9 @@ final class AttemptJudge {
     List<Execution> all = new ArrayList<>(here);
     for (Life life : world.living()) {
       if (life.incarnation != execution.incarnation) {
-        life.handlers.all().stream().filter(other -> !isToldToStop(other)).forEach(all::add);
+        life.handlers.all().stream()
+            .filter(other -> !world.members.isToldToStop(other))
+            .forEach(all::add);
       }
     }
     return all;

@@ -42,6 +42,7 @@ final class Campaign {
    * @param weak seeds that were too small to count
    */
   record Outcome(
+      int nodes,
       long seeds,
       long failed,
       long events,
@@ -84,7 +85,18 @@ final class Campaign {
       failures.sort(Comparator.comparingLong(failure -> failure.result().seed()));
       double seconds = (System.nanoTime() - began) / 1e9;
       return new Outcome(
-          done, failed, events, faults, jobs, hash, seconds, cpuNanos / 1e9, table, failures, weak);
+          nodes,
+          done,
+          failed,
+          events,
+          faults,
+          jobs,
+          hash,
+          seconds,
+          cpuNanos / 1e9,
+          table,
+          failures,
+          weak);
     }
   }
 

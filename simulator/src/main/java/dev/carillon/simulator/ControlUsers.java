@@ -345,6 +345,7 @@ final class ControlUsers {
         if (job.live() && schedule != null && isTooLong(schedule)) {
           any = true;
           job.cancelAsked = true;
+          job.touchedNanos = world.clock.nanos();
           operations.begins(life, Kind.CANCEL);
           life.node.cancel(
               job.ref, "enough", (Outcome<CancelResult> o) -> operations.ends(life, Kind.CANCEL));

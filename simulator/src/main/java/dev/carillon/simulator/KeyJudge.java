@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,9 @@ final class KeyJudge {
     final List<Execution> executions = new ArrayList<>();
     final RateWatch rate = new RateWatch();
     long movedNanos;
+
+    /** Where jobs differ, the largest is that of all nodes together. */
+    int largestLimit;
   }
 
   KeyJudge(World world) {
@@ -59,6 +63,7 @@ final class KeyJudge {
     Key key = key(job);
     if (key != null && !key.jobs.contains(job)) {
       key.jobs.add(job);
+      key.largestLimit = Math.max(key.largestLimit, concurrency(job).limit());
     }
   }
 
@@ -95,19 +100,35 @@ final class KeyJudge {
     }
     key.executions.removeIf(other -> !holds(other));
     Concurrency concurrency = concurrency(job);
-    long before =
-        key.executions.stream()
-            .filter(other -> !execution.marked || other.dispatchedNanos < execution.dispatchedNanos)
-            .count();
     check(
-        before < concurrency.limit(),
+        count(execution, key, other -> other.incarnation == execution.incarnation)
+            < concurrency.limit(),
         Guarantee.LIMITS,
         () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
-    key.rate.rate(concurrency.rate(), 0, 0);
-    key.rate.started(execution);
+    check(
+        count(execution, key, other -> !world.members.isToldToStop(other)) < key.largestLimit,
+        Guarantee.LIMITS,
+        () ->
+            execution
+                + " is one too many of all nodes under "
+                + concurrency
+                + " beside "
+                + key.executions);
+    if (world.climate.nodes == 1) { // the clocks by which several count differ, and jump
+      key.rate.rate(concurrency.rate(), 0, 0);
+      key.rate.started(execution);
+    }
     inOrder(execution, key);
     key.executions.add(execution);
     key.movedNanos = world.clock.nanos();
+  }
+
+  /** How many had the key before the attempt was decided. */
+  private static long count(Execution execution, Key key, Predicate<Execution> counts) {
+    return key.executions.stream()
+        .filter(other -> !execution.marked || other.dispatchedNanos < execution.dispatchedNanos)
+        .filter(counts)
+        .count();
   }
 
   /** Whether an attempt has its key: until its handler has returned and its outcome is durable. */
@@ -122,8 +143,10 @@ final class KeyJudge {
     return execution.runs()
         || (execution.accepted
             && written
+            && !execution.attempt.isFenced()
             && job.live()
             && job.shard.owner == execution.incarnation
+            && job.shard.claimedNanos <= execution.dispatchedNanos
             && job.revision == execution.revision
             && job.anewNanos < execution.dispatchedNanos
             && job.attempts < execution.attempt.number());

@@ -177,4 +177,13 @@ final class MemberJudge {
         Guarantee.MEMBERS,
         () -> job + " is added by node " + writer.nodeIndex + " to a shard of " + home);
   }
+
+  /** Whether its node has interrupted it, or will as soon as it goes on or knows of the other. */
+  boolean isToldToStop(Execution execution) {
+    Life life = world.life(execution.incarnation);
+    return execution.interrupted
+        || life == null
+        || life.stoodStillSince(world.clock.nanos() - 1)
+        || mayNotKnow(execution.job.shard, execution.incarnation);
+  }
 }

@@ -63,12 +63,13 @@ final class Report {
         : outcome.weak().size() + " seeds are too small";
   }
 
-  private static void printFailure(Campaign.Failure failure, boolean whole, PrintStream out) {
+  private void printFailure(Campaign.Failure failure, boolean whole, PrintStream out) {
     Violation violation = failure.violation();
     long seed = failure.result().seed();
     out.printf("%nseed %d broke %s: %s%n", seed, violation.guarantee(), violation.getMessage());
     out.println("  (" + violation.guarantee().text() + ")");
-    out.println("  replay: ./carillon simulate --seed " + seed + " --trace");
+    String nodes = outcome.nodes() == 1 ? "" : " --nodes " + outcome.nodes();
+    out.println("  replay: ./carillon simulate --seed " + seed + nodes + " --trace");
     if (whole) {
       failure.trace().forEach(line -> out.println("  " + line));
       Throwable cause = violation.getCause();
