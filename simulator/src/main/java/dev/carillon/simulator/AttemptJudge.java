@@ -28,6 +28,9 @@ final class AttemptJudge {
   /** How much farther ahead a clock may be that went forward since it was last compared. */
   private static final long UNSEEN_JUMP_MICROS = 11_000_000;
 
+  /** By then a node has seen that the store's clock jumped as well, and another way. */
+  private static final long COMPARED_NANOS = 10 * VirtualClock.SECOND;
+
   private final World world;
   private final Ledger ledger;
 
@@ -172,7 +175,8 @@ final class AttemptJudge {
       // When the node decided it; the clock may have jumped on the way to the handler.
       long ahead = execution.attempt.startedMicros() - world.clock.store().wallMicros();
       check(
-          ahead <= Micros.ceil(Membership.CLOCK_LIMIT) + UNSEEN_JUMP_MICROS,
+          ahead <= Micros.ceil(Membership.CLOCK_LIMIT) + UNSEEN_JUMP_MICROS
+              || world.clock.nanos() - world.clock.jumpedNanos() < COMPARED_NANOS,
           Guarantee.CLOCK,
           () -> execution + " started by a clock that is " + ahead + " µs ahead of the store's");
     }

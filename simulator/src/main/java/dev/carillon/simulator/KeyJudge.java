@@ -182,6 +182,7 @@ final class KeyJudge {
         && concurrency != null
         && concurrency.key().equals(Wishes.LINE_KEY)
         && job.blockedBy == incarnation
+        && staysWith(job.shard, incarnation)
         && job.blockedNanos > job.touchedNanos
         && job.parent == null
         && job.spec.name() == null
@@ -189,6 +190,14 @@ final class KeyJudge {
         && !job.spec.type().equals(Wishes.LIMITED_TYPE)
         && !paused(Flow.Scope.QUEUE, job.spec.queue(), job.blockedNanos)
         && !paused(Flow.Scope.NAMESPACE, job.spec.namespace(), job.blockedNanos);
+  }
+
+  /** Whether the node has the shard and is not about to give it back. */
+  private boolean staysWith(ModelShard shard, long incarnation) {
+    Life life = world.life(incarnation);
+    boolean atHome =
+        life != null && !life.stopping && shard.home.equals(world.climate.nodeId(life.nodeIndex));
+    return shard.owner == incarnation && (world.climate.nodes == 1 || atHome);
   }
 
   private boolean paused(Flow.Scope scope, String name, long sinceNanos) {
