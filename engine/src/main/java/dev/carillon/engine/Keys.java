@@ -27,6 +27,7 @@ final class Keys {
   private final Map<Name, KeySlot> slots = new HashMap<>();
   private int sweepAt = SWEEP_FROM;
   private boolean open;
+  private boolean fenced;
 
   private record Name(String namespace, String key) {}
 
@@ -54,9 +55,30 @@ final class Keys {
   /** Everything that is due is here. */
   void open() {
     open = true;
+    lookAgain();
+  }
+
+  /** Others may have what holds keys here: nobody gets one, or is refused one, by that. */
+  void fenced() {
+    fenced = true;
+  }
+
+  /** It is known again what is here. */
+  void proven() {
+    if (fenced) {
+      fenced = false;
+      lookAgain();
+    }
+  }
+
+  private void lookAgain() {
     List<ShardJob> waiting = new ArrayList<>();
     slots.values().forEach(slot -> waiting.addAll(slot.pollAll()));
     waiting.forEach(host::ready);
+  }
+
+  private boolean mayJudge() {
+    return open && !fenced;
   }
 
   boolean isOpen() {
@@ -111,7 +133,7 @@ final class Keys {
       return true;
     }
     // One that is being changed may have another key soon: it comes back once that is done.
-    boolean may = open && job.busy == 0;
+    boolean may = mayJudge() && job.busy == 0;
     if (may && slot.held() < room(slot, concurrency) && isNext(slot, job)) {
       slot.hold(job);
       return true;
@@ -265,7 +287,7 @@ final class Keys {
 
   /** Those that have room go on to their lanes. */
   private void offer(KeySlot slot) {
-    if (!open) {
+    if (!mayJudge()) {
       return;
     }
     for (ShardJob first = slot.first(); first != null; first = slot.first()) {
@@ -307,6 +329,9 @@ final class Keys {
   private final class KeyUser implements Share.User {
     private final KeySlot slot;
 
+    /** What the other nodes were told of as the oldest here. */
+    private @Nullable ShardJob oldest;
+
     KeyUser(KeySlot slot) {
       this.slot = slot;
     }
@@ -335,7 +360,9 @@ final class Keys {
     public Share.Verdict judge(int used, long oldestElsewhere) {
       for (ShardJob job : slot.asked()) {
         Concurrency concurrency = job.concurrency();
-        if (concurrency == null || used < concurrency.limit()) {
+        Shard shard = job.shard;
+        boolean here = mayJudge() && shard != null && shard.owned() && !shard.handingBack;
+        if (!here || concurrency == null || used < concurrency.limit()) {
           continue;
         }
         slot.judged(job, false);
@@ -352,9 +379,9 @@ final class Keys {
 
     /** Cancels the oldest for the job if it is one of this node. */
     private boolean cancelsHere(ShardJob job, Concurrency concurrency, long oldestElsewhere) {
-      ShardJob oldest = oldestBut(job);
-      if (oldest != null && oldest.dueMicros <= oldestElsewhere) {
-        host.cancel(oldest, forNewer(concurrency));
+      ShardJob oldestHere = oldestBut(job);
+      if (oldestHere != null && oldestHere.dueMicros <= oldestElsewhere) {
+        host.cancel(oldestHere, forNewer(concurrency));
         return true;
       }
       return oldestElsewhere == Stake.NOTHING;
@@ -368,16 +395,17 @@ final class Keys {
 
     @Override
     public long oldest() {
-      ShardJob oldest = oldestBut(null);
+      oldest = oldestBut(null);
       return oldest == null ? Stake.NOTHING : oldest.dueMicros;
     }
 
+    /** Only the one that others were told of: where it has left since there is room. */
     @Override
     public void cancelOldest() {
-      ShardJob oldest = oldestBut(null);
-      Concurrency concurrency = oldest == null ? null : oldest.concurrency();
-      if (oldest != null && concurrency != null) {
-        host.cancel(oldest, forNewer(concurrency));
+      ShardJob told = oldest;
+      Concurrency concurrency = told == null ? null : told.concurrency();
+      if (told != null && concurrency != null && slot.contenders().contains(told)) {
+        host.cancel(told, forNewer(concurrency));
       }
     }
   }

@@ -1508,6 +1508,7 @@ public final class Node {
     public void fenced() {
       proven = false;
       shares.fenced();
+      keys.fenced();
       attempts.fence();
       borrowing.fence();
     }
@@ -1556,6 +1557,7 @@ public final class Node {
     private void proven(int join) {
       if (join == joins) { // else a later one proves it, or has
         proven = true;
+        keys.proven();
         shards.look();
       }
     }
