@@ -379,8 +379,10 @@ final class AttemptJudge {
 
   void killed(Execution execution) {
     int kills = ledger.killed(execution.request);
+    int handedBack = world.climate.nodes == 1 ? 0 : execution.job.shard.releases;
+    int forgiven = world.clock.jumpsBack() + stops + handedBack;
     check(
-        kills <= MOST_KILLS * (1 + execution.job.replays) + world.clock.jumpsBack() + stops,
+        kills <= MOST_KILLS * (1 + execution.job.replays) + forgiven,
         Guarantee.POISON,
         () -> execution + " has killed its node " + kills + " times");
   }
