@@ -11,6 +11,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.Store;
+import java.util.ArrayDeque;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,10 @@ final class Life implements NodeEnvironment {
   private boolean probing;
   private long pausedUntil;
   private long turnAt = Long.MAX_VALUE;
+
+  /** When the event queue wakes it, the next time first, perhaps before its turn. */
+  private final ArrayDeque<Long> wakes = new ArrayDeque<>();
+
   private int turnsAtOnce;
 
   /** It was told to stop and starts nothing more. */
@@ -151,18 +156,27 @@ final class Life implements NodeEnvironment {
     long at = world.clock.nanos() + nanos;
     if (at < turnAt) {
       turnAt = at;
-      world.queue.at(at, () -> turn(at));
+      wakeAt(at);
     }
   }
 
-  private void turn(long at) {
-    if (!alive || at != turnAt) {
+  /** One wake before that time is enough: it sees that it is too early and asks for the next. */
+  private void wakeAt(long at) {
+    Long next = wakes.peek();
+    if (next == null || at < next) {
+      wakes.push(at);
+      world.queue.at(at, this::wake);
+    }
+  }
+
+  private void wake() {
+    long at = wakes.pop();
+    if (!alive || turnAt == Long.MAX_VALUE) {
       return;
     }
-    if (at < pausedUntil) {
-      turnAt = pausedUntil;
-      long later = turnAt;
-      world.queue.at(later, () -> turn(later));
+    turnAt = Math.max(turnAt, pausedUntil);
+    if (at < turnAt) {
+      wakeAt(turnAt);
       return;
     }
     turnAt = Long.MAX_VALUE;

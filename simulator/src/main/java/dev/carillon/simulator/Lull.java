@@ -5,8 +5,8 @@ package dev.carillon.simulator;
  * the next due time. To the nodes that is a jump, and never one over something.
  */
 final class Lull {
-  private static final long LOOK_NANOS = VirtualClock.SECOND;
-  private static final long LEAST_NANOS = 3 * VirtualClock.SECOND;
+  private static final long LOOK_NANOS = VirtualClock.SECOND / 4;
+  private static final long LEAST_NANOS = VirtualClock.SECOND;
 
   private final World world;
   private final Fleet fleet;

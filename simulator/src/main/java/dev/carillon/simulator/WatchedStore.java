@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  * however late.
  */
 final class WatchedStore implements Store {
-  private static final List<String> BY =
-      IntStream.range(0, Seed.MOST_NODES).mapToObj(i -> "node " + i + ": ").toList();
+  private static final List<ClassValue<String>> BY =
+      IntStream.range(0, Seed.MOST_NODES).mapToObj(i -> words("node " + i + ": ")).toList();
+
+  private static final ClassValue<String> WORDS = words("");
 
   private final Store store;
   private final Journals journals;
@@ -69,9 +71,19 @@ final class WatchedStore implements Store {
 
   /** How a call went, and whose it was where there are several. */
   private static String word(World world, Outcome<?> outcome) {
-    String word = outcome.getClass().getSimpleName();
     Life writer = world.writer;
-    return writer == null || world.climate.nodes == 1 ? word : BY.get(writer.nodeIndex) + word;
+    boolean one = writer == null || world.climate.nodes == 1;
+    return (one ? WORDS : BY.get(writer.nodeIndex)).get(outcome.getClass());
+  }
+
+  /** Made once: they are hashed with every call. */
+  private static ClassValue<String> words(String before) {
+    return new ClassValue<>() {
+      @Override
+      protected String computeValue(Class<?> outcome) {
+        return before + outcome.getSimpleName();
+      }
+    };
   }
 
   private static final class WatchedJournals implements Journals {

@@ -5,16 +5,16 @@ import static java.util.stream.Collectors.toUnmodifiableSet;
 import java.sql.Connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,10 +129,12 @@ public final class FaultyStore implements Store {
   private static final Set<Fault> OF_FREEING =
       ALL.stream().filter(fault -> fault != Fault.FULL).collect(toUnmodifiableSet());
 
+  private static final int FAULTS = Fault.values().length;
+
   private final Store store;
   private final Faults faults;
   private final Queue<Supplier<?>> late = new ArrayDeque<>();
-  private final Map<Cell, LongAdder> counts = new ConcurrentHashMap<>();
+  private final LongAdder[][] counts = new LongAdder[Operation.values().length][];
   private final Journals journals;
   private final Records records;
 
@@ -142,6 +144,8 @@ public final class FaultyStore implements Store {
     this.faults = faults;
     this.journals = new FaultyJournals(store.journals());
     this.records = new FaultyRecords(store.records());
+    Arrays.setAll(
+        counts, i -> Stream.generate(LongAdder::new).limit(FAULTS).toArray(LongAdder[]::new));
   }
 
   /** Applies the calls that were reported as timed out, in their order; returns how many. */
@@ -175,11 +179,8 @@ public final class FaultyStore implements Store {
 
   /** How often {@code fault} befell {@code operation}; with {@link Fault#NONE}, nothing did. */
   public long count(Operation operation, Fault fault) {
-    LongAdder count = counts.get(new Cell(operation, fault));
-    return count == null ? 0 : count.sum();
+    return counts[operation.ordinal()][fault.ordinal()].sum();
   }
-
-  private record Cell(Operation operation, Fault fault) {}
 
   @Override
   public StoreInfo info() {
@@ -240,7 +241,7 @@ public final class FaultyStore implements Store {
     Fault decided = faults.next(operation);
     boolean possible = operation.faults().contains(decided) && (mayBeFull || decided != Fault.FULL);
     Fault fault = possible ? decided : Fault.NONE;
-    counts.computeIfAbsent(new Cell(operation, fault), cell -> new LongAdder()).increment();
+    counts[operation.ordinal()][fault.ordinal()].increment();
     return fault;
   }
 
