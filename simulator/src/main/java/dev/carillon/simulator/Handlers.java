@@ -95,9 +95,9 @@ final class Handlers implements AttemptRunner {
     if (!world.faulty || world.chance.oneIn(2)) {
       answer.accept(verdict);
     } else {
-      world.in(
-          world.chance.spread(VirtualClock.MILLI, LONGEST_JUDGEMENT_NANOS),
-          () -> life.deliver(() -> answer.accept(verdict)));
+      long nanos = world.chance.spread(VirtualClock.MILLI, LONGEST_JUDGEMENT_NANOS);
+      world.goesWrongUntil(world.clock.nanos() + nanos);
+      world.in(nanos, () -> life.deliver(() -> answer.accept(verdict)));
     }
   }
 

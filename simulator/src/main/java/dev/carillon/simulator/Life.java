@@ -149,6 +149,7 @@ final class Life implements NodeEnvironment {
   /** The whole process stands still for a while. */
   void pause(long nanos) {
     pausedUntil = Math.max(pausedUntil, world.clock.nanos() + nanos);
+    world.goesWrongUntil(pausedUntil);
   }
 
   /** Lets the node have a turn after so much of virtual time. */

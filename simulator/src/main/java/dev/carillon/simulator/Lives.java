@@ -34,7 +34,7 @@ final class Lives {
     this.world = parts.world();
     this.users = parts.users();
     this.parts = parts;
-    this.place = new Life.Place(node, new StoreLine(world.clock));
+    this.place = new Life.Place(node, new StoreLine(world));
     this.afterCrash = afterCrash;
   }
 
@@ -148,6 +148,9 @@ final class Lives {
     if (world.faulty && world.chance.oneIn(4)) {
       met(Column.PAUSE);
       life.pause(world.chance.spread(VirtualClock.MILLI, GRACE_NANOS));
+    }
+    if (world.faulty) {
+      world.goesWrongUntil(world.clock.nanos() + 2 * GRACE_NANOS + STOP_LIMIT_NANOS);
     }
     long grace = world.chance.spread(VirtualClock.MILLI, GRACE_NANOS);
     awaitQuiet(life, world.clock.nanos() + grace, false, then);

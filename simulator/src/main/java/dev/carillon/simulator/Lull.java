@@ -6,7 +6,7 @@ package dev.carillon.simulator;
  */
 final class Lull {
   private static final long LOOK_NANOS = VirtualClock.SECOND / 4;
-  private static final long LEAST_NANOS = VirtualClock.SECOND;
+  private static final long LEAST_NANOS = VirtualClock.SECOND / 2;
 
   private final World world;
   private final Fleet fleet;

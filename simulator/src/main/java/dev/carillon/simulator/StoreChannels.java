@@ -112,6 +112,7 @@ final class StoreChannels {
     if (world.faulty && world.chance.happens(world.climate.hangs)) {
       call.hangs = true;
       delay += world.chance.spread(VirtualClock.MILLI, LONGEST_HANG_NANOS);
+      world.goesWrongUntil(world.clock.nanos() + delay);
     }
     world.in(delay, () -> effect(line, call));
   }
@@ -132,6 +133,9 @@ final class StoreChannels {
     long delay = latency() + faults.slowness() + (refused ? refusal() : 0);
     long at = Math.max(line.lastAnswerNanos, world.clock.nanos() + delay);
     line.lastAnswerNanos = at;
+    if (faults.slowness() > 0) {
+      world.goesWrongUntil(at);
+    }
     line.current = null;
     line.unheard.add(call);
     world.queue.at(at, () -> answer(line, call, result, refused));

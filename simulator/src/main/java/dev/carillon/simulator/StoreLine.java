@@ -2,20 +2,21 @@ package dev.carillon.simulator;
 
 /** The line between a node's machine and the store, which is cut now and then. */
 final class StoreLine {
-  private final VirtualClock clock;
+  private final World world;
   private long cutUntilNanos;
 
-  StoreLine(VirtualClock clock) {
-    this.clock = clock;
+  StoreLine(World world) {
+    this.world = world;
   }
 
   /** Nothing passes for so long. */
   void cut(long nanos) {
-    cutUntilNanos = Math.max(cutUntilNanos, clock.nanos() + nanos);
+    cutUntilNanos = Math.max(cutUntilNanos, world.clock.nanos() + nanos);
+    world.goesWrongUntil(cutUntilNanos);
   }
 
   boolean isCut() {
-    return clock.nanos() < cutUntilNanos;
+    return world.clock.nanos() < cutUntilNanos;
   }
 
   long cutUntilNanos() {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What all parts of one simulation share. */
 final class World {
-  private static final long AFTER_EFFECTS_NANOS = 60 * VirtualClock.SECOND;
+  private static final long AFTER_EFFECTS_NANOS = 20 * VirtualClock.SECOND;
+  private static final long LONGEST_AFTER_EFFECTS_NANOS = 60 * VirtualClock.SECOND;
 
   final Seed seed;
   final Chance chance;
@@ -39,6 +40,7 @@ final class World {
   /** Faults may happen; false from the moment when everything heals. */
   boolean faulty = true;
 
+  private long wrongUntilNanos;
   private long healthyFromNanos = Long.MAX_VALUE;
 
   World(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
@@ -56,7 +58,16 @@ final class World {
   /** From now on nothing new goes wrong; what goes wrong already still does for a while. */
   void heal() {
     faulty = false;
-    healthyFromNanos = clock.nanos() + AFTER_EFFECTS_NANOS;
+    long now = clock.nanos();
+    Together together = climate.together;
+    long noticed = AFTER_EFFECTS_NANOS + (together == null ? 0 : together.timeoutNanos);
+    healthyFromNanos =
+        Math.min(now + LONGEST_AFTER_EFFECTS_NANOS, Math.max(now, wrongUntilNanos) + noticed);
+  }
+
+  /** Something has gone wrong that lasts until then, whether or not everything heals before. */
+  void goesWrongUntil(long nanos) {
+    wrongUntilNanos = Math.max(wrongUntilNanos, nanos);
   }
 
   /** When the last fault and its after-effects are over. */
