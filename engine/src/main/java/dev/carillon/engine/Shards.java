@@ -772,8 +772,11 @@ final class Shards {
 
   /** True where the shard goes, or is about to go, to another node. */
   private boolean handBackIfAnothers(Shard shard) {
+    if (!shard.owned()) {
+      return shard.handingBack; // what is being released is not called back: it may be gone by now
+    }
     boolean goes = leaving || (!shard.orphan && directory.isAnothers(shard.home, shard.id));
-    if (goes && !shard.handingBack && shard.owned()) {
+    if (goes && !shard.handingBack) {
       beginHandBack(shard);
     } else if (!goes && shard.handingBack && shard.owned()) { // else it is on its way already
       shard.handingBack = false;
