@@ -172,8 +172,10 @@ final class AttemptJudge {
   /** Nothing starts by a clock that is farther from the store's than it may be. */
   private void trusted(Execution execution) {
     if (world.climate.nodes > 1) {
-      // When the node decided it; the clock may have jumped on the way to the handler.
-      long ahead = execution.attempt.startedMicros() - world.clock.store().wallMicros();
+      // When the node decided it; the clocks may have jumped on the way to the handler.
+      long started = execution.attempt.startedMicros();
+      long decidedNanos = execution.clock.nanosWhenWallWas(started);
+      long ahead = started - world.clock.store().highestWallSince(decidedNanos);
       check(
           ahead <= Micros.ceil(Membership.CLOCK_LIMIT) + UNSEEN_JUMP_MICROS
               || world.clock.nanos() - world.clock.jumpedNanos() < COMPARED_NANOS,
