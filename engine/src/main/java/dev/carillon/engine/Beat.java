@@ -41,6 +41,7 @@ final class Beat {
   private Stamp version = Stamp.ABSENT;
   private @Nullable Sent unknown;
   private @Nullable Sent acknowledged;
+  private Timers.@Nullable Timer fence;
   private boolean member;
   private long era;
   private boolean underWay;
@@ -195,7 +196,8 @@ final class Beat {
   private void acknowledge(Sent sent) {
     version = sent.change().value() == null ? Stamp.ABSENT : sent.change().stamp();
     acknowledged = sent;
-    timers.at(deadlineNanos(), this::fenceIfLate);
+    timers.cancel(fence);
+    fence = timers.at(deadlineNanos(), this::fenceIfLate);
     if (!member && now() - deadlineNanos() < 0) {
       member = true;
       era++;

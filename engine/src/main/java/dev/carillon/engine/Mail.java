@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +49,9 @@ final class Mail {
   private static final long POLL_NANOS = 100_000_000;
   private static final long IDLE_POLL_NANOS = 500_000_000;
 
+  /** The part of the time a letter has been under way that its answer may lie unseen. */
+  private static final int LATER_PART = 4;
+
   /** For what those left behind who have died. */
   private static final long ALONE_POLL_NANOS = 5_000_000_000L;
 
@@ -64,7 +66,7 @@ final class Mail {
   private final RecordChanges records;
   private final long incarnation;
   private final Host host;
-  private final Map<String, Sent> sent = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
   private final Set<String> inService = new HashSet<>();
   private Timers.@Nullable Timer next;
   private boolean polling;
@@ -255,9 +257,14 @@ final class Mail {
         });
   }
 
+  /**
+   * An answer is looked for as soon as it may be there. The longer it has not come, the less a
+   * moment more counts: it is found after a quarter more of its time at most.
+   */
   private long nanosToNext() {
     if (!sent.isEmpty()) {
-      return POLL_NANOS;
+      long age = env.monotonicNanos() - sent.lastEntry().getValue().sinceNanos;
+      return Math.clamp(age / LATER_PART, POLL_NANOS, IDLE_POLL_NANOS);
     }
     return host.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
   }
@@ -279,7 +286,7 @@ final class Mail {
   }
 
   private void found(List<Stored> letters) {
-    Set<String> seen = new HashSet<>();
+    Set<String> seen = HashSet.newHashSet(letters.size());
     for (Stored record : letters) {
       seen.add(record.key());
       try {
@@ -287,6 +294,9 @@ final class Mail {
       } catch (RuntimeException e) {
         env.report("a letter could not be read or served: " + e.getMessage(), e);
       }
+    }
+    if (sent.isEmpty()) {
+      return;
     }
     if (letters.size() < MOST_READ) {
       sent.values().stream()

@@ -54,6 +54,7 @@ final class Members implements Directory, ControlVersion.Host {
   private final ControlVersion controls;
   private final Host host;
   private final long writer;
+  private final String ownKey;
   private final Map<Long, Peer> peers = new HashMap<>();
   private final Map<Long, Stranger> strangers = new HashMap<>();
   private long sequence;
@@ -136,6 +137,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.controls = new ControlVersion(env, records, beat, this);
     beat.say(said -> said.withFormat(env.formats().newest()));
     this.writer = env.random() | 1;
+    this.ownKey = Beat.key(options.incarnation());
   }
 
   /** Begins to beat and to look. */
@@ -309,8 +311,8 @@ final class Members implements Directory, ControlVersion.Host {
         saw(record);
         continue;
       }
-      Member seen = read(record);
-      if (seen.incarnation() != options.incarnation()) {
+      if (!record.key().equals(ownKey)) {
+        Member seen = read(record);
         there.add(seen.incarnation());
         strangers.remove(seen.incarnation());
         changed |= saw(seen, record.version(), sentNanos, gap);
@@ -403,12 +405,15 @@ final class Members implements Directory, ControlVersion.Host {
 
   /** Those whose record is gone: they said so themselves, or nobody expects them back. */
   private boolean letGo(Set<Long> there) {
+    if (there.containsAll(peers.keySet())) {
+      return false;
+    }
     List<Long> gone = peers.keySet().stream().filter(peer -> !there.contains(peer)).toList();
     for (Long incarnation : gone) {
       peers.remove(incarnation);
       stranger(incarnation).dead = true;
     }
-    return !gone.isEmpty();
+    return true;
   }
 
   private boolean wonder(long sentNanos, boolean gap) {
@@ -546,7 +551,12 @@ final class Members implements Directory, ControlVersion.Host {
 
   /** Whether anybody else is there. */
   boolean hasPeers() {
-    return peers.values().stream().anyMatch(Peer::isThere);
+    for (Peer peer : peers.values()) {
+      if (peer.isThere()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

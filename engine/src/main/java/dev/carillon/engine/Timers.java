@@ -63,6 +63,11 @@ final class Timers {
   /** How long until the next one; not negative. */
   long nanosToNext(long now) {
     Timer next = queue.peek();
+    while (next != null && next.action == null) {
+      queue.remove();
+      cancelled--;
+      next = queue.peek();
+    }
     return next == null ? Long.MAX_VALUE : Math.max(0, next.nanos - now);
   }
 
