@@ -25,7 +25,10 @@ final class Lull {
       return;
     }
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;
-    boolean quiet = world.healthy() && !operations.any() && !world.model.owes() && allOpen();
+    if (!world.healthy()) {
+      return;
+    }
+    boolean quiet = !operations.any() && !world.model.owes() && allOpen();
     if (quiet && quietBefore) {
       long toNextDue = world.model.nanosToNextDue(false);
       if (toNextDue > 2 * LEAST_NANOS && toNextDue < Long.MAX_VALUE) {

@@ -253,12 +253,12 @@ final class ModelJob {
 
   /** Whether a job that it waits for has not ended, as far as it has been told. */
   boolean dependent() {
-    return awaited.values().stream().anyMatch(one -> !one.met);
+    return !awaited.isEmpty() && awaited.values().stream().anyMatch(one -> !one.met);
   }
 
   /** Whether a job that it waited for ended otherwise than it had to. */
   boolean broken() {
-    return awaited.values().stream().anyMatch(Awaited::broken);
+    return !awaited.isEmpty() && awaited.values().stream().anyMatch(Awaited::broken);
   }
 
   /**

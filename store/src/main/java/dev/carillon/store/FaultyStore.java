@@ -239,7 +239,9 @@ public final class FaultyStore implements Store {
 
   private Fault decide(Operation operation, boolean mayBeFull) {
     Fault decided = faults.next(operation);
-    boolean possible = operation.faults().contains(decided) && (mayBeFull || decided != Fault.FULL);
+    boolean possible =
+        decided == Fault.NONE
+            || (operation.faults().contains(decided) && (mayBeFull || decided != Fault.FULL));
     Fault fault = possible ? decided : Fault.NONE;
     counts[operation.ordinal()][fault.ordinal()].increment();
     return fault;

@@ -440,7 +440,11 @@ final class MemoryJournals implements Journals {
     }
 
     long bytes() {
-      return entries.stream().mapToLong(entry -> entry.data().length).sum();
+      long bytes = 0;
+      for (Entry entry : entries) {
+        bytes += entry.data().length;
+      }
+      return bytes;
     }
   }
 

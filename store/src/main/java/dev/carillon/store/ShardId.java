@@ -1,5 +1,7 @@
 package dev.carillon.store;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The name of a shard: when its slice of time starts and who made it, as which of its shards.
  *
@@ -59,6 +61,20 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
       value = value << 5 | digit;
     }
     return value;
+  }
+
+  /** As a record has it, but without the detour: it is the key of most maps. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof ShardId that
+        && sequence == that.sequence
+        && incarnation == that.incarnation
+        && startSeconds == that.startSeconds;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * (31 * Long.hashCode(startSeconds) + Long.hashCode(incarnation)) + sequence;
   }
 
   @Override
