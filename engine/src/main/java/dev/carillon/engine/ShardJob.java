@@ -286,6 +286,11 @@ final class ShardJob {
     return (flags & MARKED) != 0;
   }
 
+  /** Whether an earlier owner may have died of it, or of what it did there is not known yet. */
+  boolean isSuspected() {
+    return isMarked() || isUnsettled();
+  }
+
   void mark(boolean marked) {
     flags = (byte) (marked ? flags | MARKED : flags & ~MARKED);
   }

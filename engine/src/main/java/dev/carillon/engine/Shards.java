@@ -449,6 +449,7 @@ final class Shards {
         env.metrics().count("claims", 1);
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
+        shard.suspect |= now.suspected();
         shard.added = now.added();
         shard.addedBytes = now.addedBytes();
         shard.lastEndMicros = now.lastEndMicros();
@@ -1040,7 +1041,8 @@ final class Shards {
               shard.lastEndMicros,
               shard.journalBytes,
               packed,
-              shard.replaced);
+              shard.replaced,
+              shard.suspect);
     }
     boolean drained = fold.live().size() == 0 && shard.sealed && fold.debts().isEmpty();
     return new Summary(
@@ -1055,7 +1057,8 @@ final class Shards {
         Math.max(shard.lastEndMicros, fold.lastEndMicros()),
         shard.journalBytes,
         packed,
-        shard.replaced);
+        shard.replaced,
+        shard.suspect && fold.live().any(ShardJob::isSuspected));
   }
 
   private void drained(Shard shard) {

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param bytes what its current generation takes, as far as its owner knew; 0 where it did not
  * @param packed null where its current generation is not packed
  * @param replaced its older generations, as far as they are still kept, oldest first
+ * @param suspected whether a job that may have killed an earlier owner has not been tried again:
+ *     the shard is as suspect as if it had not been released
  */
 record Summary(
     int widthSeconds,
@@ -36,11 +38,13 @@ record Summary(
     long lastEndMicros,
     long bytes,
     @Nullable Packed packed,
-    List<Replaced> replaced) {
+    List<Replaced> replaced,
+    boolean suspected) {
   private static final int VERSION = 3;
   private static final int DRAINED = 1;
   private static final int EVIDENCE = 2;
   private static final int PACKED = 4;
+  private static final int SUSPECTED = 8;
 
   /** With more, the oldest are kept together, as long as the younger ones of them. */
   private static final int MOST_REPLACED = 64;
@@ -55,17 +59,18 @@ record Summary(
 
   /** Stands for one that this code cannot read. */
   static final Summary UNREADABLE =
-      new Summary(1, 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of());
+      new Summary(1, 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of(), false);
 
   static Summary fresh(Bucket bucket) {
-    return new Summary(bucket.widthSeconds(), 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of());
+    return new Summary(
+        bucket.widthSeconds(), 0, 0, false, false, 0, 0, 0, 0, 0, null, List.of(), false);
   }
 
   byte[] encode() {
     ByteWriter out =
         new ByteWriter(128)
             .u8(VERSION)
-            .u8((drained ? DRAINED : 0) | (evidence ? EVIDENCE : 0) | (packed != null ? PACKED : 0))
+            .u8(flags())
             .varint(widthSeconds)
             .varint(added)
             .varint(addedBytes)
@@ -81,6 +86,13 @@ record Summary(
       packed.write(out);
     }
     return out.toBytes();
+  }
+
+  private int flags() {
+    return (drained ? DRAINED : 0)
+        | (evidence ? EVIDENCE : 0)
+        | (packed != null ? PACKED : 0)
+        | (suspected ? SUSPECTED : 0);
   }
 
   /** The summary in a head, or empty where this code cannot read it. */
@@ -114,7 +126,8 @@ record Summary(
               lastEndMicros,
               bytes,
               (flags & PACKED) != 0 ? Packed.read(in) : null,
-              replaced));
+              replaced,
+              (flags & SUSPECTED) != 0));
     } catch (DamagedException e) {
       return Optional.empty();
     }
@@ -142,7 +155,8 @@ record Summary(
         lastEndMicros,
         bytes,
         packed,
-        replaced);
+        replaced,
+        suspected);
   }
 
   /** The same shard with its idempotency keys forgotten. */
@@ -159,7 +173,8 @@ record Summary(
         lastEndMicros,
         bytes,
         packed,
-        replaced);
+        replaced,
+        suspected);
   }
 
   /** The same shard after a compaction left only evidence. */
@@ -176,7 +191,8 @@ record Summary(
         lastEndMicros,
         bytesLeft,
         null,
-        replaced);
+        replaced,
+        false);
   }
 
   /** The same shard in another generation. */
@@ -193,7 +209,8 @@ record Summary(
         lastEndMicros,
         newBytes,
         newPacked,
-        replaced);
+        replaced,
+        suspected);
   }
 
   /** The same shard where {@code old} is kept as an older generation. */
@@ -217,6 +234,7 @@ record Summary(
         lastEndMicros,
         bytes,
         packed,
-        List.copyOf(more));
+        List.copyOf(more),
+        suspected);
   }
 }

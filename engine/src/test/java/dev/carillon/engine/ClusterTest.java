@@ -994,6 +994,29 @@ class ClusterTest {
     assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
   }
 
+  @Test
+  void jobThatMayHaveKilledItsNodeIsSuspectedAlsoAfterAHandBack() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ZERO);
+    assertThat(a.running()).hasSize(1);
+    kill(a);
+    NodeOptions options = NodeOptions.of("b", ++incarnations).among(RETURNING);
+    StillWorld b = new StillWorld(options, store, false);
+    b.pass(passed);
+    b.settle();
+    running.add(b);
+    pass(DEAD_WITHIN);
+    assertThat(headOf(job).owner()).as("it cannot run it").isEqualTo(options.incarnation());
+    StillWorld again = node("a");
+    pass(Duration.ofSeconds(3));
+    assertThat(headOf(job).owner()).isEqualTo(incarnations);
+    assertThat(again.running()).hasSize(1);
+    ShardJob.Rare rare = again.running().getFirst().job().rare;
+    assertThat(rare).isNotNull();
+    assertThat(rare.markers).as("durable before it starts").isEqualTo(1);
+  }
+
   // ---- what operators order
 
   private void order(String order, @Nullable String nodeId) {

@@ -64,7 +64,8 @@ class PackPlanTest {
 
   private Outcome<Head> publish(PackPlan plan, long expectedTail) {
     Summary summary =
-        new Summary(3600, 9, 9, false, false, 0, 0, 0, 1, plan.bytes(), plan.packed(), List.of());
+        new Summary(
+            3600, 9, 9, false, false, 0, 0, 0, 1, plan.bytes(), plan.packed(), List.of(), false);
     return store
         .journals()
         .publish(
@@ -294,7 +295,8 @@ class PackPlanTest {
     List<Summary.Replaced> replaced =
         List.of(new Summary.Replaced(3, 17, 0), new Summary.Replaced(4, 18, 0));
     assertThat(Summary.read(written))
-        .contains(new Summary(3600, 7, 700, false, false, 1, 2, 3, 99, 1234, null, replaced));
+        .contains(
+            new Summary(3600, 7, 700, false, false, 1, 2, 3, 99, 1234, null, replaced, false));
   }
 
   @Test
@@ -315,9 +317,9 @@ class PackPlanTest {
     Head written = new Head(shard, 1, 0, false, head.status(), 1, 1, 0, "node", old);
 
     assertThat(Summary.read(written))
-        .contains(new Summary(3600, 7, 700, true, false, 1, 2, 3, 99, 0, null, List.of()));
+        .contains(new Summary(3600, 7, 700, true, false, 1, 2, 3, 99, 0, null, List.of(), false));
     Summary now =
-        new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null, List.of())
+        new Summary(3600, 7, 700, true, true, 1, 2, 3, 99, 1234, null, List.of(), true)
             .replacing(new Summary.Replaced(3, 17, 99));
     assertThat(
             Summary.read(

@@ -16,7 +16,7 @@ class RetentionTest {
 
   private final MemoryStore store = new MemoryStore();
   private final Summary drained =
-      new Summary(3600, 9, 9, true, false, 0, 0, 0, FAR / 2, 100, null, List.of());
+      new Summary(3600, 9, 9, true, false, 0, 0, 0, FAR / 2, 100, null, List.of(), false);
 
   /** A shard that its owner has packed, and has not given back. */
   private ShardId packed(long owner, int number) {
