@@ -1168,7 +1168,7 @@ public final class Node {
               mayBeCompleted(shard, job, now);
               ShardJob.Rare rare = job.rare;
               boolean liveMarker = rare != null && isThere(rare.markerIncarnation);
-              if (Poison.convicted(job) && shard.suspect && !liveMarker) {
+              if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
               } else if (job.cancelRequested()) {
                 cancels.endRequested(shard, job);

@@ -27,6 +27,10 @@ final class Shard {
   long tail;
   long wakeMicros;
   boolean suspect;
+
+  /** Whether its last owner did not release it: that owner died, perhaps of what it ran alone. */
+  boolean abandoned;
+
   boolean sealed;
 
   /** Null while not loaded. */
@@ -165,7 +169,8 @@ final class Shard {
     oldestGeneration = head.oldestGeneration();
     tail = newTail;
     wakeMicros = head.wakeMicros();
-    suspect = head.suspect();
+    abandoned = head.suspect();
+    suspect = abandoned;
     sealed = head.status() == Head.Status.SEALED;
     counter = 0;
     failures = 0;

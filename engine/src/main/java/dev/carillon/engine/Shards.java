@@ -779,7 +779,7 @@ final class Shards {
     boolean goes = leaving || (!shard.orphan && directory.isAnothers(shard.home, shard.id));
     if (goes && !shard.handingBack) {
       beginHandBack(shard);
-    } else if (!goes && shard.handingBack && shard.owned()) { // else it is on its way already
+    } else if (!goes && shard.handingBack) {
       shard.handingBack = false;
       host.staysHere(shard);
     }

@@ -28,6 +28,9 @@ final class AttemptJudge {
   /** How much farther ahead a clock may be that went forward since it was last compared. */
   private static final long UNSEEN_JUMP_MICROS = 11_000_000;
 
+  /** So long a node may have a key that it does not use, or not know that another waits for it. */
+  private static final long KEY_NANOS = 10 * VirtualClock.SECOND;
+
   /** By then a node has seen that the store's clock jumped as well, and another way. */
   private static final long COMPARED_NANOS = 10 * VirtualClock.SECOND;
 
@@ -210,7 +213,12 @@ final class AttemptJudge {
     Request.Wish wish = execution.request.wish;
     boolean limited =
         world.flow.perhapsLimited(queue(wish)) || world.flow.perhapsLimited(namespace(wish));
-    return together == null || !limited ? 0 : Patience.boundNanos(world);
+    if (together == null) {
+      return 0;
+    }
+    return limited
+        ? Patience.boundNanos(world)
+        : execution.job.spec.more().concurrency() != null ? KEY_NANOS : 0;
   }
 
   private void repeats(Execution execution, List<Execution> running) {
@@ -381,10 +389,8 @@ final class AttemptJudge {
 
   void killed(Execution execution) {
     int kills = ledger.killed(execution.request);
-    int handedBack = world.climate.nodes == 1 ? 0 : execution.job.shard.releases;
-    int forgiven = world.clock.jumpsBack() + stops + handedBack;
     check(
-        kills <= MOST_KILLS * (1 + execution.job.replays) + forgiven,
+        kills <= MOST_KILLS * (1 + execution.job.replays) + world.clock.jumpsBack() + stops,
         Guarantee.POISON,
         () -> execution + " has killed its node " + kills + " times");
   }

@@ -289,7 +289,6 @@ final class Model {
   void released(ShardId id, long epoch) {
     ModelShard shard = writable(id, epoch, "release");
     shard.releasedBy = shard.owner != 0 ? shard.owner : shard.releasedBy;
-    shard.releases++;
     shard.owner = 0;
     shard.freeNanos = clock.nanos();
   }

@@ -33,9 +33,6 @@ final class ModelShard {
   /** Who gave it back last; 0 where nobody has. */
   long releasedBy;
 
-  /** How often it was given back: whoever claims it then suspects nobody. */
-  int releases;
-
   long wake;
   long tail;
   int generation = 1;
