@@ -60,7 +60,7 @@ final class FinalCheck {
       ModelShard shard = world.model.shard(head.shard());
       check(shard != null && !shard.dropped, Guarantee.ONE_WRITER, "a listed shard should not be");
       check(
-          !lastIncarnations.contains(head.owner()) || mayNotKnow(head),
+          shard == null || !lastIncarnations.contains(head.owner()) || mayNotKnow(shard),
           Guarantee.NOT_STUCK,
           () -> "a stopped node has not released shard " + (shard == null ? -1 : shard.index));
     }
@@ -73,9 +73,10 @@ final class FinalCheck {
   }
 
   /** Whether a node may have the shard by a claim of which it never heard: a listing tells it. */
-  private boolean mayNotKnow(Head head) {
+  private boolean mayNotKnow(ModelShard shard) {
     long horizon = world.climate.horizonNanos() / VirtualClock.MICRO;
-    return world.climate.nodes > 1 && head.wakeMicros() > world.clock.latestWallMicros() + horizon;
+    boolean far = shard.wake > world.clock.latestWallMicros() + horizon;
+    return world.climate.nodes > 1 && (far || world.members.movedOfLate(shard));
   }
 
   private void stories(ModelShard shard) {
