@@ -72,8 +72,9 @@ final class WatchedStore implements Store {
   /** How a call went, and whose it was where there are several. */
   private static String word(World world, Outcome<?> outcome) {
     Life writer = world.writer;
-    boolean one = writer == null || world.climate.nodes == 1;
-    return (one ? WORDS : BY.get(writer.nodeIndex)).get(outcome.getClass());
+    ClassValue<String> words =
+        writer == null || world.climate.nodes == 1 ? WORDS : BY.get(writer.nodeIndex);
+    return words.get(outcome.getClass());
   }
 
   /** Made once: they are hashed with every call. */

@@ -1,20 +1,21 @@
 package dev.carillon.store;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import java.sql.Connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,12 +130,10 @@ public final class FaultyStore implements Store {
   private static final Set<Fault> OF_FREEING =
       ALL.stream().filter(fault -> fault != Fault.FULL).collect(toUnmodifiableSet());
 
-  private static final int FAULTS = Fault.values().length;
-
   private final Store store;
   private final Faults faults;
   private final Queue<Supplier<?>> late = new ArrayDeque<>();
-  private final LongAdder[][] counts = new LongAdder[Operation.values().length][];
+  private final Map<Operation, Map<Fault, LongAdder>> counts = new EnumMap<>(Operation.class);
   private final Journals journals;
   private final Records records;
 
@@ -144,8 +143,13 @@ public final class FaultyStore implements Store {
     this.faults = faults;
     this.journals = new FaultyJournals(store.journals());
     this.records = new FaultyRecords(store.records());
-    Arrays.setAll(
-        counts, i -> Stream.generate(LongAdder::new).limit(FAULTS).toArray(LongAdder[]::new));
+    for (Operation operation : Operation.values()) {
+      Map<Fault, LongAdder> ofOperation = new EnumMap<>(Fault.class);
+      for (Fault fault : Fault.values()) {
+        ofOperation.put(fault, new LongAdder());
+      }
+      counts.put(operation, ofOperation);
+    }
   }
 
   /** Applies the calls that were reported as timed out, in their order; returns how many. */
@@ -179,7 +183,11 @@ public final class FaultyStore implements Store {
 
   /** How often {@code fault} befell {@code operation}; with {@link Fault#NONE}, nothing did. */
   public long count(Operation operation, Fault fault) {
-    return counts[operation.ordinal()][fault.ordinal()].sum();
+    return counter(operation, fault).sum();
+  }
+
+  private LongAdder counter(Operation operation, Fault fault) {
+    return requireNonNull(requireNonNull(counts.get(operation)).get(fault));
   }
 
   @Override
@@ -243,7 +251,7 @@ public final class FaultyStore implements Store {
         decided == Fault.NONE
             || (operation.faults().contains(decided) && (mayBeFull || decided != Fault.FULL));
     Fault fault = possible ? decided : Fault.NONE;
-    counts[operation.ordinal()][fault.ordinal()].increment();
+    counter(operation, fault).increment();
     return fault;
   }
 
