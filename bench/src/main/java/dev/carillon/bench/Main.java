@@ -12,13 +12,14 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, latency, memory, history, fairness, lending, churn and cron, each against its"
-            + " bound.",
+        "Throughput, latency, memory, history, fairness, lending, churn, deploys and cron, each"
+            + " against its bound.",
     subcommands = {
       ThroughputCommand.class,
       CompareCommand.class,
       LendingCommand.class,
       ChurnCommand.class,
+      DeploysCommand.class,
       LatencyCommand.class,
       PendingCommand.class,
       HistoryCommand.class,

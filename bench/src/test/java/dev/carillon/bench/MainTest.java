@@ -69,6 +69,19 @@ class MainTest {
   }
 
   @Test
+  void deploysWithNewIdsAddNoShards() throws Exception {
+    List<JsonNode> figures = run("deploys", "--deploys=4", "--jobs=900", "--ids=never-return");
+    String scenario = DeploysRun.Ids.NEVER_RETURN.scenario();
+    assertThat(values(figures, scenario, "every job is pending")).containsExactly(1.0);
+    assertThat(values(figures, scenario, "start, deploy")).hasSize(4);
+    assertThat(values(figures, scenario, "take-over, deploy")).hasSize(4);
+    assertThat(values(figures, scenario, "shards with pending jobs")).hasSize(4);
+    assertThat(figures)
+        .filteredOn(figure -> figure.get("metric").asString().startsWith("shards with"))
+        .allSatisfy(figure -> assertThat(figure.get("verdict").asString()).isEqualTo("PASS"));
+  }
+
+  @Test
   void aStoreThatABenchmarkDoesNotKnowIsRefused() {
     assertThat(Main.run("backlog", "--store=postgres")).isEqualTo(2);
     assertThat(Main.run("pending", "--store=postgres")).isEqualTo(2);
