@@ -54,6 +54,11 @@ interface Directory {
   /** Whether no node of this id is there, nor expected back. */
   boolean isForgotten(String nodeId);
 
+  /** Whether this node has seen who else is there. */
+  default boolean hasLooked() {
+    return true;
+  }
+
   /** Whether this node has the store to itself. */
   default boolean isAlone() {
     return false;

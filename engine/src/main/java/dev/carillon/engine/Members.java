@@ -628,6 +628,11 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   @Override
+  public boolean hasLooked() {
+    return hasRead;
+  }
+
+  @Override
   public boolean isForgotten(String nodeId) {
     return hasRead && !homes.contains(nodeId);
   }

@@ -207,20 +207,33 @@ final class Shards {
   /** This node counts among those who are there: it may have shards. */
   void joined() {
     joined = true;
-    List<Runnable> waiting = List.copyOf(whenJoined);
-    whenJoined.clear();
-    waiting.forEach(Runnable::run);
+    beginIfReady();
+  }
+
+  /**
+   * Lets those go on who wait for this node to be there. Until it has seen who else is, it would
+   * make a shard where one of a node that is gone for good is to be had.
+   */
+  private void beginIfReady() {
+    if (joined && directory.hasLooked()) {
+      List<Runnable> waiting = List.copyOf(whenJoined);
+      whenJoined.clear();
+      waiting.forEach(Runnable::run);
+    }
   }
 
   private void whenJoined(Runnable action) {
-    if (joined) {
+    if (joined && directory.hasLooked()) {
       action.run();
     } else {
       whenJoined.add(action);
     }
   }
 
-  /** Looks for an open shard that an earlier start of this node left for the bucket. */
+  /**
+   * Looks for an open shard that an earlier start of this node left for the bucket, or a node that
+   * is gone for good.
+   */
   private void find(Bucket bucket, OpenBucket place) {
     control(
         NodeEnvironment.Channel.READ,
@@ -233,9 +246,31 @@ final class Shards {
             Shard known = this.known.get(head.shard());
             Shard shard = known != null ? known : claim(head);
             place.shard = shard;
-            shard.whenOwned(() -> opened(bucket, place, shard));
+            shard.whenOwned(() -> reopened(bucket, place, shard));
           }
         });
+  }
+
+  /**
+   * What is due soon is in memory, as in a shard that is made for such a bucket: one that was
+   * {@link #isSpare spare} may sleep beyond the next job.
+   */
+  private void reopened(Bucket bucket, OpenBucket place, Shard shard) {
+    if (!shard.owned() || shard.sealed || !isNear(bucket)) {
+      opened(bucket, place, shard);
+      return;
+    }
+    ensureAwakeBy(
+        shard,
+        bucket.startMicros(),
+        () -> {
+          load(shard);
+          opened(bucket, place, shard);
+        });
+  }
+
+  private boolean isNear(Bucket bucket) {
+    return bucket.startMicros() <= env.wallMicros() + horizonMicros();
   }
 
   private static Outcome<List<Head>> openOnes(Store store, Bucket bucket) {
@@ -273,10 +308,14 @@ final class Shards {
 
   /** A stand-in adds nothing to the shards of a node that may come back. */
   private boolean mayReopen(Head head) {
-    return head.owner() != options.incarnation()
-        && (head.home().equals(options.nodeId()) || directory.isForgotten(head.home()))
+    return (head.home().equals(options.nodeId()) || directory.isForgotten(head.home()))
         && !directory.isMovedAway(head.shard())
-        && directory.isFree(head);
+        && (isOwn(head) ? takesMore(known.get(head.shard())) : directory.isFree(head));
+  }
+
+  /** Whether a shard is this node's and has room: it has been adopted, say. */
+  private boolean takesMore(@Nullable Shard shard) {
+    return shard != null && shard.owned() && !shard.sealed && !shard.handingBack && !isFull(shard);
   }
 
   /**
@@ -352,7 +391,7 @@ final class Shards {
     known.put(shard.id, shard);
     place.shard = shard;
     byte[] summary = Summary.fresh(bucket).encode();
-    boolean near = bucket.startMicros() <= env.wallMicros() + horizonMicros();
+    boolean near = isNear(bucket);
     long wake = near ? ALWAYS_AWAKE : bucket.startMicros();
     long era = directory.era();
     control(
@@ -723,6 +762,7 @@ final class Shards {
     if (stopping || leaving || !joined) {
       return;
     }
+    beginIfReady();
     long now = env.wallMicros();
     filled.removeIf(bucket -> bucket.endMicros() <= now);
     for (Shard shard : List.copyOf(known.values())) {
@@ -979,15 +1019,40 @@ final class Shards {
     } else if (shard.running == 0
         && shard.arranging == 0
         && shard.wakeMicros > env.wallMicros() + horizonMicros()) {
-      unload(shard);
+      if (isSpare(shard) && !host.hasOpenAttempts(shard)) {
+        env.metrics().count("shards.spared", 1);
+        release(shard, () -> {});
+      } else {
+        unload(shard);
+      }
     }
   }
 
-  /** Lets a shard sleep until its next job, or an open one until its slice, if that is far. */
+  /**
+   * Whether this node has inherited the shard from one that is gone for good and puts new jobs of
+   * its bucket into another. While nothing of it is due soon, a node that has none for the bucket
+   * may have it; else every node that comes would make one more.
+   */
+  private boolean isSpare(Shard shard) {
+    OpenBucket place = open.get(shard.bucket);
+    return !shard.sealed
+        && !shard.orphan
+        && (place == null || place.shard != shard)
+        && !shard.home.equals(options.nodeId())
+        && directory.isForgotten(shard.home);
+  }
+
+  /**
+   * Lets a shard sleep until its next job, or an open one until its slice, if that is far; a spare
+   * one whose slice has come until that is over at the most, for then it is sealed.
+   */
   private void sleepUntilNext(Shard shard, long now) {
     ShardFold fold = shard.fold;
     long soon = now + 2 * horizonMicros();
     long slice = shard.sealed ? Long.MAX_VALUE : shard.bucket.startMicros();
+    if (slice <= soon && isSpare(shard)) {
+      slice = shard.bucket.endMicros();
+    }
     boolean drained = shard.sealed && fold != null && fold.live().size() == 0;
     if (fold == null
         || drained

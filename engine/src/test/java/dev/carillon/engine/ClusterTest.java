@@ -10,10 +10,12 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
+import dev.carillon.store.FaultyStore;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
+import dev.carillon.store.Store;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,8 +51,12 @@ class ClusterTest {
   }
 
   private StillWorld node(String id, Membership membership) {
+    return node(id, membership, store);
+  }
+
+  private StillWorld node(String id, Membership membership, Store seen) {
     NodeOptions options = NodeOptions.of(id, ++incarnations).among(membership);
-    StillWorld world = new StillWorld(options, store);
+    StillWorld world = new StillWorld(options, seen);
     world.pass(passed);
     world.settle();
     running.add(world);
@@ -349,6 +355,95 @@ class ClusterTest {
     StillWorld b = node("b", PASSING);
     pass(Duration.ofSeconds(3));
     assertThat(addDueIn(b, Duration.ofHours(30)).shard()).isEqualTo(job.shard());
+  }
+
+  @Test
+  void whoHasNotLookedYetMakesNoShardWhereOneIsToBeHad() {
+    StillWorld a = node("a", PASSING);
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    stop(a);
+    boolean[] blind = {true};
+    Store seldomRead =
+        new FaultyStore(
+            store,
+            call ->
+                blind[0] && call == FaultyStore.Operation.RECORDS_LIST
+                    ? FaultyStore.Fault.FAIL_BEFORE
+                    : FaultyStore.Fault.NONE);
+    StillWorld b = node("b", PASSING, seldomRead);
+    List<JobRef> added =
+        b.ask(b.spec(b.nowMicros() + Micros.ceil(Duration.ofHours(30)), 0, 0, new byte[0]));
+    pass(Duration.ofSeconds(1));
+    assertThat(added).isEmpty();
+    blind[0] = false;
+    pass(Duration.ofSeconds(1));
+    assertThat(added).extracting(JobRef::shard).containsExactly(job.shard());
+  }
+
+  @Test
+  void heirPutsNewJobsIntoWhatItInherited() {
+    StillWorld a = node("a", PASSING);
+    StillWorld b = node("b", PASSING);
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(90));
+    stop(a);
+    pass(Duration.ofSeconds(3));
+    assertThat(headOf(job).owner()).isEqualTo(2);
+    assertThat(addDueIn(b, Duration.ofSeconds(2)).shard()).isEqualTo(job.shard());
+    pass(Duration.ofSeconds(3));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void heirWithAShardOfItsOwnLeavesWhatItInheritedToOneThatComes() {
+    StillWorld a = node("a", PASSING);
+    StillWorld b = node("b", PASSING);
+    pass(Duration.ofSeconds(3));
+    JobRef own = addDueIn(b, Duration.ofMinutes(20));
+    JobRef inherited = addDueIn(a, Duration.ofMinutes(20));
+    stop(a);
+    pass(Duration.ofSeconds(20));
+    assertThat(headOf(inherited).epoch()).as("claims").isEqualTo(2);
+    assertThat(headOf(inherited).released()).isTrue();
+    assertThat(headOf(inherited).wakeMicros()).isGreaterThan(b.nowMicros());
+
+    StillWorld c = node("c", PASSING);
+    JobRef now = addDueIn(c, Duration.ofSeconds(1));
+    JobRef next = addDueIn(c, Duration.ofSeconds(200));
+    assertThat(now.shard()).isEqualTo(inherited.shard());
+    assertThat(next.shard()).isEqualTo(inherited.shard());
+    assertThat(own.shard()).isNotEqualTo(inherited.shard());
+    pass(Duration.ofSeconds(2));
+    assertThat(c.running()).hasSize(1);
+    c.finishOne();
+    pass(Duration.ofMinutes(20));
+    assertThat(c.running()).hasSize(2);
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void whatAnHeirLeavesToOthersStartsInTimeWhereNobodyComes() {
+    StillWorld a = node("a", PASSING);
+    StillWorld b = node("b", PASSING);
+    pass(Duration.ofSeconds(3));
+    JobRef own = addDueIn(b, Duration.ofMinutes(50));
+    JobRef inherited = addDueIn(a, Duration.ofMinutes(20));
+    JobRef last = addDueIn(a, Duration.ofHours(3));
+    stop(a);
+    pass(Duration.ofMinutes(10));
+    assertThat(headOf(inherited).released()).isTrue();
+    assertThat(headOf(own).released()).isFalse();
+    assertThat(headOf(last).released()).isTrue();
+    pass(Duration.ofMinutes(10).minusSeconds(1));
+    assertThat(b.running()).isEmpty();
+    pass(Duration.ofSeconds(2));
+    assertThat(b.running()).hasSize(1);
+    b.finishOne();
+    pass(Duration.ofHours(1));
+    assertThat(stateOf(inherited)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(headOf(inherited).status()).isEqualTo(Head.Status.SEALED);
+    assertThat(headOf(inherited).released()).isTrue();
   }
 
   @Test
