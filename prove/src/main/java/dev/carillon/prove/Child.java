@@ -78,6 +78,7 @@ final class Child {
       case Note.Loading n -> true;
       case Note.Spread n -> true;
       case Note.Gathered n -> true;
+      case Note.Recurs n -> true;
       case Note.Counted n -> true;
       case Note.Drained n -> true;
       case Note.Closed n -> true;

@@ -172,8 +172,7 @@ final class FailoverSuite implements Suite {
     long due = Note.micros(Instant.now()) + DUE_AHEAD_MICROS;
     Note.Gathered gathered =
         fleet.ask(node, new Order.Gather(due, DUE_SPAN_MICROS), Note.Gathered.class);
-    Note.Closed closed =
-        gathered == null ? null : fleet.ask(node, new Order.Stop(), Note.Closed.class);
+    Note.Closed closed = gathered == null ? null : fleet.stop(node);
     if (closed == null) {
       return;
     }
@@ -181,9 +180,6 @@ final class FailoverSuite implements Suite {
     shards.that(closed.shards() >= LEAST_SHARDS, closed);
     fleet.progress(
         "stop %d: %d ms, %d shards".formatted(round, closed.micros() / 1000, closed.shards()));
-    if (node.await() != 0) {
-      fleet.problems().add("incarnation " + node.incarnation() + ": did not stop in order");
-    }
     fleet.restart(index);
   }
 }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Three nodes on one PostgreSQL server, each a process under load, and the ledger of what they
- * tell. A node that was killed comes back under the same id, as another incarnation.
+ * tell. A node that was killed comes back under the same id, as another incarnation; others may
+ * join and leave.
  */
 final class Fleet implements AutoCloseable {
   static final int NODES = 3;
@@ -36,6 +37,7 @@ final class Fleet implements AutoCloseable {
   private final List<Child> nodes = new ArrayList<>();
   private final IntFunction<List<String>> settings;
   private int incarnations;
+  private int ids = NODES;
 
   Fleet(Suite.Stage stage, String name) {
     this(stage, name, node -> List.of());
@@ -112,6 +114,38 @@ final class Fleet implements AutoCloseable {
     Child node = launch(index);
     nodes.set(index, node);
     awaitLoading(node);
+  }
+
+  /** One more node, under an id that none had before. */
+  Child join() throws InterruptedException {
+    Child node = launch(ids++);
+    nodes.add(node);
+    awaitLoading(node);
+    return node;
+  }
+
+  /** Stops a node in order; null, and a problem, where it does not answer. */
+  Note.@Nullable Closed stop(Child node) throws InterruptedException {
+    Note.Closed closed = ask(node, new Order.Stop(), Note.Closed.class);
+    if (closed != null && node.await() != 0) {
+      problems.add("incarnation " + node.incarnation() + ": did not stop in order");
+    }
+    return closed;
+  }
+
+  /** Stops a node in order; nobody comes in its place. */
+  Note.@Nullable Closed leave(Child node) throws InterruptedException {
+    Note.Closed closed = stop(node);
+    if (closed != null) {
+      nodes.remove(node);
+    }
+    return closed;
+  }
+
+  /** Kills a node with signal 9; nobody comes in its place. */
+  void killForGood(Child node) throws InterruptedException {
+    kill(nodes.indexOf(node));
+    nodes.remove(node);
   }
 
   /** What a node answers to an order; null, and a problem, where it does not. */

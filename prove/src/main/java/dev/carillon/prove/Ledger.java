@@ -31,6 +31,7 @@ final class Ledger {
   private final Map<String, List<Cancel>> cancels = new HashMap<>();
   private final List<Disturbance> disturbances = new ArrayList<>();
   private final ArrayDeque<Start> recent = new ArrayDeque<>();
+  private final TickBook ticks = new TickBook();
   private final List<String> strange = new ArrayList<>();
   private final List<Line> endedAgain = new ArrayList<>();
   private long told;
@@ -148,6 +149,10 @@ final class Ledger {
       case Note.CancelAsked n ->
           cancels.computeIfAbsent(n.job(), j -> new ArrayList<>()).add(new Cancel(incarnation));
       case Note.CancelAnswered n -> answered(incarnation, n);
+      case Note.Recurring n -> ticks.recurring(n);
+      case Note.Ticked n -> ticks.ticked(incarnation, n);
+      case Note.Halted n -> ticks.halted(n);
+      case Note.Recurs n -> {}
       case Note.NotMoved n -> {}
       case Note.Loading n -> {}
       case Note.Spread n -> {}
@@ -252,6 +257,11 @@ final class Ledger {
 
   synchronized List<Disturbance> disturbances() {
     return List.copyOf(disturbances);
+  }
+
+  /** The recurring jobs; what they tell is complete once nobody tells any more. */
+  synchronized List<TickBook.Recurring> ticks() {
+    return ticks.all();
   }
 
   /** Looks at the lines while children may tell. */

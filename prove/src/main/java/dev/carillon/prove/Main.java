@@ -17,6 +17,7 @@ import picocli.CommandLine.Mixin;
       FailoverCommand.class,
       PauseCommand.class,
       LendCommand.class,
+      ScaleCommand.class,
       RestartCommand.class,
       RestoreCommand.class,
       PoisonCommand.class,
@@ -38,6 +39,7 @@ public final class Main implements Callable<Integer> {
         new FailoverSuite(),
         new PauseSuite(),
         new LendSuite(),
+        new ScaleSuite(),
         new RestartSuite(),
         new RestoreSuite());
   }

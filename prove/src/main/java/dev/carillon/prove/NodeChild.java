@@ -8,6 +8,7 @@ import dev.carillon.api.JobListener;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.OccurrenceInfo;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -77,6 +78,7 @@ final class NodeChild implements Callable<Integer> {
     try (Carillon carillon = builder.open()) {
       if (!withoutHandler) {
         carillon.handle(Work.TYPE, this::run);
+        carillon.handle(Tick.TYPE, this::tick);
       }
       Load load =
           new Load(
@@ -94,6 +96,7 @@ final class NodeChild implements Callable<Integer> {
   private void obey(Carillon carillon, Load load) throws IOException, InterruptedException {
     Cancels cancels = new Cancels(carillon, pipe);
     Spread spread = new Spread(carillon, pipe, incarnation);
+    Rhythms rhythms = new Rhythms(carillon, pipe, incarnation);
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -101,6 +104,8 @@ final class NodeChild implements Callable<Integer> {
         case Order.Cancel(String job) -> Thread.ofVirtual().start(() -> cancels.cancel(job));
         case Order.Spread(int shards) -> spread.spread(shards);
         case Order.Gather(long dueMicros, long spanMicros) -> spread.gather(dueMicros, spanMicros);
+        case Order.Recur(int each) -> rhythms.begin(each);
+        case Order.Halt(String job) -> Thread.ofVirtual().start(() -> rhythms.halt(job));
         case Order.Count count ->
             pipe.tell(new Note.Counted(carillon.stats().shards(), counters.line()));
         case Order.Rest rest -> load.rest();
@@ -143,6 +148,20 @@ final class NodeChild implements Callable<Integer> {
     pipe.tell(new Note.Finished(work.request(), true));
   }
 
+  /** The handler of recurring jobs. */
+  private void tick(Tick tick, JobContext job) {
+    OccurrenceInfo occurrence = job.occurrence();
+    if (occurrence == null) {
+      throw new IllegalStateException("occurrence: none (expected: a recurring job's)");
+    }
+    pipe.tell(
+        new Note.Ticked(
+            tick.schedule(),
+            Note.micros(occurrence.time()),
+            job.attempt(),
+            Note.micros(Instant.now())));
+  }
+
   private RuntimeException failure(Work work, RuntimeException thrown) {
     pipe.tell(new Note.Finished(work.request(), false));
     return thrown;
@@ -176,6 +195,9 @@ final class NodeChild implements Callable<Integer> {
   private final class EndTeller implements JobListener {
     @Override
     public void ended(JobInfo job) {
+      if (job.type().equals(Tick.TYPE.name())) {
+        return; // whether it took place says its start
+      }
       String request = job.metadata().get(Work.REQUEST);
       pipe.tell(
           new Note.Ended(

@@ -115,6 +115,18 @@ sealed interface Note {
   /** A listener was told that a job ended, which is durable. */
   record Ended(String request, String state, long atMicros) implements Note {}
 
+  /** A recurring job is acknowledged; its first occurrence is to be then. */
+  record Recurring(String schedule, String job, long firstMicros) implements Note {}
+
+  /** All recurring jobs that were asked for are acknowledged. */
+  record Recurs() implements Note {}
+
+  /** A handler starts an occurrence of that time. */
+  record Ticked(String schedule, long timeMicros, int attempt, long atMicros) implements Note {}
+
+  /** A cancel of a recurring job was answered, or threw; {@code ok} where it goes on no more. */
+  record Halted(String job, long askedMicros, boolean ok, String answer) implements Note {}
+
   /** The child is open and its load begins. */
   record Loading() implements Note {}
 
@@ -138,6 +150,10 @@ sealed interface Note {
       case Started n -> join("S", n.request, n.job, n.attempt, n.dueMicros, n.atMicros);
       case Finished n -> join("F", n.request, n.ok);
       case Ended n -> join("E", n.request, n.state, n.atMicros);
+      case Recurring n -> join("J", n.schedule, n.job, n.firstMicros);
+      case Recurs n -> "j";
+      case Ticked n -> join("T", n.schedule, n.timeMicros, n.attempt, n.atMicros);
+      case Halted n -> join("H", n.job, n.askedMicros, n.ok, oneLine(n.answer));
       case Loading n -> "L";
       case Drained n -> "D";
     };
@@ -186,6 +202,11 @@ sealed interface Note {
               f[1], f[2], Integer.parseInt(f[3]), Long.parseLong(f[4]), Long.parseLong(f[5]));
       case "F" -> new Finished(f[1], Boolean.parseBoolean(f[2]));
       case "E" -> new Ended(f[1], f[2], Long.parseLong(f[3]));
+      case "J" -> new Recurring(f[1], f[2], Long.parseLong(f[3]));
+      case "j" -> new Recurs();
+      case "T" ->
+          new Ticked(f[1], Long.parseLong(f[2]), Integer.parseInt(f[3]), Long.parseLong(f[4]));
+      case "H" -> new Halted(f[1], Long.parseLong(f[2]), Boolean.parseBoolean(f[3]), f[4]);
       case "L" -> new Loading();
       case "D" -> new Drained();
       default ->

@@ -12,6 +12,12 @@ sealed interface Order {
   /** Make those jobs due from then on, within a span. */
   record Gather(long dueMicros, long spanMicros) implements Order {}
 
+  /** Schedule so many recurring jobs of each kind. */
+  record Recur(int each) implements Order {}
+
+  /** Cancel a recurring job. */
+  record Halt(String job) implements Order {}
+
   /** Say what you have counted. */
   record Count() implements Order {}
 
@@ -30,6 +36,8 @@ sealed interface Order {
       case Cancel o -> "cancel\t" + o.job;
       case Spread o -> "spread\t" + o.shards;
       case Gather o -> "gather\t" + o.dueMicros + "\t" + o.spanMicros;
+      case Recur o -> "recur\t" + o.each;
+      case Halt o -> "halt\t" + o.job;
       case Count o -> "count";
       case Rest o -> "rest";
       case Drain o -> "drain";
@@ -44,6 +52,8 @@ sealed interface Order {
       case "cancel" -> new Cancel(f[1]);
       case "spread" -> new Spread(Integer.parseInt(f[1]));
       case "gather" -> new Gather(Long.parseLong(f[1]), Long.parseLong(f[2]));
+      case "recur" -> new Recur(Integer.parseInt(f[1]));
+      case "halt" -> new Halt(f[1]);
       case "count" -> new Count();
       case "rest" -> new Rest();
       case "drain" -> new Drain();

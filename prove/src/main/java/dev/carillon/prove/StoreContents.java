@@ -32,6 +32,7 @@ final class StoreContents {
 
   private final Map<String, Found> byJob = new HashMap<>();
   private final Map<String, List<Found>> byRequest = new HashMap<>();
+  private final List<JobInfo> ticks = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
   private int shards;
   private long entries;
@@ -133,6 +134,10 @@ final class StoreContents {
   }
 
   private void add(Found found) {
+    if (found.info().type().equals(Tick.TYPE.name())) {
+      ticks.add(found.info());
+      return;
+    }
     if (byJob.put(found.info().id().value(), found) != null) {
       problems.add("job " + found.info().id() + ": there twice");
     }
@@ -161,6 +166,11 @@ final class StoreContents {
 
   List<Found> ofRequest(String request) {
     return byRequest.getOrDefault(request, List.of());
+  }
+
+  /** Recurring jobs, and their occurrences; they are not among the others. */
+  List<JobInfo> ticks() {
+    return ticks;
   }
 
   Iterable<Found> all() {

@@ -25,6 +25,10 @@ class NoteTest {
             new Note.Spread(8, 9),
             new Note.Gathered(),
             new Note.Counted(10, "claims=11"),
+            new Note.Recurring("s", "j", 14),
+            new Note.Recurs(),
+            new Note.Ticked("s", 15, 1, 16),
+            new Note.Halted("j", 17, true, "an answer"),
             new Note.Drained(),
             new Note.Closed(12, 13));
     assertThat(notes).allSatisfy(note -> assertThat(Note.parse(note.line())).isEqualTo(note));
@@ -37,6 +41,8 @@ class NoteTest {
             new Order.Cancel("j"),
             new Order.Spread(1),
             new Order.Gather(2, 3),
+            new Order.Recur(4),
+            new Order.Halt("j"),
             new Order.Count(),
             new Order.Rest(),
             new Order.Drain(),
