@@ -44,6 +44,9 @@ final class Bodies {
 
   /** The node, as far as this needs it. */
   interface Host {
+    /** The shard may be another's. */
+    void doubt(Shard shard);
+
     /** A paused job has its body again. */
     void paused(ShardJob job);
 
@@ -250,6 +253,8 @@ final class Bodies {
               restore(shard, job, body);
             }
           });
+    } else if (outcome instanceof Outcome.Conflict) {
+      host.doubt(shard); // its generation is gone: another node may have it, and this one not know
     } else {
       env.report("bodies of shard " + shard.id + " could not be read: " + outcome, null);
     }

@@ -1881,6 +1881,11 @@ public final class Node {
 
   private final class BodyHost implements Bodies.Host {
     @Override
+    public void doubt(Shard shard) {
+      shards.prove(shard, () -> {});
+    }
+
+    @Override
     public void paused(ShardJob job) {
       schedule(job); // its deadline counts from here
     }

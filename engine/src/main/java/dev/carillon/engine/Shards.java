@@ -1316,7 +1316,8 @@ final class Shards {
     one.run();
   }
 
-  private void prove(Shard shard, Runnable then) {
+  /** The same of one shard. */
+  void prove(Shard shard, Runnable then) {
     if (!shard.owned()) {
       then.run();
       return;

@@ -122,7 +122,7 @@ final class Shares {
   void freed(Share share) {
     share.keptSince = Stake.NOTHING;
     share.owed = owed(share);
-    if (share.owed > 0 || share.granted > share.limit) {
+    if (share.owed > 0 || share.granted > share.limit || isAsked(share)) {
       step(share);
     } else {
       lookIn(share, LINGER_NANOS);
@@ -333,11 +333,11 @@ final class Shares {
         .orElse(0);
   }
 
-  /** What this node has to say to the others' questions: nothing new unless it uses more. */
+  /** What this node has to say to the others' questions: nothing new unless that has changed. */
   private static Answer answer(Share share, int inUse, boolean member) {
     long asked = lastAsked(share);
     Answer said = share.said.answer();
-    boolean isNew = asked > said.number() || (asked > 0 && inUse > said.used());
+    boolean isNew = asked > said.number() || (asked > 0 && inUse != said.used());
     // What uses it here may be another's by now and only look as if it was in use.
     return isNew && member
         ? new Answer(Math.max(asked, said.number()), inUse, share.user.oldest())

@@ -119,6 +119,9 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
     @Override
     public void refill(Lane lane) {}
+
+    @Override
+    public void doubt(Shard shard) {}
   }
 
   private static final class NoStarter implements Dispatcher.Starter {
