@@ -63,7 +63,7 @@ final class ModelShard {
   long earliestDueAfter(long micros) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      if (job.live() && job.wakeBy() > micros && !job.waitsInLine()) {
+      if (job.live() && job.wakeBy() > micros && !job.mayWaitInLine()) {
         earliest = Math.min(earliest, job.wakeBy());
       }
     }
