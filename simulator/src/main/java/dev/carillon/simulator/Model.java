@@ -126,7 +126,7 @@ final class Model {
     long now = clock.latestWallMicros();
     for (ModelShard shard : inOrder) {
       if (shard.live > 0 && !shard.dropped) {
-        earliest = Math.min(earliest, shard.earliestDueAfter(leaveOutOverdue ? now : 0));
+        earliest = Math.min(earliest, shard.earliestDueAfter(leaveOutOverdue ? now : 0, now));
       }
     }
     return earliest == Long.MAX_VALUE

@@ -59,11 +59,15 @@ final class ModelShard {
     this.home = home;
   }
 
-  /** The earliest due time after {@code micros}; what is due already does not count. */
-  long earliestDueAfter(long micros) {
+  /**
+   * The earliest due time after {@code micros}; what is due already does not count, nor what is by
+   * {@code now} and may wait for others in line.
+   */
+  long earliestDueAfter(long micros, long now) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      if (job.live() && job.wakeBy() > micros && !job.mayWaitInLine()) {
+      boolean waits = job.wakeBy() > now ? job.waitsInLine() : job.mayWaitInLine();
+      if (job.live() && job.wakeBy() > micros && !waits) {
         earliest = Math.min(earliest, job.wakeBy());
       }
     }
