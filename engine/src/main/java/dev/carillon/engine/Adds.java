@@ -588,9 +588,9 @@ final class Adds {
           public void use(Shard shard) {
             if (!request.abandoned) {
               ShardJob live = shard.job(job.number());
-              if (live != null) {
+              if (live != null && isNamedAs(live, request)) {
                 exists(request, value, shard, live);
-              } else if (shard.isBehind(job.number())) {
+              } else if (live == null && shard.isBehind(job.number())) {
                 shards.lost(shard);
                 examine(request);
               } else {
@@ -619,6 +619,11 @@ final class Adds {
             lookElsewhere(request, record, value);
           }
         });
+  }
+
+  /** Whether the job has the name, or key, that is asked for: a replayed dead letter has none. */
+  private static boolean isNamedAs(ShardJob live, AddRequest request) {
+    return Names.recordKey(live.head()).equals(Names.recordKey(request.spec));
   }
 
   private void notLive(AddRequest request, Stored record, JobRef job) {
@@ -670,10 +675,13 @@ final class Adds {
                 request,
                 new StoreUnavailableException(
                     "name: the node that has its job does not answer; the job was not scheduled"));
-          } else if (seen[0] == 0) {
-            notLive(request, record, value.job());
           } else {
-            String key = new ByteReader(seen, 1, seen.length - 1).string();
+            ByteReader in = new ByteReader(seen, 0, seen.length);
+            if (in.u8() == 0 || !in.string().equals(Names.recordKey(request.spec))) {
+              notLive(request, record, value.job());
+              return;
+            }
+            String key = in.string();
             exists(
                 request, value, key.isEmpty() ? null : key, () -> replaceElsewhere(request, value));
           }
@@ -681,7 +689,10 @@ final class Adds {
         () -> examine(request));
   }
 
-  /** Answers another node: byte 0 where the job does not live, else byte 1 and its key. */
+  /**
+   * Answers another node: byte 0 where the job does not live, else byte 1, the key of the record
+   * that names it and its own key.
+   */
   void look(JobRef job, Consumer<Outcome<byte[]>> answer) {
     List<Runnable> waiting = namedOnTheirWay.get(job);
     if (waiting != null) {
@@ -705,7 +716,12 @@ final class Adds {
             }
             String key = live.head().key();
             answer.accept(
-                Outcome.ok(new ByteWriter(16).u8(1).string(key != null ? key : "").toBytes()));
+                Outcome.ok(
+                    new ByteWriter(64)
+                        .u8(1)
+                        .string(Names.recordKey(live.head()))
+                        .string(key != null ? key : "")
+                        .toBytes()));
           }
 
           @Override
@@ -770,7 +786,7 @@ final class Adds {
           @Override
           public void use(Shard shard) {
             ShardJob live = shard.job(job.number());
-            if (live == null) {
+            if (live == null || !isNamedAs(live, request)) {
               none();
             } else {
               host.replace(request, shard, live);

@@ -623,7 +623,8 @@ public final class Retention {
     List<Summary.Replaced> kept = new ArrayList<>(replaced);
     kept.removeIf(old -> old.generation() < shard.oldestGeneration);
     if (kept.isEmpty() && shard.oldestGeneration < shard.generation) {
-      kept.add(new Summary.Replaced(shard.generation - 1, env.wallMicros() + keepMicros(), 0));
+      long from = Math.max(env.wallMicros(), shard.lastEndMicros); // clocks may have gone back
+      kept.add(new Summary.Replaced(shard.generation - 1, from + keepMicros(), 0));
     }
     return kept;
   }

@@ -9,6 +9,8 @@ import java.util.Set;
 
 /** A shard as the checker knows it from the calls that took effect. */
 final class ModelShard {
+  private static final long WHILE_MICROS = 10_000_000;
+
   final int index;
   final ShardId id;
   final Model model;
@@ -60,13 +62,13 @@ final class ModelShard {
   }
 
   /**
-   * The earliest due time after {@code micros}; what is due already does not count, nor what is by
-   * {@code now} and may wait for others in line.
+   * The earliest due time after {@code micros}; what is due already does not count, nor what has
+   * been for a while by {@code now} and may wait for others in line.
    */
   long earliestDueAfter(long micros, long now) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      boolean waits = job.wakeBy() > now ? job.waitsInLine() : job.mayWaitInLine();
+      boolean waits = job.wakeBy() > now - WHILE_MICROS ? job.waitsInLine() : job.mayWaitInLine();
       if (job.live() && job.wakeBy() > micros && !waits) {
         earliest = Math.min(earliest, job.wakeBy());
       }
