@@ -341,9 +341,11 @@ final class Committer {
         shard.raiseWakeTo = Long.MIN_VALUE;
       }
     }
+    shard.holds++; // what one of them leads to must not give the shard away before the others
     for (Operation operation : batch.operations()) {
       apply(shard, operation);
     }
+    shard.holds--;
     touch(shard);
     host.changed(shard);
   }
