@@ -304,7 +304,7 @@ final class Attempts implements Dispatcher.Starter {
     long now = env.wallMicros();
     boolean paused = job.isPaused() || attempt.lane().paused() != null;
     boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
-    boolean held = stopping || !host.mayStart() || shardOf(job).handingBack;
+    boolean held = stopping || !host.mayStart() || !shardOf(job).stays();
     if (attempt.over || held || now < job.dueMicros || changed) {
       notRun(attempt);
       return;

@@ -341,7 +341,7 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
-    if (Attempts.shardOf(job).handingBack) {
+    if (!Attempts.shardOf(job).stays()) {
       job.phase = ShardJob.Phase.READY; // whoever gets its shard starts it
       return;
     }

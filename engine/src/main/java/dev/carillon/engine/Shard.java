@@ -180,6 +180,11 @@ final class Shard {
     return ownership == Ownership.OWNED;
   }
 
+  /** Whether its jobs may start here: it is this node's and does not go. */
+  boolean stays() {
+    return owned() && !handingBack;
+  }
+
   boolean loaded() {
     return fold != null;
   }

@@ -24,7 +24,7 @@ sealed interface ShardLoad {
   /** The store did not answer; worth trying again. */
   record Failed(String why) implements ShardLoad {}
 
-  /** The shard is gone. */
+  /** The shard is gone, or was another node's meanwhile. */
   record Gone() implements ShardLoad {}
 
   /** It cannot be read by this code, or by nobody. */
@@ -72,6 +72,9 @@ sealed interface ShardLoad {
         }
         case Outcome.Fenced<ReadPage> gone -> {
           return new Gone();
+        }
+        case Outcome.Conflict<ReadPage> replaced -> {
+          return new Gone(); // another owner has replaced the generation
         }
         case Outcome.Damaged<ReadPage>(String where) -> {
           return new Refused(where);
