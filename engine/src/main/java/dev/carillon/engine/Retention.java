@@ -414,8 +414,7 @@ public final class Retention {
   }
 
   private void compactForAge(Shard shard) {
-    long keep = Math.max(keepMicros(), Micros.ceil(options.keyRetention()));
-    long endedBefore = env.wallMicros() - keep;
+    long endedBefore = env.wallMicros() - keyMicros();
     if (shard.fold != null && shard.fold.keyed() == 0) {
       compactLingering(shard, endedBefore);
       return;
@@ -431,6 +430,11 @@ public final class Retention {
             compactLingering(shard, endedBefore);
           }
         });
+  }
+
+  /** How long the records of jobs with an idempotency key stay at least. */
+  private long keyMicros() {
+    return Math.max(keepMicros(), Micros.ceil(options.keyRetention()));
   }
 
   private void compactLingering(Shard shard, long keyedSince) {
@@ -460,6 +464,13 @@ public final class Retention {
    */
   private record Plan(
       boolean retires, long keyedSince, Summing summing, Consumer<Summary> published) {
+    /**
+     * Where the clock has gone back since they were deleted, jobs that ended later seem earlier.
+     */
+    long keyedSince(long now) {
+      return retires ? keyedSince : Math.min(keyedSince, now);
+    }
+
     /** Whether the shard is still as it was: somebody may have come for one of its jobs. */
     boolean fits(Shard shard) {
       return shard.owned() && (retires ? !isUsed(shard) : shard.loaded());
@@ -484,7 +495,7 @@ public final class Retention {
         new Compaction.Since(
             now - Micros.ceil(options.failureRetention()),
             now - Micros.ceil(options.deadRetention()),
-            plan.keyedSince());
+            plan.keyedSince(now - keyMicros()));
     Compaction.Source source =
         new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail);
     env.submit(
