@@ -7,9 +7,11 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +51,9 @@ final class Mail {
   private static final long POLL_NANOS = 100_000_000;
   private static final long IDLE_POLL_NANOS = 500_000_000;
 
+  /** A letter that lies for so long has perhaps nobody who knows that it is his to serve. */
+  private static final long WONDER_NANOS = 5_000_000_000L;
+
   /** The part of the time a letter has been under way that its answer may lie unseen. */
   private static final int LATER_PART = 4;
 
@@ -68,6 +73,10 @@ final class Mail {
   private final Host host;
   private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
   private final Set<String> inService = new HashSet<>();
+
+  /** Letters that this node does not serve, and since when it has not looked why nobody does. */
+  private final Map<String, Long> unserved = new HashMap<>();
+
   private Timers.@Nullable Timer next;
   private boolean polling;
   private boolean pollAgain;
@@ -81,6 +90,9 @@ final class Mail {
 
     /** Whether this node has the shard. */
     boolean has(ShardId shard);
+
+    /** Takes up the shard if it is this node's, by a claim whose answer it never heard. */
+    void takeUpIfOwn(ShardId shard);
 
     /** Whether nobody alive has the shard. */
     boolean isFree(Head head);
@@ -295,6 +307,7 @@ final class Mail {
         env.report("a letter could not be read or served: " + e.getMessage(), e);
       }
     }
+    unserved.keySet().retainAll(seen);
     if (sent.isEmpty()) {
       return;
     }
@@ -319,8 +332,20 @@ final class Mail {
       if (!inService.contains(letter.key())) {
         delete(letter.key(), letter.version());
       }
-    } else if (host.has(letter.shard()) && !inService.contains(letter.key())) {
+    } else if (!host.has(letter.shard())) {
+      wonder(letter);
+    } else if (!inService.contains(letter.key())) {
       serve(letter);
+    }
+  }
+
+  /** Whose shard is this, if nobody serves the letter? */
+  private void wonder(Lying letter) {
+    long now = env.monotonicNanos();
+    Long since = unserved.putIfAbsent(letter.key(), now);
+    if (since != null && now - since >= WONDER_NANOS) {
+      unserved.put(letter.key(), now);
+      host.takeUpIfOwn(letter.shard());
     }
   }
 

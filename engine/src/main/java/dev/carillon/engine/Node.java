@@ -1158,6 +1158,8 @@ public final class Node {
     for (int i = 0; i < load.endedWithName().size(); i++) {
       releaseName(shard, load.endedWithName().get(i), load.ends().get(i));
     }
+    // What was due by the clock of whoever had the shard may have killed it.
+    long dueElsewhere = now + (members == null ? 0 : CLOCKS_APART_MICROS);
     List<ShardJob> occurrencesHere = new ArrayList<>();
     load.fold()
         .live()
@@ -1174,7 +1176,7 @@ public final class Node {
                 cancels.endRequested(shard, job);
               } else if (!endIfBroken(job)) {
                 boolean markedBefore = rare != null && rare.markers > 0;
-                job.mark(markedBefore || (shard.suspect && job.dueMicros <= now));
+                job.mark(markedBefore || (shard.suspect && job.dueMicros <= dueElsewhere));
                 if (rare != null && rare.alone && !liveMarker) {
                   attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
@@ -1756,6 +1758,11 @@ public final class Node {
     @Override
     public boolean hasPeers() {
       return members != null && members.hasPeers();
+    }
+
+    @Override
+    public void takeUpIfOwn(ShardId shard) {
+      shards.takeUpIfOwn(shard);
     }
 
     @Override

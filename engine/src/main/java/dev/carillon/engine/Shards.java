@@ -712,6 +712,25 @@ final class Shards {
     }
   }
 
+  /**
+   * Takes up a shard that this node has by a claim whose answer it never heard: it let go of it
+   * while the claim was on its way. Nobody else takes it while this node is there.
+   */
+  void takeUpIfOwn(ShardId id) {
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> store.journals().head(id),
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Head>(Head head)
+              && isOwn(head)
+              && !leaving
+              && !known.containsKey(id)
+              && !refused.containsKey(id)) {
+            claim(head);
+          }
+        });
+  }
+
   private void findOwned(ShardId id, Use use) {
     env.submit(
         NodeEnvironment.Channel.READ,
