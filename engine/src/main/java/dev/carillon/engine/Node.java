@@ -310,10 +310,22 @@ public final class Node {
     }
     long offset = clockOffsetMicros();
     if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
+      boolean back = offset < clockOffsetMicros;
       clockOffsetMicros = offset;
       if (!stopping) {
         shards.look();
       }
+      if (back) {
+        wentBack(env.wallMicros());
+      }
+    }
+  }
+
+  /** What was due and is not any more must not keep its concurrency key from what is. */
+  private void wentBack(long nowMicros) {
+    for (ShardJob job : dispatcher.keyedAfter(nowMicros)) {
+      dispatcher.withdraw(job);
+      schedule(job);
     }
   }
 
