@@ -57,6 +57,13 @@ public final class Flow {
       return prefix + scope.code + "\0" + name;
     }
 
+    private Gate gate(Dispatcher dispatcher) {
+      return switch (scope) {
+        case QUEUE -> dispatcher.queue(name);
+        case NAMESPACE -> dispatcher.namespace(name);
+      };
+    }
+
     static @Nullable Subject of(String recordKey) {
       String rest = recordKey.substring(PREFIX.length());
       for (Scope scope : Scope.values()) {
@@ -220,18 +227,14 @@ public final class Flow {
     }
     Share share =
         limits.computeIfAbsent(
-            subject, s -> shares.of(s.recordKey(Shares.RECORDS), new GateUser(gate, dispatcher)));
+            subject, s -> shares.of(s.recordKey(Shares.RECORDS), new GateUser(s, dispatcher)));
     gate.share(share, shares);
     shares.limit(share, limit);
   }
 
   private void apply(Subject subject) {
     FlowSetting setting = get(subject);
-    Gate gate =
-        switch (subject.scope()) {
-          case QUEUE -> dispatcher.queue(subject.name());
-          case NAMESPACE -> dispatcher.namespace(subject.name());
-        };
+    Gate gate = subject.gate(dispatcher);
     boolean paused = gate.paused == null && setting.paused() != null;
     gate.paused = setting.paused();
     gate.limit(setting.limit() != 0 ? setting.limit() : Gate.OPEN);
@@ -252,11 +255,11 @@ public final class Flow {
     dispatcher.lookAgain();
   }
 
-  /** Attempts that go through a gate. */
-  private record GateUser(Gate gate, Dispatcher dispatcher) implements Share.User {
+  /** Attempts that go through a gate: that of now, for one without a limit may be forgotten. */
+  private record GateUser(Subject subject, Dispatcher dispatcher) implements Share.User {
     @Override
     public int inUse() {
-      return gate.running();
+      return subject.gate(dispatcher).running();
     }
 
     @Override

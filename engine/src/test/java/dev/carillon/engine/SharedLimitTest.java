@@ -1,0 +1,56 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Limits of a queue whose jobs are on several nodes. */
+class SharedLimitTest {
+  private static final int MANY_HANDLERS = 5000;
+
+  private final StillFleet fleet = new StillFleet(Duration.ofMillis(100));
+  private final StillWorld a = fleet.node("a");
+  private final StillWorld b = fleet.node("b");
+
+  SharedLimitTest() {
+    fleet.pass(Duration.ofSeconds(3));
+  }
+
+  /** With 0 there is none. */
+  private void limit(int limit) {
+    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    a.node().changeFlow(queue, setting -> setting.limit(limit), outcome -> {});
+    fleet.pass(Duration.ofSeconds(3));
+  }
+
+  private static void add(StillWorld world, int jobs) {
+    for (int i = 0; i < jobs; i++) {
+      world.add(world.spec(world.nowMicros(), 0, 0, new byte[0]));
+    }
+  }
+
+  private int running() {
+    return a.running().size() + b.running().size();
+  }
+
+  @Test
+  void limitThatWentAndCameHolds() {
+    limit(1);
+    add(a, 1);
+    fleet.pass(Duration.ofSeconds(1));
+    a.finishOne();
+    limit(0);
+    for (int i = 0; i < MANY_HANDLERS; i++) {
+      a.node().register("type " + i, 1, null); // until what nobody needs is forgotten
+    }
+    fleet.pass(Duration.ofSeconds(60));
+    limit(1);
+    add(a, 1);
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(a.running()).hasSize(1);
+    add(b, 1);
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(running()).isEqualTo(1);
+  }
+}
