@@ -211,7 +211,8 @@ final class Keys {
     TokenBucket bucket = slot.bucket;
     // One with a higher limit may have come to its lane after this one and started before it.
     Share share = slot.share;
-    int most = share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.granted);
+    int most =
+        share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.startable());
     boolean room = slot.attempts() < most;
     if (room && (bucket == null || mayTake(slot, bucket, job))) {
       return true;

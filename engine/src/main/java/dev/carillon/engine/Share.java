@@ -31,9 +31,15 @@ final class Share {
   Stamp version = Stamp.ABSENT;
 
   Stake said;
+  List<Stake> elsewhere = List.of();
+
+  /** Those of them whose nodes could still use what they have, when it was decided last. */
   List<Stake> others = List.of();
 
   int granted;
+
+  /** Whether nobody can have left out what this node has: it was written since it was fenced. */
+  boolean proven = true;
 
   /** Whether it is read before anything else is done: it may be quite another. */
   boolean stale;
@@ -116,6 +122,11 @@ final class Share {
 
   /** How many may be in use. */
   int usable() {
-    return granted - owed;
+    return startable() - owed;
+  }
+
+  /** The same for those that others have to wait for. */
+  int startable() {
+    return proven ? granted : 0;
   }
 }

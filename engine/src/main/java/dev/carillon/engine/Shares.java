@@ -34,9 +34,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Crash table: the node dies: what it had is free once it has been dead for as long as its
  * handlers had to stop; its question is gone with its stake, and who waits for its answer gets what
- * it had. It is paused: before that time it stops itself, and afterwards it reads what it still
- * has. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read again
- * before the answer to it is in effect: its number was remembered.
+ * it had. It is paused: before that time it stops itself, and afterwards it writes what it still
+ * has once more before it uses it: who has left it out since its last look then finds another
+ * version. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read
+ * again before the answer to it is in effect: its number was remembered.
  */
 final class Shares {
   static final String RECORDS = "l\0";
@@ -129,10 +130,11 @@ final class Shares {
     }
   }
 
-  /** What this node has may have been taken from it: it is read before it is used again. */
+  /** What this node has may have been taken from it: it is written before it is used again. */
   void fenced() {
     for (Share share : held.values()) {
       share.stale = true;
+      share.proven = false;
       share.granted = 0;
       share.owed = 0;
       lookIn(share, POLL_NANOS);
@@ -220,16 +222,27 @@ final class Shares {
     share.version = found.map(Stored::version).orElse(Stamp.ABSENT);
     share.granted = 0;
     share.said = Stake.none(incarnation);
-    List<Stake> others = new ArrayList<>();
+    List<Stake> elsewhere = new ArrayList<>();
     for (Stake stake : found.map(Stored::value).map(Stake::decode).orElse(List.of())) {
       if (stake.incarnation() == incarnation) {
         share.granted = stake.share();
         share.said = stake;
-      } else if (!host.isOver(stake.incarnation())) {
+      } else {
+        elsewhere.add(stake);
+      }
+    }
+    share.elsewhere = elsewhere;
+  }
+
+  /** Those who count: one that seemed over when the record was read may be back. */
+  private List<Stake> others(Share share) {
+    List<Stake> others = new ArrayList<>();
+    for (Stake stake : share.elsewhere) {
+      if (!host.isOver(stake.incarnation())) {
         others.add(stake);
       }
     }
-    share.others = others;
+    return others;
   }
 
   private void decide(Share share) {
@@ -239,6 +252,7 @@ final class Shares {
       return;
     }
     share.deciding = true;
+    share.others = others(share);
     if (member) {
       obey(share);
     }
@@ -414,12 +428,14 @@ final class Shares {
   }
 
   private void change(Share share, Stake mine) {
-    if (mine.share() == share.granted && mine.equals(share.said)) {
+    boolean proves = !share.proven && mine.share() > 0;
+    if (!proves && mine.share() == share.granted && mine.equals(share.said)) {
       share.quietLooks++;
       settled(share);
       return;
     }
-    List<Stake> all = new ArrayList<>(share.others);
+    List<Stake> others = share.others;
+    List<Stake> all = new ArrayList<>(others);
     if (mine.share() > 0 || mine.wants()) {
       all.add(mine);
     }
@@ -440,9 +456,11 @@ final class Shares {
                 return;
               }
               share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
+              share.elsewhere = others;
               if (!share.stale) { // else it is not this node's to use before it was read
                 share.granted = mine.share();
                 share.said = mine;
+                share.proven = true;
               }
               concerned.forEach(other -> host.sayLook(other, share.record));
               settled(share);

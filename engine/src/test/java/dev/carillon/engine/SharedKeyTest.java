@@ -121,4 +121,31 @@ class SharedKeyTest {
     }
     assertThat(a.running().size() + b.running().size()).isEqualTo(1);
   }
+
+  @Test
+  void nodeThatComesBackAndOneThatThoughtItGoneKeepTheLimit() {
+    Concurrency three = ONE.limit(3);
+    b.add(b.under(three));
+    b.add(b.under(three));
+    fleet.pass(Duration.ofSeconds(1));
+    a.add(a.under(three));
+    fleet.pass(Duration.ofSeconds(20));
+    b.finishOne();
+    fleet.pass(Duration.ofSeconds(5));
+    assertThat(List.of(a.running().size(), b.running().size())).containsExactly(1, 1);
+    fleet.pause(a);
+    fleet.pass(Duration.ofSeconds(24));
+    assertThat(b.running()).hasSize(2); // what ran on a as well
+    fleet.resume(a);
+    fleet.pass(Duration.ofMillis(100));
+    a.finishOne(new AttemptOutcome.Interrupted());
+    a.ask(a.under(three));
+    for (int i = 0; i < 100 && a.running().isEmpty(); i++) {
+      fleet.pass(Duration.ofMillis(100));
+    }
+    assertThat(a.running()).hasSize(1);
+    b.add(b.under(three));
+    fleet.pass(Duration.ofMillis(100));
+    assertThat(a.running().size() + b.running().size()).isEqualTo(3);
+  }
 }
