@@ -47,6 +47,12 @@ final class Share {
   /** How many of them others wait for, who have less: they are not used again here. */
   int owed;
 
+  /** How many were in use at once since the last look, at most. */
+  int peak;
+
+  /** The same for the time before that look: so many are kept where others wait. */
+  int most;
+
   /** At the last look nothing was left of the limit. */
   boolean full;
 

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * not used for a second. So the parts never add up to more than the limit. {@link Stake} has the
  * format.
  *
- * <p>Where others wait who have less than their even part, a node that has more uses as many fewer;
+ * <p>Where others wait, a node keeps no more than it has used at once between its last two looks;
+ * and where they have less than their even part, one that has more uses as many fewer;
  * where there is not one for each, the one that was due first has it. Who waits for two limits and
  * has one of them keeps that for a few looks by the same rule: where all nodes have the same order,
  * the first of them gets both.
@@ -121,6 +122,7 @@ final class Shares {
 
   /** One that was in use is not any more. */
   void freed(Share share) {
+    share.peak = Math.max(share.peak, share.user.inUse() + 1);
     share.keptSince = Stake.NOTHING;
     share.owed = owed(share);
     if (share.owed > 0 || share.granted > share.limit || isAsked(share)) {
@@ -164,7 +166,10 @@ final class Shares {
       share.wantedSince = Stake.NOTHING;
     }
     share.asked = false;
-    boolean idle = share.wanted == 0 && share.user.inUse() == 0;
+    int inUse = share.user.inUse();
+    share.most = Math.max(inUse, share.peak);
+    share.peak = inUse;
+    boolean idle = share.wanted == 0 && inUse == 0;
     keep(share, idle);
     share.stale |= !idle || share.kept; // what is given back needs no look
     step(share);
@@ -266,6 +271,9 @@ final class Shares {
     int inUse = share.user.inUse();
     share.owed = owed(share);
     int most = Math.min(share.granted - share.owed, share.limit);
+    if (!share.kept && share.others.stream().anyMatch(Stake::wants)) {
+      most = Math.min(most, share.most);
+    }
     int kept = Math.min(share.granted, Math.max(inUse, most));
     int target = kept;
     if (share.wanted == 0) {
@@ -458,6 +466,7 @@ final class Shares {
               share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
               share.elsewhere = others;
               if (!share.stale) { // else it is not this node's to use before it was read
+                share.most = mine.share() > share.granted ? mine.share() : share.most;
                 share.granted = mine.share();
                 share.said = mine;
                 share.proven = true;

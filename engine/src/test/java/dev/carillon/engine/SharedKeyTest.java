@@ -148,4 +148,18 @@ class SharedKeyTest {
     fleet.pass(Duration.ofMillis(100));
     assertThat(a.running().size() + b.running().size()).isEqualTo(3);
   }
+
+  @Test
+  void placeThatANodeDoesNotUseGoesToOneThatNeedsIt() {
+    Concurrency three = ONE.limit(3);
+    a.add(a.under(three));
+    a.add(a.under(three));
+    fleet.pass(Duration.ofSeconds(1));
+    b.add(b.under(three));
+    fleet.pass(Duration.ofSeconds(1));
+    a.finishOne();
+    b.add(b.under(three));
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(List.of(a.running().size(), b.running().size())).containsExactly(1, 2);
+  }
 }

@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Limits of a queue whose jobs are on several nodes. */
@@ -52,5 +53,38 @@ class SharedLimitTest {
     add(b, 1);
     fleet.pass(Duration.ofSeconds(10));
     assertThat(running()).isEqualTo(1);
+  }
+
+  @Test
+  void whatANodeDoesNotUseGoesToOneThatNeedsIt() {
+    limit(40);
+    add(a, 40);
+    fleet.pass(Duration.ofSeconds(3));
+    assertThat(a.running()).hasSize(40);
+    for (int i = 0; i < 39; i++) {
+      a.finishOne();
+    }
+    add(b, 40);
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(a.running()).hasSize(1);
+    assertThat(b.running()).hasSize(39);
+  }
+
+  @Test
+  void nodeThatUsesItsPartAllTheTimeKeepsIt() {
+    limit(4);
+    add(a, 400);
+    add(b, 400);
+    fleet.work(Duration.ofSeconds(5));
+    fleet.pass(Duration.ofSeconds(1));
+    for (int i = 0; i < 60; i++) {
+      for (StillWorld world : List.of(a, b)) {
+        world.finishOne();
+        world.finishOne();
+        world.settle();
+        assertThat(world.running()).hasSize(2);
+      }
+      fleet.pass(Duration.ofMillis(100));
+    }
   }
 }
