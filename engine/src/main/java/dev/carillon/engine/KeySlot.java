@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,6 +148,11 @@ final class KeySlot {
     return new ArrayList<>(asked);
   }
 
+  /** Whether the others were asked for the job, and it still waits. */
+  boolean isAsked(ShardJob job) {
+    return asked.contains(job) && isWaiting(job);
+  }
+
   /** What it is to know is known; where {@code again}, the others are to be asked once more. */
   void judged(ShardJob job, boolean again) {
     know(job);
@@ -196,6 +202,21 @@ final class KeySlot {
    * oldest first.
    */
   List<ShardJob> contenders() {
+    return contenders(job -> true);
+  }
+
+  /** The same without those that wait and are newer than the job, and without itself. */
+  List<ShardJob> contendersBefore(ShardJob job) {
+    return contenders(other -> isOlder(other, job));
+  }
+
+  private static boolean isOlder(ShardJob job, ShardJob than) {
+    return job.dueMicros != than.dueMicros
+        ? job.dueMicros < than.dueMicros
+        : job.number < than.number;
+  }
+
+  private List<ShardJob> contenders(Predicate<ShardJob> counts) {
     List<ShardJob> all = new ArrayList<>();
     for (Object holder : holders) {
       ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
@@ -207,7 +228,7 @@ final class KeySlot {
     }
     line.forEach(
         job -> {
-          if (isWaiting(job)) {
+          if (isWaiting(job) && counts.test(job)) {
             all.add(job);
           }
         });

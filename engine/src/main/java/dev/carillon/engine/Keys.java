@@ -363,7 +363,8 @@ final class Keys {
         Concurrency concurrency = job.concurrency();
         Shard shard = job.shard;
         boolean here = mayJudge() && shard != null && shard.owned() && !shard.handingBack;
-        if (!here || concurrency == null || used < concurrency.limit()) {
+        boolean waits = slot.isAsked(job); // else it was cancelled for one of those before
+        if (!here || !waits || concurrency == null || used < concurrency.limit()) {
           continue;
         }
         slot.judged(job, false);
@@ -380,7 +381,7 @@ final class Keys {
 
     /** Cancels the oldest for the job if it is one of this node. */
     private boolean cancelsHere(ShardJob job, Concurrency concurrency, long oldestElsewhere) {
-      ShardJob oldestHere = oldestBut(job);
+      ShardJob oldestHere = first(slot.contendersBefore(job));
       if (oldestHere != null && oldestHere.dueMicros <= oldestElsewhere) {
         host.cancel(oldestHere, forNewer(concurrency));
         return true;
@@ -388,15 +389,13 @@ final class Keys {
       return oldestElsewhere == Stake.NOTHING;
     }
 
-    private @Nullable ShardJob oldestBut(@Nullable ShardJob job) {
-      List<ShardJob> contenders = slot.contenders();
-      contenders.remove(job);
+    private static @Nullable ShardJob first(List<ShardJob> contenders) {
       return contenders.isEmpty() ? null : contenders.getFirst();
     }
 
     @Override
     public long oldest() {
-      oldest = oldestBut(null);
+      oldest = first(slot.contenders());
       return oldest == null ? Stake.NOTHING : oldest.dueMicros;
     }
 

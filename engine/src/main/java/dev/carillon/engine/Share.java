@@ -1,7 +1,9 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.Stake.Question;
 import dev.carillon.store.Records.Stamp;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** This node's part of a limit that all nodes have together. Owned by the loop. */
@@ -56,8 +58,11 @@ final class Share {
   /** At the last look nothing was left of the limit. */
   boolean full;
 
-  /** The last order of another node that was followed. */
-  long obeyed;
+  /** The orders to this node that the record had, which were followed, by who gave them. */
+  Map<Long, Question> obeyed = Map.of();
+
+  /** Whom an order is for that was decided on and may not be in the record yet; 0 for nobody. */
+  long orders;
 
   /** It is being decided about: what that leads to does not decide again. */
   boolean deciding;

@@ -7,6 +7,7 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -38,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * it had. It is paused: before that time it stops itself, and afterwards it writes what it still
  * has once more before it uses it: who has left it out since its last look then finds another
  * version. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read
- * again before the answer to it is in effect: its number was remembered.
+ * again before the answer to it is in effect: it was remembered. Somebody else
+ * changes the record before an order is there: it is given again.
  */
 final class Shares {
   static final String RECORDS = "l\0";
@@ -55,6 +57,9 @@ final class Shares {
   private final long incarnation;
   private final Host host;
   private final Map<String, Share> held = new LinkedHashMap<>();
+
+  /** The number of the last question that this node asked. */
+  private long lastNumber;
 
   /** The node, as far as limits need it. */
   interface Host {
@@ -296,9 +301,14 @@ final class Shares {
   /** What this node asks the others: what it has asked until it is settled, then the next. */
   private Question question(Share share, int inUse) {
     if (!share.full) {
+      share.orders = 0;
       return Question.NONE;
     }
     Question asked = share.said.question();
+    if (share.orders != 0 && asked.cancels() != share.orders) {
+      return order(share, share.orders); // somebody else changed the record before it was there
+    }
+    share.orders = 0;
     if (asked.isOrder() && !isFollowed(share, asked)) {
       return asked;
     }
@@ -310,7 +320,8 @@ final class Shares {
           return asked;
         }
         case CANCEL_ELSEWHERE -> {
-          return new Question(lastNumber(share) + 1, oldest.incarnation());
+          share.orders = oldest.incarnation();
+          return order(share, oldest.incarnation());
         }
         case SETTLED -> {}
       }
@@ -319,7 +330,11 @@ final class Shares {
       return Question.NONE;
     }
     share.user.asking();
-    return new Question(lastNumber(share) + 1, 0);
+    return new Question(nextNumber(share), 0);
+  }
+
+  private Question order(Share share, long cancels) {
+    return new Question(nextNumber(share), cancels);
   }
 
   /** How much the others use, as far as they have said so since the question. */
@@ -348,6 +363,12 @@ final class Shares {
                     && other.answer().number() < order.number());
   }
 
+  /** One that this node has never used, also where the record was deleted meanwhile. */
+  private long nextNumber(Share share) {
+    lastNumber = Math.max(lastNumber, lastNumber(share)) + 1;
+    return lastNumber;
+  }
+
   private static long lastNumber(Share share) {
     return Stream.concat(share.others.stream(), Stream.of(share.said))
         .mapToLong(stake -> Math.max(stake.question().number(), stake.answer().number()))
@@ -372,15 +393,19 @@ final class Shares {
 
   /** Follows the orders of other nodes, each once. */
   private void obey(Share share) {
-    share.others.stream()
-        .map(Stake::question)
-        .filter(order -> order.cancels() == incarnation && order.number() > share.obeyed)
-        .sorted(Comparator.comparingLong(Question::number))
-        .forEach(
-            order -> {
-              share.obeyed = order.number();
-              share.user.cancelOldest();
-            });
+    Map<Long, Question> obeyed = new HashMap<>();
+    for (Stake other : share.elsewhere) {
+      long asker = other.incarnation();
+      Question order = other.question();
+      boolean followed = order.equals(share.obeyed.get(asker));
+      if (followed || (order.cancels() == incarnation && share.others.contains(other))) {
+        obeyed.put(asker, order);
+        if (!followed) {
+          share.user.cancelOldest();
+        }
+      }
+    }
+    share.obeyed = obeyed;
   }
 
   // ---- how much is whose

@@ -4,14 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.Records;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Concurrency keys whose jobs are on several nodes: what becomes of those that are not to wait. */
 class SharedKeyTest {
   private static final Concurrency ONE = Concurrency.of("printer");
+  private static final Concurrency NEWEST = ONE.whenFull(WhenFull.CANCEL_RUNNING);
+  private static final String RECORD = Shares.RECORDS + "c\0" + JobSpec.DEFAULT + "\0printer";
+  private static final long ANOTHER_NODE = 77;
 
   private final StillFleet fleet = new StillFleet(Duration.ofMillis(100));
   private final StillWorld a = fleet.node("a");
@@ -161,5 +171,106 @@ class SharedKeyTest {
     b.add(b.under(three));
     fleet.pass(Duration.ofSeconds(10));
     assertThat(List.of(a.running().size(), b.running().size())).containsExactly(1, 2);
+  }
+
+  @Test
+  void ofTwoNewerJobsTheNewestIsLeft() {
+    JobRef running = running(a);
+    a.node().cancel(running, "no", outcome -> {});
+    a.settle(); // its handler takes its time
+    List<JobRef> older = b.ask(b.under(NEWEST));
+    b.pass(Duration.ofMillis(5));
+    List<JobRef> newer = b.ask(b.under(NEWEST));
+    b.settle();
+    fleet.pass(Duration.ofSeconds(3));
+    assertThat(List.of(fleet.stateOf(older.getFirst()), fleet.stateOf(newer.getFirst())))
+        .containsExactly(JobState.CANCELLED, JobState.SCHEDULED);
+  }
+
+  @Test
+  void orderIsGivenThoughTheRecordWasChangedBeforeIt() {
+    AtomicInteger changes = new AtomicInteger();
+    StillWorld c =
+        fleet.node(
+            "c",
+            store ->
+                new FaultyStore(
+                    store,
+                    operation -> {
+                      if (operation == FaultyStore.Operation.RECORDS_APPLY && isAnswered()) {
+                        changeRecord(changes);
+                      }
+                      return FaultyStore.Fault.NONE;
+                    }));
+    fleet.pass(Duration.ofSeconds(3));
+    running(a);
+    c.add(c.under(NEWEST));
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(changes).hasPositiveValue();
+    assertThat(a.isInterrupted(a.running().getFirst())).isTrue();
+  }
+
+  private List<Stake> stakes() {
+    return fleet
+        .store()
+        .records()
+        .get(RECORD)
+        .orThrow()
+        .map(found -> Stake.decode(found.value()))
+        .orElse(List.of());
+  }
+
+  /** Whether a question has been answered, and there is no order yet. */
+  private boolean isAnswered() {
+    List<Stake> stakes = stakes();
+    return stakes.stream().anyMatch(stake -> stake.answer().number() > 0)
+        && stakes.stream().noneMatch(stake -> stake.question().isOrder());
+  }
+
+  /** As another node does that takes note of the limit: the stakes stay as they are. */
+  private void changeRecord(AtomicInteger changes) {
+    Records records = fleet.store().records();
+    Stored found = records.get(RECORD).orThrow().orElseThrow();
+    if (changes.get() < 3) {
+      Stamp stamp = new Stamp(ANOTHER_NODE, changes.incrementAndGet());
+      records.apply(List.of(new Change(RECORD, found.version(), found.value(), stamp)));
+    }
+  }
+
+  @Test
+  void orderIsFollowedAfterTheRecordWasGone() {
+    Concurrency newest = NEWEST.rate(Rate.perSecond(100));
+    for (int round = 0; round < 2; round++) {
+      a.add(a.under(newest));
+      fleet.pass(Duration.ofSeconds(1));
+      b.add(b.under(newest));
+      fleet.pass(Duration.ofSeconds(3));
+      assertThat(a.isInterrupted(a.running().getFirst())).as("round " + round).isTrue();
+      a.finishOne(new AttemptOutcome.Interrupted());
+      fleet.pass(Duration.ofSeconds(3));
+      assertThat(b.running()).hasSize(1);
+      b.finishOne();
+      fleet.pass(Duration.ofSeconds(20));
+      assertThat(stakes()).isEmpty();
+    }
+  }
+
+  @Test
+  void orderIsFollowedByANodeThatHasFollowedOthers() {
+    a.add(a.under(NEWEST));
+    fleet.pass(Duration.ofSeconds(1));
+    b.add(b.under(NEWEST));
+    fleet.pass(Duration.ofMillis(100));
+    a.add(a.under(ONE));
+    fleet.pass(Duration.ofSeconds(3));
+    a.finishOne(new AttemptOutcome.Interrupted());
+    fleet.pass(Duration.ofSeconds(3));
+    assertThat(b.running()).hasSize(1);
+    b.finishOne();
+    fleet.pass(Duration.ofSeconds(3));
+    assertThat(a.running()).hasSize(1);
+    b.add(b.under(NEWEST));
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(a.isInterrupted(a.running().getFirst())).isTrue();
   }
 }

@@ -2,11 +2,13 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobState;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Several nodes on one store in memory, each in a {@link StillWorld}, moved through time together.
@@ -44,8 +46,17 @@ final class StillFleet {
     return open(options(id, slots), handles);
   }
 
+  /** One that sees the store through another. */
+  StillWorld node(String id, UnaryOperator<Store> through) {
+    NodeOptions options = options(id, NodeOptions.of(id, 1).slots());
+    return open(new StillWorld(options, through.apply(store), true));
+  }
+
   private StillWorld open(NodeOptions options, boolean handles) {
-    StillWorld world = new StillWorld(options, store, handles);
+    return open(new StillWorld(options, store, handles));
+  }
+
+  private StillWorld open(StillWorld world) {
     world.pass(passed);
     world.settle();
     running.add(world);
