@@ -221,8 +221,12 @@ public final class Flow {
 
   /** One share for each, also where its limit goes and comes: there is but one record. */
   private void share(Subject subject, Gate gate, int limit) {
+    Share before = limits.get(subject);
     if (limit == 0) {
       gate.share(null, shares);
+      if (before != null) {
+        shares.limit(before, 0);
+      }
       return;
     }
     Share share =

@@ -12,7 +12,7 @@ final class Share {
 
   final User user;
 
-  /** The limit by which it was asked for last. */
+  /** The limit by which it was asked for last; 0 for none. */
   int limit;
 
   /** How many more are wanted, and when the first of those that wait was due. */

@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits of all nodes together. A limit has a record that says how much of it which incarnation
  * has; a node takes what it needs and is free, by the record's version, and gives back what it has
- * not used for a second. So the parts never add up to more than the limit. {@link Stake} has the
- * format.
+ * not used for a second. So the parts never add up to more than the limit, but for what runs
+ * already when the limit is set or made lower: that is in the record too, and nobody takes or uses
+ * more until it has ended. {@link Stake} has the format.
  *
  * <p>Where others wait, a node keeps no more than it has used at once between its last two looks;
- * and where they have less than their even part, one that has more uses as many fewer;
- * where there is not one for each, the one that was due first has it. Who waits for two limits and
- * has one of them keeps that for a few looks by the same rule: where all nodes have the same order,
- * the first of them gets both.
+ * and where they have less than their even part, one that has more uses as many fewer; where there
+ * is not one for each, the one that was due first has it. Who waits for two limits and has one of
+ * them keeps that for a few looks by the same rule: where all nodes have the same order, the first
+ * of them gets both.
  *
  * <p>That others have all of it does not say that they use it. Where a job is to go rather than to
  * wait, its node puts a question into the record, those who have some of the limit answer there how
@@ -39,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * it had. It is paused: before that time it stops itself, and afterwards it writes what it still
  * has once more before it uses it: who has left it out since its last look then finds another
  * version. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read
- * again before the answer to it is in effect: it was remembered. Somebody else
- * changes the record before an order is there: it is given again.
+ * again before the answer to it is in effect: it was remembered. Somebody else changes the record
+ * before an order is there: it is given again.
  */
 final class Shares {
   static final String RECORDS = "l\0";
@@ -114,19 +115,28 @@ final class Shares {
     }
   }
 
-  /** The limit is another. */
+  /** The limit is another; with 0 there is none any more. */
   void limit(Share share, int limit) {
     if (share.limit != limit) {
       share.limit = limit;
       share.full = false;
-      if (share.granted > 0 || share.wanted > 0) {
+      share.wanted = limit == 0 ? 0 : share.wanted;
+      if (share.granted > 0 || share.wanted > 0 || isUsedUnseen(share)) {
         step(share);
       }
     }
   }
 
+  /** Whether more is in use than the record says. */
+  private static boolean isUsedUnseen(Share share) {
+    return share.limit > 0 && share.user.inUse() > share.granted;
+  }
+
   /** One that was in use is not any more. */
   void freed(Share share) {
+    if (isGone(share)) {
+      return;
+    }
     share.peak = Math.max(share.peak, share.user.inUse() + 1);
     share.keptSince = Stake.NOTHING;
     share.owed = owed(share);
@@ -204,7 +214,11 @@ final class Shares {
       return;
     }
     timers.cancel(share.next);
-    held.put(share.record, share);
+    Share other = held.putIfAbsent(share.record, share);
+    if (other != null && other != share) {
+      lookIn(share, POLL_NANOS); // what they have is this node's: one of them at a time
+      return;
+    }
     if (share.stale) {
       read(share);
     } else {
@@ -273,13 +287,18 @@ final class Shares {
 
   /** What this node is to have and to say from now on. */
   private Stake stake(Share share, boolean member) {
+    if (share.limit == 0) {
+      return Stake.none(incarnation);
+    }
     int inUse = share.user.inUse();
     share.owed = owed(share);
     int most = Math.min(share.granted - share.owed, share.limit);
     if (!share.kept && share.others.stream().anyMatch(Stake::wants)) {
       most = Math.min(most, share.most);
     }
-    int kept = Math.min(share.granted, Math.max(inUse, most));
+    // What ran before there was a limit, or goes on though others took it, is there for them to
+    // see.
+    int kept = Math.max(inUse, Math.min(share.granted, most));
     int target = kept;
     if (share.wanted == 0) {
       target = inUse == 0 && !share.kept ? 0 : kept;
@@ -288,7 +307,7 @@ final class Shares {
         share.quietLooks = 0; // others may come to wait for it
       }
     } else if (share.owed == 0) {
-      target = share.granted + Math.min(share.wanted, free(share));
+      target = Math.max(inUse, share.granted + Math.min(share.wanted, free(share)));
     }
     share.full = share.wanted > 0 && target <= inUse;
     long since = share.full ? share.wantedSince : Stake.NOTHING;
@@ -443,8 +462,18 @@ final class Shares {
     return Math.min(share.wantedSince, share.keptSince);
   }
 
-  /** What others are to have of this node's. */
+  /** How many of this node's it may not use. */
   private static int owed(Share share) {
+    long all = share.granted;
+    for (Stake other : share.others) {
+      all += other.share();
+    }
+    long tooMany = Math.clamp(all - share.limit, 0, share.granted);
+    return (int) Math.max(tooMany, owedToOthers(share));
+  }
+
+  /** What others are to have of this node's. */
+  private static int owedToOthers(Share share) {
     List<Stake> wanting = share.others.stream().filter(Stake::wants).toList();
     if (wanting.isEmpty() || share.granted == 0) {
       return 0;
@@ -528,7 +557,8 @@ final class Shares {
       share.wantedSince = Stake.NOTHING;
     }
     boolean saysSo = share.said.wants(); // others leave it to this node
-    if (share.stale || share.wanted > 0 || saysSo || isAsked(share)) {
+    boolean waits = share.wanted > 0 || saysSo || isAsked(share);
+    if (share.stale || waits || isUsedUnseen(share)) {
       lookIn(share, POLL_NANOS);
     } else if (share.granted > 0) {
       lookIn(share, LINGER_NANOS << Math.min(share.quietLooks, MOST_DOUBLINGS));

@@ -87,4 +87,58 @@ class SharedLimitTest {
       fleet.pass(Duration.ofMillis(100));
     }
   }
+
+  @Test
+  void whatRanBeforeThereWasALimitCounts() {
+    add(a, 3);
+    fleet.pass(Duration.ofSeconds(1));
+    limit(2);
+    add(b, 2);
+    for (int left = 3; left >= 2; left--) {
+      fleet.pass(Duration.ofSeconds(10));
+      assertThat(a.running()).hasSize(left);
+      assertThat(b.running()).isEmpty();
+      a.finishOne();
+    }
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(b.running()).hasSize(1);
+    a.finishOne();
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(b.running()).hasSize(2);
+  }
+
+  @Test
+  void lowerLimitIsOfAllNodesTogether() {
+    limit(4);
+    add(a, 2);
+    add(b, 2);
+    fleet.pass(Duration.ofSeconds(3));
+    assertThat(List.of(a.running().size(), b.running().size())).containsExactly(2, 2);
+    limit(2);
+    add(a, 2);
+    add(b, 2);
+    for (StillWorld world : List.of(a, b, a, b)) {
+      int before = running();
+      world.finishOne();
+      fleet.pass(Duration.ofSeconds(5));
+      assertThat(running()).isEqualTo(Math.max(2, before - 1));
+    }
+  }
+
+  @Test
+  void whatRanWithoutALimitCountsWhenThereIsTheSameAgain() {
+    limit(1);
+    add(a, 2);
+    fleet.pass(Duration.ofSeconds(1));
+    limit(0);
+    assertThat(a.running()).hasSize(2);
+    limit(1);
+    a.finishOne();
+    add(b, 1);
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(running()).isEqualTo(1);
+    a.finishOne();
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(b.running()).hasSize(1);
+  }
 }
