@@ -60,6 +60,11 @@ final class KeySlot {
     return held;
   }
 
+  /** All jobs that have not started give it back; whether there were any. */
+  boolean releaseJobs() {
+    return holders.removeIf(holder -> !(holder instanceof Attempt));
+  }
+
   /** Whether a handler of the job has it that goes on after its timeout, or after a replay. */
   boolean isHeldByAttemptOf(ShardJob job) {
     for (Object holder : holders) {

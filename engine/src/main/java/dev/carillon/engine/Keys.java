@@ -28,6 +28,7 @@ final class Keys {
   private int sweepAt = SWEEP_FROM;
   private boolean open;
   private boolean fenced;
+  private boolean stopped;
 
   private record Name(String namespace, String key) {}
 
@@ -71,6 +72,16 @@ final class Keys {
     }
   }
 
+  /** Nothing starts here any more: the jobs give their keys back, their attempts go on. */
+  void stop() {
+    stopped = true;
+    for (KeySlot slot : slots.values()) {
+      if (slot.releaseJobs()) {
+        freed(slot);
+      }
+    }
+  }
+
   private void lookAgain() {
     List<ShardJob> waiting = new ArrayList<>();
     slots.values().forEach(slot -> waiting.addAll(slot.pollAll()));
@@ -78,7 +89,7 @@ final class Keys {
   }
 
   private boolean mayJudge() {
-    return open && !fenced;
+    return open && !fenced && !stopped;
   }
 
   boolean isOpen() {

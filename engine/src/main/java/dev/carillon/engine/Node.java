@@ -894,6 +894,7 @@ public final class Node {
     }
     intake.stop();
     dispatcher.stop();
+    keys.stop();
     attempts.stop();
     borrowing.beginStop();
     shards.beginStop();

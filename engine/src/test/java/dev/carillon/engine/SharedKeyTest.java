@@ -273,4 +273,19 @@ class SharedKeyTest {
     fleet.pass(Duration.ofSeconds(10));
     assertThat(a.isInterrupted(a.running().getFirst())).isTrue();
   }
+
+  @Test
+  void nodeThatStopsKeepsNoKeyForWhatItDoesNotStart() {
+    StillWorld c = fleet.node(1, "c", true);
+    fleet.pass(Duration.ofSeconds(3));
+    c.add(c.spec(c.nowMicros(), 0, 0, new byte[0])); // has the only slot
+    c.ask(c.under(ONE));
+    c.settle();
+    c.node().beginStop();
+    c.settle();
+    JobRef job = b.add(b.under(ONE.whenFull(WhenFull.REJECT)));
+    fleet.pass(Duration.ofSeconds(10));
+    assertThat(fleet.stateOf(job)).isEqualTo(JobState.SCHEDULED);
+    assertThat(b.running()).hasSize(1);
+  }
 }
