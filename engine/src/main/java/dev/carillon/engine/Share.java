@@ -79,7 +79,11 @@ final class Share {
   long lastInVain = Long.MIN_VALUE;
 
   boolean busy;
+
+  /** At how many looks on end nothing was new, and how many changes on end came too late. */
   int quietLooks;
+
+  int conflicts;
   Timers.@Nullable Timer next;
 
   /** Who uses it. */

@@ -47,6 +47,7 @@ final class Shares {
   static final String RECORDS = "l\0";
 
   private static final long POLL_NANOS = 250_000_000;
+  private static final long CONFLICT_NANOS = 5_000_000;
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int MOST_DOUBLINGS = 3;
   private static final int MOST_KEPT_LOOKS = 4;
@@ -243,7 +244,9 @@ final class Shares {
   }
 
   private void remember(Share share, Optional<Stored> found) {
-    share.version = found.map(Stored::version).orElse(Stamp.ABSENT);
+    Stamp version = found.map(Stored::version).orElse(Stamp.ABSENT);
+    share.quietLooks = version.equals(share.version) ? share.quietLooks : 0;
+    share.version = version;
     share.granted = 0;
     share.said = Stake.none(incarnation);
     List<Stake> elsewhere = new ArrayList<>();
@@ -512,11 +515,12 @@ final class Shares {
             share.version,
             all.isEmpty() ? null : Stake.encode(all),
             inEffect -> {
-              share.busy = false;
               if (!inEffect) {
-                read(share); // somebody else took or gave
+                readAgain(share); // somebody else took or gave
                 return;
               }
+              share.busy = false;
+              share.conflicts = 0;
               share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
               share.elsewhere = others;
               if (!share.stale) { // else it is not this node's to use before it was read
@@ -528,6 +532,18 @@ final class Shares {
               concerned.forEach(other -> host.sayLook(other, share.record));
               settled(share);
             });
+  }
+
+  /** Where many change it at once they would go on to meet: each waits for another time. */
+  private void readAgain(Share share) {
+    share.conflicts++;
+    if (share.conflicts < 2) {
+      read(share);
+    } else {
+      long most = CONFLICT_NANOS << Math.min(share.conflicts, MOST_DOUBLINGS);
+      long delay = Math.floorMod(env.random(), most);
+      timers.at(env.monotonicNanos() + delay, () -> read(share));
+    }
   }
 
   /** Those who should look: who has what is wanted, who asked, and who may have what is given. */
@@ -558,10 +574,13 @@ final class Shares {
     }
     boolean saysSo = share.said.wants(); // others leave it to this node
     boolean waits = share.wanted > 0 || saysSo || isAsked(share);
-    if (share.stale || waits || isUsedUnseen(share)) {
+    int doublings = Math.min(share.quietLooks, MOST_DOUBLINGS);
+    if (share.stale || isUsedUnseen(share)) {
       lookIn(share, POLL_NANOS);
+    } else if (waits) { // who changes something says so: a look is for what was not heard
+      lookIn(share, POLL_NANOS << doublings);
     } else if (share.granted > 0) {
-      lookIn(share, LINGER_NANOS << Math.min(share.quietLooks, MOST_DOUBLINGS));
+      lookIn(share, LINGER_NANOS << doublings);
     } else {
       held.remove(share.record, share);
     }

@@ -288,4 +288,22 @@ class SharedKeyTest {
     assertThat(fleet.stateOf(job)).isEqualTo(JobState.SCHEDULED);
     assertThat(b.running()).hasSize(1);
   }
+
+  @Test
+  void whoWaitsSeldomLooksAndIsToldAtOnce() {
+    for (int i = 0; i < 100; i++) {
+      Concurrency customer = Concurrency.of("customer " + i);
+      a.add(a.under(customer));
+      fleet.pass(Duration.ofMillis(100));
+      b.add(b.under(customer));
+    }
+    fleet.pass(Duration.ofSeconds(60));
+    int before = b.recordCalls();
+    fleet.pass(Duration.ofSeconds(60));
+    assertThat(b.recordCalls() - before).isLessThan(4000); // 30 a key, and what is not of keys
+    assertThat(b.running()).isEmpty();
+    a.finishOne();
+    fleet.pass(Duration.ofMillis(300));
+    assertThat(b.running()).hasSize(1);
+  }
 }

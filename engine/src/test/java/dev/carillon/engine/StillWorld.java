@@ -42,6 +42,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final Set<Attempt> interrupted = new HashSet<>();
   private final boolean handles;
   private int reads;
+  private int recordCalls;
   private Node node;
 
   StillWorld(NodeOptions options) {
@@ -353,6 +354,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     return reads;
   }
 
+  /** How often records were read or changed. */
+  int recordCalls() {
+    return recordCalls;
+  }
+
   List<String> reports() {
     return reports;
   }
@@ -377,6 +383,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   @Override
   public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
     reads += channel == Channel.READ ? 1 : 0;
+    recordCalls += channel == Channel.RECORDS ? 1 : 0;
     Runnable call = () -> done.accept(work.apply(store));
     if (held.contains(channel)) {
       heldCalls.add(call);
