@@ -46,7 +46,10 @@ final class Share {
   /** Whether it is read before anything else is done: it may be quite another. */
   boolean stale;
 
-  /** How many of them others wait for, who have less: they are not used again here. */
+  /** By how many it and what others have are more than the limit: these are only in use. */
+  int excess;
+
+  /** The same and those that others wait for, who have less: they are not used again here. */
   int owed;
 
   /** How many were in use at once since the last look, at most. */
@@ -137,11 +140,11 @@ final class Share {
 
   /** How many may be in use. */
   int usable() {
-    return startable() - owed;
+    return proven ? granted - owed : 0;
   }
 
-  /** The same for those that others have to wait for. */
+  /** How many attempts there may be, with those of jobs that came before others waited. */
   int startable() {
-    return proven ? granted : 0;
+    return proven ? granted - excess : 0;
   }
 }

@@ -105,7 +105,9 @@ final class Shares {
     return held.get(share.record) != share;
   }
 
-  /** More of it is needed here: {@link Share#changed} runs when there is, or nothing is left. */
+  /**
+   * More of it is needed here: {@link Share.User#changed} runs when there is, or nothing is left.
+   */
   void ask(Share share, int limit, int wanted, long sinceMicros) {
     share.asked = true;
     share.limit = limit;
@@ -140,7 +142,7 @@ final class Shares {
     }
     share.peak = Math.max(share.peak, share.user.inUse() + 1);
     share.keptSince = Stake.NOTHING;
-    share.owed = owed(share);
+    reckon(share);
     if (share.owed > 0 || share.granted > share.limit || isAsked(share)) {
       step(share);
     } else {
@@ -154,6 +156,7 @@ final class Shares {
       share.stale = true;
       share.proven = false;
       share.granted = 0;
+      share.excess = 0;
       share.owed = 0;
       lookIn(share, POLL_NANOS);
     }
@@ -247,18 +250,25 @@ final class Shares {
     Stamp version = found.map(Stored::version).orElse(Stamp.ABSENT);
     share.quietLooks = version.equals(share.version) ? share.quietLooks : 0;
     share.version = version;
-    share.granted = 0;
+    int granted = 0;
     share.said = Stake.none(incarnation);
     List<Stake> elsewhere = new ArrayList<>();
     for (Stake stake : found.map(Stored::value).map(Stake::decode).orElse(List.of())) {
       if (stake.incarnation() == incarnation) {
-        share.granted = stake.share();
+        granted = stake.share();
         share.said = stake;
       } else {
         elsewhere.add(stake);
       }
     }
     share.elsewhere = elsewhere;
+    grant(share, granted);
+  }
+
+  /** What is new is not yet looked at for whether it is used. */
+  private static void grant(Share share, int granted) {
+    share.most = granted > share.granted ? granted : share.most;
+    share.granted = granted;
   }
 
   /** Those who count: one that seemed over when the record was read may be back. */
@@ -294,7 +304,7 @@ final class Shares {
       return Stake.none(incarnation);
     }
     int inUse = share.user.inUse();
-    share.owed = owed(share);
+    reckon(share);
     int most = Math.min(share.granted - share.owed, share.limit);
     if (!share.kept && share.others.stream().anyMatch(Stake::wants)) {
       most = Math.min(most, share.most);
@@ -334,7 +344,7 @@ final class Shares {
     if (asked.isOrder() && !isFollowed(share, asked)) {
       return asked;
     }
-    if (asked != Question.NONE && !asked.isOrder()) {
+    if (!asked.equals(Question.NONE) && !asked.isOrder()) {
       Stake oldest = oldest(share, asked);
       int used = inUse + used(share, asked);
       switch (share.user.judge(used, oldest.answer().oldest())) {
@@ -465,14 +475,14 @@ final class Shares {
     return Math.min(share.wantedSince, share.keptSince);
   }
 
-  /** How many of this node's it may not use. */
-  private static int owed(Share share) {
+  /** How many of this node's it may not use, by what it and the others have. */
+  private static void reckon(Share share) {
     long all = share.granted;
     for (Stake other : share.others) {
       all += other.share();
     }
-    long tooMany = Math.clamp(all - share.limit, 0, share.granted);
-    return (int) Math.max(tooMany, owedToOthers(share));
+    share.excess = Math.clamp(all - share.limit, 0, share.granted);
+    share.owed = Math.max(share.excess, owedToOthers(share));
   }
 
   /** What others are to have of this node's. */
@@ -524,8 +534,7 @@ final class Shares {
               share.version = all.isEmpty() ? Stamp.ABSENT : version[0];
               share.elsewhere = others;
               if (!share.stale) { // else it is not this node's to use before it was read
-                share.most = mine.share() > share.granted ? mine.share() : share.most;
-                share.granted = mine.share();
+                grant(share, mine.share());
                 share.said = mine;
                 share.proven = true;
               }
@@ -567,6 +576,7 @@ final class Shares {
   }
 
   private void settled(Share share) {
+    reckon(share);
     if (share.usable() > share.user.inUse()) {
       share.full = false;
       share.wanted = 0;
