@@ -295,15 +295,20 @@ public final class Retention {
           switch (load) {
             case ShardLoad.Folded folded ->
                 forgetKeys(shard, keyed(folded, endedBefore), goesOn, then);
-            case ShardLoad.Failed failed ->
-                later(
-                    () -> {
-                      if (goesOn.getAsBoolean()) {
-                        forgetKeys(shard, endedBefore, goesOn, then);
-                      }
-                    });
+            case ShardLoad.Failed failed -> forgetKeysLater(shard, endedBefore, goesOn, then);
+            case ShardLoad.Replaced meanwhile -> forgetKeysLater(shard, endedBefore, goesOn, then);
             case ShardLoad.Gone gone -> shards.lost(shard);
             case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
+          }
+        });
+  }
+
+  private void forgetKeysLater(
+      Shard shard, long endedBefore, BooleanSupplier goesOn, Runnable then) {
+    later(
+        () -> {
+          if (goesOn.getAsBoolean()) {
+            forgetKeys(shard, endedBefore, goesOn, then);
           }
         });
   }
@@ -488,6 +493,10 @@ public final class Retention {
     if (shard.loaded() && (shard.stripped > 0 || shard.fetching)) {
       return; // meanwhile bodies were let go of, by their place in this generation
     }
+    if (shard.packed != null && shard.oldestGeneration < shard.generation) {
+      dropCopied(shard, () -> compact(shard, plan));
+      return;
+    }
     shard.rewriting = true;
     long snapshot = env.random() | 1;
     long now = env.wallMicros();
@@ -530,6 +539,22 @@ public final class Retention {
               }
             }
           }
+        });
+  }
+
+  /**
+   * A packed generation holds all of those before it, which a crash has left there: beside a third
+   * one they would tell everything twice.
+   */
+  private void dropCopied(Shard shard, Runnable then) {
+    int packed = shard.generation;
+    dropGenerations(
+        shard,
+        packed,
+        () -> {
+          shard.replaced =
+              shard.replaced.stream().filter(old -> old.generation() >= packed).toList();
+          then.run();
         });
   }
 

@@ -24,8 +24,11 @@ sealed interface ShardLoad {
   /** The store did not answer; worth trying again. */
   record Failed(String why) implements ShardLoad {}
 
-  /** The shard is gone, or was another node's meanwhile. */
+  /** The shard is gone. */
   record Gone() implements ShardLoad {}
+
+  /** The generation is not the shard's any more. */
+  record Replaced() implements ShardLoad {}
 
   /** It cannot be read by this code, or by nobody. */
   record Refused(String why) implements ShardLoad {}
@@ -74,7 +77,7 @@ sealed interface ShardLoad {
           return new Gone();
         }
         case Outcome.Conflict<ReadPage> replaced -> {
-          return new Gone(); // another owner has replaced the generation
+          return new Replaced();
         }
         case Outcome.Damaged<ReadPage>(String where) -> {
           return new Refused(where);

@@ -592,6 +592,9 @@ final class Shards {
       }
       case ShardLoad.Failed failed ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> read(shard, generation, upTo));
+      case ShardLoad.Replaced replaced when generation != shard.generation ->
+          read(shard, shard.generation, shard.tail);
+      case ShardLoad.Replaced byAnother -> lost(shard);
       case ShardLoad.Gone gone -> lost(shard);
       case ShardLoad.Refused(String why) -> refuse(shard, why);
     }
