@@ -1521,6 +1521,7 @@ public final class Node {
 
     @Override
     public void fenced() {
+      joins++; // what was being proven may be another's by now
       proven = false;
       shares.fenced();
       keys.fenced();
