@@ -103,6 +103,19 @@ final class KeySlot {
     return holders.size();
   }
 
+  /** The same without jobs whose shard is on its way to another node, which may have it. */
+  int heldFirmly() {
+    int firmly = 0;
+    for (Object holder : holders) {
+      firmly += holder instanceof ShardJob job && isLeaving(job) ? 0 : 1;
+    }
+    return firmly;
+  }
+
+  private static boolean isLeaving(ShardJob job) {
+    return job.shard != null && !job.shard.owned();
+  }
+
   /** How many wait for it, at most. */
   int waiting() {
     return line.size();
@@ -227,13 +240,13 @@ final class KeySlot {
       ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
       boolean over =
           holder instanceof Attempt attempt && (attempt.over || attempt.stopReason != null);
-      if (!over && !job.cancelRequested()) {
+      if (!over && !job.cancelRequested() && !(holder == job && isLeaving(job))) {
         all.add(job);
       }
     }
     line.forEach(
         job -> {
-          if (isWaiting(job) && counts.test(job)) {
+          if (isWaiting(job) && !isLeaving(job) && counts.test(job)) {
             all.add(job);
           }
         });

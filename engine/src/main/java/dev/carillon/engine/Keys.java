@@ -354,6 +354,11 @@ final class Keys {
     }
 
     @Override
+    public int toldOf() {
+      return slot.heldFirmly();
+    }
+
+    @Override
     public void changed() {
       offer(slot);
     }

@@ -93,6 +93,11 @@ final class Share {
   interface User {
     int inUse();
 
+    /** How much of that the others are told of: not what they may have by now themselves. */
+    default int toldOf() {
+      return inUse();
+    }
+
     /** There may be more of it, or nothing left. */
     void changed();
 

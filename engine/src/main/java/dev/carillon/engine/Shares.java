@@ -324,7 +324,7 @@ final class Shares {
     }
     share.full = share.wanted > 0 && target <= inUse;
     long since = share.full ? share.wantedSince : Stake.NOTHING;
-    Answer answer = target > 0 ? answer(share, inUse, member) : Answer.NONE;
+    Answer answer = target > 0 ? answer(share, member) : Answer.NONE;
     return new Stake(incarnation, target, since, question(share, inUse), answer);
   }
 
@@ -409,13 +409,14 @@ final class Shares {
   }
 
   /** What this node has to say to the others' questions: nothing new unless that has changed. */
-  private static Answer answer(Share share, int inUse, boolean member) {
+  private static Answer answer(Share share, boolean member) {
     long asked = lastAsked(share);
+    int used = share.user.toldOf();
     Answer said = share.said.answer();
-    boolean isNew = asked > said.number() || (asked > 0 && inUse != said.used());
+    boolean isNew = asked > said.number() || (asked > 0 && used != said.used());
     // What uses it here may be another's by now and only look as if it was in use.
     return isNew && member
-        ? new Answer(Math.max(asked, said.number()), inUse, share.user.oldest())
+        ? new Answer(Math.max(asked, said.number()), used, share.user.oldest())
         : said;
   }
 
