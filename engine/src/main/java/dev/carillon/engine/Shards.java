@@ -811,6 +811,7 @@ final class Shards {
       load(shard);
     }
     settle(shard);
+    wakeIfOwing(shard, now);
     if (handBackIfAnothers(shard)) {
       return;
     }
@@ -819,6 +820,14 @@ final class Shards {
     retention.compactIfWorthwhile(shard);
     packs.consider(shard, now);
     host.looked(shard, now);
+  }
+
+  /** After clocks went back nobody would come for it who pays what it owes. */
+  private void wakeIfOwing(Shard shard, long now) {
+    ShardFold fold = shard.fold;
+    if (shard.owned() && fold != null && !fold.debts().isEmpty()) {
+      ensureAwakeBy(shard, now, () -> {});
+    }
   }
 
   private void closeBucket(Shard shard) {
