@@ -244,6 +244,7 @@ final class KeyJudge {
   private boolean wasThere(ModelJob other, ModelJob job) {
     long due = Math.min(other.due, other.spec.due());
     return other.executions.stream().anyMatch(Execution::runs)
+        || (world.climate.nodes > 1 && other.dueReplacedNanos >= job.sinceNanos)
         || ((other.live() || isKnownEndedSince(other, job.sinceNanos, job.shard.owner))
             && world.clock.highestWallSince(Math.min(other.sinceNanos, job.sinceNanos)) >= due);
   }
@@ -261,8 +262,13 @@ final class KeyJudge {
   }
 
   /** The job is about to be another: what it did under its key may still be on its way. */
-  static void replacing(ModelJob job) {
+  void replacing(ModelJob job) {
     job.mayHaveCancelled = cancels(job);
+    // Another node may have counted it, and may act on that only now.
+    if (key(job) != null
+        && world.clock.highestWallSince(job.sinceNanos) >= Math.min(job.due, job.spec.due())) {
+      job.dueReplacedNanos = world.clock.nanos();
+    }
   }
 
   /** Whether a newer job under its key may have cancelled it. */

@@ -593,7 +593,7 @@ final class Model {
   }
 
   private void replace(ModelJob job, JournalFormat.Replace replace) {
-    KeyJudge.replacing(job);
+    keys().replacing(job);
     long request = ModelJob.requestOf(replace.spec());
     ModelJob twin = byRequest.put(request, job);
     check(

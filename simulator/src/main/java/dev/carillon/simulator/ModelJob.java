@@ -66,6 +66,9 @@ final class ModelJob {
   /** Whether it may have cancelled others under its key before it was replaced. */
   boolean mayHaveCancelled;
 
+  /** When it was last replaced while it was due under a key. */
+  long dueReplacedNanos = Long.MIN_VALUE;
+
   /** When it was last given a schedule with which its attempts count anew. */
   long anewNanos = Long.MIN_VALUE;
 
