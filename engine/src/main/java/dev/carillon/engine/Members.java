@@ -529,6 +529,12 @@ final class Members implements Directory, ControlVersion.Host {
         && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
   }
 
+  /** Whether a peer was there when it was heard of last, also where that is long ago. */
+  boolean wasThere(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer != null && peer.isThere();
+  }
+
   /** Whether nobody expects that incarnation back. */
   boolean isForgotten(long incarnation) {
     return incarnation != options.incarnation()

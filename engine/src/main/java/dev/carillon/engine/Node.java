@@ -1202,10 +1202,10 @@ public final class Node {
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
   }
 
-  /** Whether that node lives, so that nothing it ran has killed it. */
+  /** Whether that node lives, as far as is known, so that nothing it ran has killed it. */
   private boolean isThere(long incarnation) {
     return incarnation == options.incarnation()
-        || (members != null && members.incarnations().contains(incarnation));
+        || (members != null && members.wasThere(incarnation));
   }
 
   /** What may have run under an owner that did not release the shard, by whatever clock. */

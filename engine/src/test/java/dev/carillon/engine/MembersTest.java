@@ -312,6 +312,21 @@ class MembersTest {
   }
 
   @Test
+  void whoWasThereIsNotForgottenWhileNothingCanBeRead() {
+    One a = new One("a");
+    One b = new One("b");
+    pass(Duration.ofSeconds(1));
+    a.cutOff = true;
+    pass(TIMEOUT.multipliedBy(2));
+    assertThat(a.members.incarnations()).isEmpty();
+    assertThat(a.members.wasThere(b.incarnation)).isTrue();
+    b.paused = true;
+    a.cutOff = false;
+    pass(TIMEOUT.multipliedBy(3));
+    assertThat(a.members.wasThere(b.incarnation)).isFalse();
+  }
+
+  @Test
   void judgementIsNotActedOnAfterTheReadsHaveStopped() {
     One a = new One("a");
     One b = new One("b");
