@@ -310,6 +310,7 @@ final class Shards {
   private boolean mayReopen(Head head) {
     return (head.home().equals(options.nodeId()) || directory.isForgotten(head.home()))
         && !directory.isMovedAway(head.shard())
+        && !refused.containsKey(head.shard())
         && (isOwn(head) ? takesMore(known.get(head.shard())) : directory.isFree(head));
   }
 
