@@ -529,6 +529,11 @@ final class Members implements Directory, ControlVersion.Host {
         && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
   }
 
+  /** What operators have ordered, as far as was read. */
+  Orders orders() {
+    return orders;
+  }
+
   /** Whether a peer was there when it was heard of last, also where that is long ago. */
   boolean wasThere(long incarnation) {
     Peer peer = peers.get(incarnation);

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -221,9 +222,25 @@ public final class Node {
             wire.sweep();
             handlerLists.sweep();
             permits.sweep(incarnation -> members != null && members.isForgotten(incarnation));
+            sweepOrders();
             sweep();
           }
         });
+  }
+
+  /** Takes back orders to move shards that are gone. */
+  private void sweepOrders() {
+    Set<ShardId> moved = members == null ? Set.of() : members.orders().moved().keySet();
+    for (ShardId shard : moved) {
+      env.submit(
+          NodeEnvironment.Channel.READ,
+          store -> store.journals().head(shard),
+          outcome -> {
+            if (outcome instanceof Outcome.Fenced<Head>) {
+              order(Orders.move(shard), null, () -> {});
+            }
+          });
+    }
   }
 
   private void doubleSlots() {
@@ -588,12 +605,15 @@ public final class Node {
    * when it is durable. It acts on it with its next look at the members.
    */
   public void drain(String nodeId, boolean drained, Runnable done) {
-    String key = Orders.drain(nodeId);
-    byte[] value = drained ? nodeId.getBytes(StandardCharsets.UTF_8) : null;
+    order(Orders.drain(nodeId), drained ? nodeId : null, done);
+  }
+
+  private void order(String key, @Nullable String nodeId, Runnable done) {
+    byte[] value = nodeId == null ? null : nodeId.getBytes(StandardCharsets.UTF_8);
     records.get(
         key,
         found -> {
-          if (found.isPresent() == drained) {
+          if (Arrays.equals(found.map(Stored::value).orElse(null), value)) {
             done.run();
             return;
           }
@@ -605,7 +625,7 @@ public final class Node {
                 if (inEffect) {
                   done.run();
                 } else {
-                  drain(nodeId, drained, done); // somebody else gives orders too
+                  order(key, nodeId, done); // somebody else gives orders too
                 }
               });
         });

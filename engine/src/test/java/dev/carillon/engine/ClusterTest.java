@@ -15,6 +15,7 @@ import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
+import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -1197,6 +1198,20 @@ class ClusterTest {
     pass(Duration.ofSeconds(45));
     assertThat(a.running()).hasSize(1);
     assertThat(c.running()).isEmpty();
+  }
+
+  @Test
+  void orderToMoveAShardGoesWithTheShard() {
+    StillWorld a = node("a");
+    node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(40));
+    ShardId gone = new ShardId(job.shard().startSeconds(), job.shard().incarnation(), 77);
+    order(Orders.move(job.shard()), "b");
+    order(Orders.move(gone), "b");
+    pass(Duration.ofMinutes(6));
+    assertThat(store.records().get(Orders.move(gone)).orThrow()).isEmpty();
+    assertThat(store.records().get(Orders.move(job.shard())).orThrow()).isPresent();
   }
 
   // ---- what operators see
