@@ -216,9 +216,11 @@ final class AttemptJudge {
     if (together == null) {
       return 0;
     }
-    return limited
-        ? Patience.boundNanos(world)
-        : execution.job.spec.more().concurrency() != null ? KEY_NANOS : 0;
+    if (limited) {
+      return Patience.boundNanos(world);
+    }
+    // One who left it behind long ago is watched for a timeout like any other.
+    return execution.job.spec.more().concurrency() != null ? KEY_NANOS + together.timeoutNanos : 0;
   }
 
   private void repeats(Execution execution, List<Execution> running) {
