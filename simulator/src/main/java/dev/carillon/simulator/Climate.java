@@ -5,7 +5,6 @@ import dev.carillon.api.Rate;
 import dev.carillon.engine.NodeOptions;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +20,6 @@ final class Climate {
   /** With several nodes, which beat all the time: days pass by jumps of the clocks. */
   private static final List<Long> SPANS_OF_SEVERAL_SECONDS = List.of(20L, 40L, 80L, 160L);
 
-  /** What each node keeps for itself so far. The only place that says so. */
-  private static final Set<Part> PER_NODE = EnumSet.noneOf(Part.class);
-
   private static final String NODE_ID = "node";
   private static final long MOST_SKEW_MICROS = 500_000;
   private static final long MOST_DRIFT = 100;
@@ -36,16 +32,6 @@ final class Climate {
 
   /** What several nodes do that one does not; null for one. */
   final @Nullable Together together;
-
-  /** Parts of the engine that several nodes must agree about. */
-  enum Part {
-    /** Concurrency keys and their rates. */
-    KEYS,
-    /** What operators set about queues and namespaces. */
-    FLOW,
-    /** Jobs that wait for others, which may be in shards of other nodes. */
-    DEPENDENCIES
-  }
 
   /** How long users are active and faults happen. */
   final long spanNanos;
@@ -109,9 +95,9 @@ final class Climate {
     typeLimit = (int) chance.between(1, 4);
     queueLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 4);
     namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);
-    flowChanges = chance.oneIn(3) || !has(Part.FLOW) ? 0 : (int) chance.between(4, 40);
-    keyed = chance.oneIn(4) || !has(Part.KEYS) ? 0 : (int) chance.spread(300, 5_000);
-    dependent = chance.oneIn(4) || !has(Part.DEPENDENCIES) ? 0 : (int) chance.spread(300, 4_000);
+    flowChanges = chance.oneIn(3) ? 0 : (int) chance.between(4, 40);
+    keyed = chance.oneIn(4) ? 0 : (int) chance.spread(300, 5_000);
+    dependent = chance.oneIn(4) ? 0 : (int) chance.spread(300, 4_000);
     keyRate = FlowUsers.rate(chance);
     settings = settings(chance);
     skewMicros = new long[nodes];
@@ -121,15 +107,6 @@ final class Climate {
       Arrays.setAll(skewMicros, i -> chance.between(-MOST_SKEW_MICROS, MOST_SKEW_MICROS));
       Arrays.setAll(driftPerMillion, i -> chance.between(-MOST_DRIFT, MOST_DRIFT));
     }
-  }
-
-  /** Whether so many nodes have that part of the engine together. */
-  static boolean has(Part part, int nodes) {
-    return nodes == 1 || !PER_NODE.contains(part);
-  }
-
-  boolean has(Part part) {
-    return has(part, nodes);
   }
 
   /** What the clock of the store shows at first. */

@@ -87,10 +87,6 @@ final class FaultTable {
   }
 
   private static Set<Column> possible(UserOperations.Kind kind, int nodes) {
-    Climate.Part part = kind.part();
-    if (part != null && !Climate.has(part, nodes)) {
-      return EnumSet.noneOf(Column.class);
-    }
     Set<Column> possible = EnumSet.copyOf(OF_USERS);
     if (nodes == 1) {
       possible.remove(Column.CUT);

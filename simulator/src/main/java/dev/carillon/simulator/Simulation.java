@@ -273,7 +273,7 @@ final class Simulation {
     for (int i = (int) world.chance.between(1, 10); i > 0; i--) {
       batch.add(wishes.ofBatch(i));
     }
-    boolean tied = world.chance.oneIn(2) && world.climate.has(Climate.Part.DEPENDENCIES);
+    boolean tied = world.chance.oneIn(2);
     List<Request> requests = users.scheduleAll(life, batch, tied);
     if (world.chance.oneIn(4)) {
       world.in(
@@ -381,7 +381,7 @@ final class Simulation {
     if (life != null) {
       life.deliver(
           () -> {
-            boolean flow = world.climate.has(Climate.Part.FLOW) && flowUsers.tidy(life);
+            boolean flow = flowUsers.tidy(life);
             any[0] = controlUsers.tidy(life) || flow;
           });
     }

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** What users have asked for and not heard of yet, to count which faults each kind of it met. */
 final class UserOperations {
@@ -42,15 +41,6 @@ final class UserOperations {
 
     Kind(String text) {
       this.text = text;
-    }
-
-    /** What the engine must have for it; null for what it always has. */
-    Climate.@Nullable Part part() {
-      return switch (this) {
-        case FLOW_PAUSE, FLOW_RESUME, FLOW_LIMIT, FLOW_RATE -> Climate.Part.FLOW;
-        case SCHEDULE_AFTER, SCHEDULE_TIED -> Climate.Part.DEPENDENCIES;
-        default -> null;
-      };
     }
 
     @Override
