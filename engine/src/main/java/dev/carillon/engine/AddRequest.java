@@ -44,6 +44,9 @@ public final class AddRequest {
   /** Whether another node was asked to exchange a live job's input, and has not answered. */
   boolean askedElsewhere;
 
+  /** Of which copy of the store its name was looked up last, as {@link RecordChanges} counts. */
+  int copies;
+
   int rounds;
   @Nullable Shard shard;
   @Nullable Operation operation;

@@ -483,6 +483,10 @@ final class Adds {
               "name: changed hands " + MAX_ROUNDS + " times meanwhile; the job was not scheduled"));
       return;
     }
+    if (!expected.equals(Stamp.ABSENT) && request.copies != records.copies()) {
+      examine(request); // whoever had the name in the copy before may have it in this one
+      return;
+    }
     Shard shard = shards.forDue(request.spec.dueMicros(), () -> reserve(request, expected));
     if (shard == null) {
       return;
@@ -545,6 +549,7 @@ final class Adds {
 
   /** The record is somebody's: whose, and is that job still there? */
   private void examine(AddRequest request) {
+    request.copies = records.copies();
     records.get(
         Names.recordKey(request.spec),
         found -> {

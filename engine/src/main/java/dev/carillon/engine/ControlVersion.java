@@ -14,7 +14,8 @@ import java.util.Optional;
  *
  * <p>Crash table: the node dies between the change and the new version: its caller is told nothing,
  * and others act on the change with the next one, or when they start. A node that is judged dead is
- * not waited for: it starts nothing any more, and reads the settings before it does.
+ * not waited for: it starts nothing any more, and reads the settings before it does. The store goes
+ * back in time: versions come again, so what was seen before counts for nothing.
  */
 final class ControlVersion {
   static final String KEY = Beat.PREFIX + "~controls";
@@ -27,6 +28,9 @@ final class ControlVersion {
   private long seen;
   private long actsOn;
   private boolean reading;
+
+  /** How often the store became another copy. */
+  private int copies;
 
   /** The members, as far as this needs them. */
   interface Host {
@@ -59,14 +63,30 @@ final class ControlVersion {
     catchUp();
   }
 
+  /** The store is another copy, which has versions and settings of its own. */
+  void exchanged() {
+    copies++;
+    seen = 0;
+    actsOn = 0;
+    reading = false;
+    beat.actsOn(0);
+    List<Waiting> anew = List.copyOf(waiting);
+    waiting.clear();
+    anew.forEach(one -> announce(one.done()));
+  }
+
   private void catchUp() {
     if (reading || actsOn >= seen) {
       return;
     }
     reading = true;
     long version = seen;
+    int known = copies;
     host.controlsChanged(
         () -> {
+          if (known != copies) {
+            return;
+          }
           reading = false;
           actsOn = version;
           beat.actsOn(version);
@@ -76,6 +96,7 @@ final class ControlVersion {
 
   /** Runs {@code done} when everybody acts on what this node has just set. */
   void announce(Runnable done) {
+    int known = copies;
     records.get(
         KEY,
         (Optional<Stored> found) -> {
@@ -87,7 +108,7 @@ final class ControlVersion {
               expected,
               value,
               inEffect -> {
-                if (inEffect) {
+                if (inEffect && known == copies) {
                   waiting.add(new Waiting(next, env.monotonicNanos(), done));
                 } else {
                   announce(done); // somebody else has just set something

@@ -36,6 +36,10 @@ final class Dependencies {
   private final Mail mail;
   private final Host host;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+
+  /** How often the store became another copy. */
+  private int copies;
+
   private int underWay;
 
   /** The node, as far as dependencies need it. */
@@ -68,7 +72,7 @@ final class Dependencies {
       JobRef waiter = shard.ref(job.number);
       for (JobRef other : awaited.notArranged()) {
         shard.arranging++;
-        begin(() -> arrange(new Arrangement(shard, waiter, awaited, other)));
+        begin(() -> arrange(new Arrangement(shard, waiter, awaited, other, copies)));
       }
     }
   }
@@ -78,8 +82,24 @@ final class Dependencies {
    *
    * @param shard that of the one which waits: it stays loaded meanwhile, else two shards whose jobs
    *     wait for each other's would load each other for ever
+   * @param copies how often the store had become another copy when that was known
    */
-  private record Arrangement(Shard shard, JobRef waiter, Awaited awaited, JobRef other) {}
+  private record Arrangement(
+      Shard shard, JobRef waiter, Awaited awaited, JobRef other, int copies) {}
+
+  /**
+   * What one that waits is to be told.
+   *
+   * @param copies how often the store had become another copy when that was known
+   * @param done hears whether it is told for good; if not, it is not true any more
+   */
+  private record News(
+      JobRef waiter, JobRef ended, @Nullable JobState state, int copies, Consumer<Boolean> done) {}
+
+  /** The store is another copy: what ended may live in it, and who waits may not be there. */
+  void exchanged() {
+    copies++;
+  }
 
   private void arranged(Arrangement made) {
     made.awaited().arranged(made.other());
@@ -121,6 +141,10 @@ final class Dependencies {
   }
 
   private void arrange(Arrangement made) {
+    if (made.copies() != copies) {
+      over(made); // whoever loads it arranges it
+      return;
+    }
     JobRef other = made.other();
     shards.withLoaded(
         other.shard(),
@@ -128,7 +152,9 @@ final class Dependencies {
           @Override
           public void use(Shard shard) {
             ShardJob job = shard.job(other.number());
-            if (job == null) {
+            if (made.copies() != copies) {
+              over(made);
+            } else if (job == null) {
               lookUp(made);
             } else if (job.waiters().contains(made.waiter())) {
               arranged(made);
@@ -159,6 +185,10 @@ final class Dependencies {
 
           @Override
           public void elsewhere(Head head) {
+            if (made.copies() != copies) {
+              over(made);
+              return;
+            }
             mail.send(
                 new Letter.Await(other, made.waiter()),
                 outcome -> {
@@ -177,13 +207,16 @@ final class Dependencies {
 
   /** Another node's job waits for one of this node's: answers whether its end will be told. */
   void await(JobRef job, JobRef waiter, Consumer<Outcome<byte[]>> answer) {
+    int known = copies;
     shards.withLoaded(
         job.shard(),
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
             ShardJob live = shard.job(job.number());
-            if (live == null) {
+            if (known != copies) {
+              answer.accept(wentBack()); // who waits may not be there any more
+            } else if (live == null) {
               none();
             } else if (live.waiters().contains(waiter)) {
               answer.accept(Outcome.ok(new byte[] {REGISTERED}));
@@ -217,13 +250,19 @@ final class Dependencies {
   void told(Letter.Tell letter, Consumer<Outcome<byte[]>> answer) {
     underWay++; // not in line with the own: two nodes would wait for each other
     tell(
-        letter.job(),
-        letter.ended(),
-        letter.state(),
-        told -> {
-          answer.accept(Outcome.ok(new byte[0]));
-          over();
-        });
+        new News(
+            letter.job(),
+            letter.ended(),
+            letter.state(),
+            copies,
+            told -> {
+              answer.accept(told ? Outcome.ok(new byte[0]) : wentBack());
+              over();
+            }));
+  }
+
+  private static Outcome<byte[]> wentBack() {
+    return new Outcome.Unavailable<>("the store went back in time");
   }
 
   private void register(
@@ -263,7 +302,8 @@ final class Dependencies {
           if (state != null && !state.ended()) {
             again(RETRY_NANOS, () -> arrange(made));
           } else {
-            tell(made.waiter(), made.other(), state, told -> over(made));
+            tell(
+                new News(made.waiter(), made.other(), state, made.copies(), told -> over(made)));
           }
         });
   }
@@ -281,15 +321,17 @@ final class Dependencies {
       return;
     }
     tell(
-        debt.waiter(),
-        shard.ref(debt.number()),
-        debt.state(),
-        told -> {
-          if (told) {
-            settle(shard, debt);
-          }
-          over();
-        });
+        new News(
+            debt.waiter(),
+            shard.ref(debt.number()),
+            debt.state(),
+            copies,
+            told -> {
+              if (told) {
+                settle(shard, debt);
+              }
+              over();
+            }));
   }
 
   /** The debt is paid: it need not be paid again. */
@@ -312,25 +354,27 @@ final class Dependencies {
   }
 
   /** Puts the news into the journal of the one that waits; true once it is there for good. */
-  private void tell(JobRef waiter, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
-    Runnable again = () -> tell(waiter, ended, state, done);
-    shards.whenProven(() -> tellProven(waiter, ended, state, done, again));
+  private void tell(News news) {
+    shards.whenProven(() -> tellProven(news, () -> tell(news)));
   }
 
-  private void tellProven(
-      JobRef waiter,
-      JobRef ended,
-      @Nullable JobState state,
-      Consumer<Boolean> done,
-      Runnable again) {
+  private void tellProven(News news, Runnable again) {
+    if (news.copies() != copies) {
+      news.done().accept(false);
+      return;
+    }
+    JobRef waiter = news.waiter();
+    Consumer<Boolean> done = news.done();
     shards.withLoaded(
         waiter.shard(),
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
             ShardJob job = shard.job(waiter.number());
-            if (job != null) {
-              tell(shard, job, ended, state, done);
+            if (news.copies() != copies) {
+              done.accept(false);
+            } else if (job != null) {
+              tell(shard, job, news);
             } else if (shard.isBehind(waiter.number())) {
               shards.lost(shard);
               again(RETRY_NANOS, again);
@@ -352,8 +396,12 @@ final class Dependencies {
 
           @Override
           public void elsewhere(Head head) {
+            if (news.copies() != copies) {
+              done.accept(false);
+              return;
+            }
             mail.send(
-                new Letter.Tell(waiter, ended, state),
+                new Letter.Tell(waiter, news.ended(), news.state()),
                 outcome -> {
                   if (outcome.isOk()) {
                     done.accept(true);
@@ -366,18 +414,15 @@ final class Dependencies {
         });
   }
 
-  private void tell(
-      Shard shard, ShardJob job, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
+  private void tell(Shard shard, ShardJob job, News news) {
     // One that can never start ends at once, also if this node does not come to it.
     Awaited awaited = job.awaited();
-    boolean breaks = awaited != null && awaited.isBrokenBy(ended, state);
-    shards.ensureAwakeBy(
-        shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, ended, state, done));
+    boolean breaks = awaited != null && awaited.isBrokenBy(news.ended(), news.state());
+    shards.ensureAwakeBy(shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, news));
   }
 
-  private void append(
-      Shard shard, ShardJob job, JobRef ended, @Nullable JobState state, Consumer<Boolean> done) {
-    Body.Met body = new Body.Met(env.wallMicros(), ended, state);
+  private void append(Shard shard, ShardJob job, News news) {
+    Body.Met body = new Body.Met(env.wallMicros(), news.ended(), news.state());
     committer.add(
         shard,
         new Operation(
@@ -388,13 +433,12 @@ final class Dependencies {
                 if (answer == ShardFold.Answer.APPLIED && met != null) {
                   host.met(met);
                 }
-                done.accept(true);
+                news.done().accept(true);
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                JobRef waiter = shard.ref(job.number);
-                again(RETRY_NANOS, () -> tell(waiter, ended, state, done));
+                again(RETRY_NANOS, () -> tell(news));
               }
             }));
   }

@@ -41,6 +41,7 @@ final class Members implements Directory, ControlVersion.Host {
           NodeEnvironment.Channel.COMMIT,
           NodeEnvironment.Channel.CONTROL,
           NodeEnvironment.Channel.RECORDS,
+          NodeEnvironment.Channel.READ,
           NodeEnvironment.Channel.PACK);
 
   /** Owners without a record of whom this node keeps in mind since when it wonders. */
@@ -92,6 +93,9 @@ final class Members implements Directory, ControlVersion.Host {
      * it is to be forgotten. {@code then} runs when it is.
      */
     void exchanged(String was, String is, Runnable then);
+
+    /** From now on the store takes what this node writes, also what was decided before. */
+    void adopted();
   }
 
   private static final class Peer {
@@ -142,8 +146,16 @@ final class Members implements Directory, ControlVersion.Host {
 
   /** Begins to beat and to look. */
   void start() {
+    env.submit(NodeEnvironment.Channel.BEAT, Members::adoptWhatIs, adopted -> copy = adopted);
     beat.start();
     look();
+  }
+
+  /** Before the first beat: what a node learns as a member is of a copy that it knows. */
+  private static String adoptWhatIs(Store store) {
+    String incarnation = store.incarnation();
+    store.adopt(incarnation);
+    return incarnation;
   }
 
   Beat beat() {
@@ -238,17 +250,28 @@ final class Members implements Directory, ControlVersion.Host {
   /** Notices that the store went back in time, or was exchanged for another. */
   private void compare(String incarnation) {
     String known = copy;
-    if (incarnation.equals(known) || adopting) {
+    if (known == null || incarnation.equals(known) || adopting) {
       return;
     }
     adopting = true;
-    if (known == null) {
-      adopt(incarnation);
-      return;
-    }
     beat.exchanged();
+    controls.exchanged();
+    watchAnew();
     env.metrics().count("store.exchanged", 1);
     host.exchanged(known, incarnation, () -> afterAllAsked(() -> adopt(incarnation)));
+  }
+
+  /**
+   * The last beats may be gone with the other copy, and whoever sent them may count on them: nobody
+   * is judged by what there was before.
+   */
+  private void watchAnew() {
+    hasRead = false;
+    strangers.clear();
+    for (Peer peer : peers.values()) {
+      peer.dead = false;
+      peer.sinceNanos = now();
+    }
   }
 
   /**
@@ -279,6 +302,7 @@ final class Members implements Directory, ControlVersion.Host {
         done -> {
           copy = incarnation;
           adopting = false;
+          host.adopted();
         });
   }
 

@@ -53,6 +53,9 @@ public final class Node {
   private static final int WATCHED_AT_ONCE = 64;
 
   /** How often it is looked for what nodes that died left behind. */
+  private static final Outcome<FlowSetting> WENT_BACK_MEANWHILE =
+      new Outcome.Unknown<>("the store went back in time meanwhile");
+
   private static final long SWEEP_NANOS = 300_000_000_000L;
 
   /** How much earlier than by this clock a job may have been due by another node's. */
@@ -114,6 +117,12 @@ public final class Node {
   private boolean proven;
 
   private int joins;
+
+  /** How often the store became another copy. */
+  private int copies;
+
+  /** The store is another copy since what this node has of limits was last compared with it. */
+  private boolean exchanged;
 
   /** A node that has not started. */
   public Node(NodeEnvironment env, NodeOptions options) {
@@ -588,6 +597,7 @@ public final class Node {
       Flow.Subject subject,
       UnaryOperator<FlowSetting> change,
       Consumer<Outcome<FlowSetting>> answer) {
+    int known = copies;
     flow.change(
         subject,
         change,
@@ -595,7 +605,9 @@ public final class Node {
           if (members == null || !outcome.isOk()) {
             answer.accept(outcome);
           } else {
-            members.controls().announce(() -> answer.accept(outcome));
+            members
+                .controls()
+                .announce(() -> answer.accept(known == copies ? outcome : WENT_BACK_MEANWHILE));
           }
         });
   }
@@ -1342,18 +1354,21 @@ public final class Node {
   }
 
   private void changeName(Shard shard, String recordKey, Stamp version, byte @Nullable [] value) {
+    int known = copies;
     records.change(
         recordKey,
         version,
         value,
         inEffect -> {
-          if (inEffect) {
+          if (inEffect || known != copies) { // in another copy the job may not have ended
             nameSettled(shard);
           } else {
             records.get(
                 recordKey,
                 found -> {
-                  if (found.isPresent() && found.get().version().equals(version)) {
+                  if (known == copies
+                      && found.isPresent()
+                      && found.get().version().equals(version)) {
                     changeName(shard, recordKey, version, value);
                   } else {
                     nameSettled(shard);
@@ -1558,11 +1573,25 @@ public final class Node {
               + is
               + ", acknowledged jobs may be lost",
           null);
+      exchanged = true;
+      forgetCopy();
+      flow.reload(then);
+    }
+
+    /** Once more: what was asked of the copy before may have been answered meanwhile. */
+    @Override
+    public void adopted() {
+      forgetCopy();
+    }
+
+    private void forgetCopy() {
+      copies++;
       joins++; // what was being proven is gone
       proven = false;
       shards.loseAll();
       wire.exchanged();
-      flow.reload(then);
+      records.exchanged();
+      dependencies.exchanged();
     }
 
     @Override
@@ -1595,6 +1624,10 @@ public final class Node {
         proven = true;
         keys.proven();
         shards.look();
+        if (exchanged) {
+          exchanged = false;
+          shares.sweep(); // what this node has of limits by the copy is not what it knows to have
+        }
       }
     }
   }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All that this node reads and changes of records. Changes go in order, many in one call, one call
  * at a time; an unknown outcome is resolved before the next is sent. What the store could not take
- * goes again with what has come meanwhile.
+ * goes again with what has come meanwhile, unless the store is another copy by then: a version may
+ * be the same in both and mean another thing.
  */
 final class RecordChanges {
   private static final int MAX_CHANGES = 2_000;
@@ -32,12 +33,26 @@ final class RecordChanges {
   private boolean busy;
   private int reads;
 
-  private record Queued(Change change, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
+  /** Of how many copies of the store this node has known. */
+  private int copies;
+
+  private record Queued(
+      Change change, int copies, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
 
   RecordChanges(NodeEnvironment env, long incarnation, Timers timers) {
     this.env = env;
     this.incarnation = incarnation;
     this.timers = timers;
+  }
+
+  /** Another number after each time that the store became another copy. */
+  int copies() {
+    return copies;
+  }
+
+  /** The store is another copy: what was decided by the one before is not in effect in this. */
+  void exchanged() {
+    copies++;
   }
 
   /** Whether this node made the change that gave a record its version. */
@@ -78,7 +93,7 @@ final class RecordChanges {
       Consumer<Boolean> done,
       @Nullable Consumer<String> ifFull) {
     Stamp stamp = stamp();
-    queue.add(new Queued(new Change(key, expected, value, stamp), done, ifFull));
+    queue.add(new Queued(new Change(key, expected, value, stamp), copies, done, ifFull));
     return stamp;
   }
 
@@ -120,12 +135,18 @@ final class RecordChanges {
     long bytes = 0;
     while (!queue.isEmpty() && group.size() < MAX_CHANGES && bytes < MAX_BYTES) {
       Queued next = queue.remove();
+      if (next.copies() != copies) {
+        tell(next.done(), false);
+        continue;
+      }
       byte[] value = next.change().value();
       bytes += value == null ? 0 : value.length;
       group.add(next);
     }
-    busy = true;
-    send(group);
+    if (!group.isEmpty()) {
+      busy = true;
+      send(group);
+    }
   }
 
   private void send(List<Queued> group) {

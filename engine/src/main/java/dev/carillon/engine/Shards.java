@@ -615,6 +615,9 @@ final class Shards {
    * attempts: whoever claims it next finds it suspect. This node does not claim it again.
    */
   private void leaveToOthers(Shard shard) {
+    if (!refused.containsKey(shard.id)) {
+      return; // the store is another copy, in which it may be whole and somebody else's
+    }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
         store -> store.journals().claim(shard.id, shard.epoch, NOBODY),

@@ -99,7 +99,7 @@ final class Share {
     }
 
     /** There may be more of it, or nothing left. */
-    void changed();
+    default void changed() {}
 
     /** Whether some who wait are not to where it is really used up, and do not know whether. */
     default boolean doubts() {

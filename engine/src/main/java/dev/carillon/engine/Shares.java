@@ -60,6 +60,8 @@ final class Shares {
   private final Host host;
   private final Map<String, Share> held = new LinkedHashMap<>();
 
+  private boolean sweeping;
+
   /** The number of the last question that this node asked. */
   private long lastNumber;
 
@@ -603,9 +605,15 @@ final class Shares {
     return share.granted > 0 && lastAsked(share) > 0;
   }
 
-  /** Deletes what nodes left behind that are over; called now and then. */
+  /**
+   * Deletes what nodes left behind that are over, and gives back what this one has and does not
+   * know of; called now and then.
+   */
   void sweep() {
-    sweep(null);
+    if (!sweeping) {
+      sweeping = true;
+      sweep(null);
+    }
   }
 
   private void sweep(@Nullable String after) {
@@ -615,20 +623,34 @@ final class Shares {
         outcome -> {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page)) {
             page.forEach(this::deleteIfOver);
-            if (page.size() == PAGE) {
+            sweeping = page.size() == PAGE;
+            if (sweeping) {
               sweep(page.getLast().key());
             }
+          } else {
+            timers.at(env.monotonicNanos() + LINGER_NANOS, () -> sweep(after));
           }
         });
   }
 
   private void deleteIfOver(Stored record) {
     boolean over = true;
+    boolean own = false;
     for (Stake stake : Stake.decode(record.value())) {
       over &= host.isOver(stake.incarnation()); // each of them is wondered about
+      own |= stake.incarnation() == incarnation;
     }
     if (over) {
       records.change(record.key(), record.version(), null, inEffect -> {});
+    } else if (own && !held.containsKey(record.key())) {
+      giveBack(record.key());
     }
+  }
+
+  /** The record says that this node has some of it, as it had when the store was copied. */
+  private void giveBack(String record) {
+    Share share = of(record, () -> 0);
+    share.stale = true;
+    step(share);
   }
 }

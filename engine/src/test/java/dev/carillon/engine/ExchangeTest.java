@@ -11,7 +11,9 @@ import dev.carillon.store.RestorableStore;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +31,9 @@ class ExchangeTest {
           null,
           true,
           false);
+
+  private static final Flow.Subject QUEUE =
+      new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
 
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);
@@ -163,6 +168,97 @@ class ExchangeTest {
     pass(Duration.ofSeconds(3));
     assertThat(asked).hasSize(1);
     assertThat(a.running()).hasSize(1);
+  }
+
+  private static void change(StillWorld world, UnaryOperator<FlowSetting> change) {
+    world.node().changeFlow(QUEUE, change, outcome -> {});
+  }
+
+  @Test
+  void pauseAfterTheStoreWentBackIsAnsweredWhenAllActOnIt() {
+    pass(Duration.ofSeconds(3));
+    MemoryStore backup = store.backup();
+    for (int limit = 1; limit <= 3; limit++) { // each is a version that comes again
+      int next = limit;
+      change(a, setting -> setting.limit(next));
+      pass(Duration.ofSeconds(2));
+    }
+    store.restore(backup);
+    pass(Duration.ofSeconds(5));
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    a.node().changeFlow(QUEUE, setting -> setting.paused("for now"), answers::add);
+    pass(Duration.ofSeconds(3));
+    assertThat(answers).hasSize(1);
+    b.add(b.spec(b.nowMicros(), 0, 0, new byte[0]));
+    assertThat(b.running()).isEmpty();
+  }
+
+  @Test
+  void changeThatWentWithTheOtherCopyIsAnsweredAsUnknown() {
+    pass(Duration.ofSeconds(3));
+    MemoryStore backup = store.backup();
+    b.hold(NodeEnvironment.Channel.RECORDS); // it does not act on it for now
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    a.node().changeFlow(QUEUE, setting -> setting.paused("for now"), answers::add);
+    pass(Duration.ofSeconds(1));
+    assertThat(answers).isEmpty();
+    store.restore(backup);
+    b.letGo();
+    pass(Duration.ofSeconds(10));
+    assertThat(answers).hasSize(1);
+    assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
+  }
+
+  @Test
+  void limitThatANodeHadInTheCopyGoesToOneThatNeedsIt() {
+    pass(Duration.ofSeconds(3));
+    change(a, setting -> setting.limit(1));
+    pass(Duration.ofSeconds(3));
+    a.add(a.spec(a.nowMicros(), 0, 0, new byte[0]));
+    pass(Duration.ofSeconds(1));
+    a.finishOne();
+    MemoryStore backup = store.backup(); // it has not given it back yet
+    pass(Duration.ofSeconds(5));
+    store.restore(backup);
+    pass(Duration.ofSeconds(5));
+    b.add(b.spec(b.nowMicros(), 0, 0, new byte[0]));
+    pass(Duration.ofSeconds(10));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void nodeWhoseLastBeatsWentWithTheOtherCopyIsNotTakenForDeadBeforeItsTime() {
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(1));
+    MemoryStore backup = store.backup();
+    b.hold(NodeEnvironment.Channel.BEAT); // it sees none of what follows
+    pass(Duration.ofSeconds(1));
+    List.of(NodeEnvironment.Channel.values()).forEach(a::hold);
+    store.restore(backup);
+    b.letGo();
+    pass(Duration.ofMillis(2000));
+    assertThat(headOf(job.shard()).owner()).as("it counts on its last beat").isEqualTo(1);
+    pass(Duration.ofSeconds(3));
+    assertThat(headOf(job.shard()).owner()).isEqualTo(2);
+  }
+
+  @Test
+  void nameOfAJobThatLivesAgainIsNotGivenAway() {
+    pass(Duration.ofSeconds(3));
+    JobSpec spec = a.named("report", a.nowMicros() + Micros.ceil(Duration.ofHours(1)), new byte[0]);
+    JobRef job = a.add(spec);
+    MemoryStore backup = store.backup();
+    a.hold(NodeEnvironment.Channel.RECORDS);
+    a.node().cancel(job, "no longer wanted", outcome -> {});
+    pass(Duration.ofMillis(200));
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED); // its name is about to be free
+    store.restore(backup);
+    pass(Duration.ofSeconds(1));
+    a.letGo();
+    pass(Duration.ofSeconds(5));
+    assertThat(stateOf(job)).isEqualTo(JobState.SCHEDULED);
+    assertThat(store.now().records().get(Names.recordKey(spec)).orThrow())
+        .isEqualTo(backup.records().get(Names.recordKey(spec)).orThrow());
   }
 
   @Test

@@ -149,6 +149,9 @@ class MembersTest {
     }
 
     @Override
+    public void adopted() {}
+
+    @Override
     public void looked(List<Member> others) {}
 
     @Override

@@ -61,4 +61,14 @@ class RecordChangesTest {
     assertThat(told).containsExactly(false);
     assertThat(store.records().get(KEY).orThrow()).isPresent();
   }
+
+  @Test
+  void changeThatWasDecidedByAnotherCopyIsNotSent() {
+    Stamp version = put();
+    var unused = changes.change(KEY, version, null, told::add);
+    changes.exchanged();
+    settle();
+    assertThat(told).containsExactly(false);
+    assertThat(store.records().get(KEY).orThrow()).isPresent();
+  }
 }
