@@ -54,6 +54,9 @@ final class AttemptJudge {
 
   void started(Execution execution, List<Execution> running) {
     ModelJob job = execution.job;
+    if (job.bygone()) {
+      return; // its node has not noticed that the store went back: whatever it does is refused
+    }
     if (world.members.mayNotKnow(job.shard, execution.incarnation)) {
       execution.unaware = true;
       return; // whatever it does is refused
@@ -117,6 +120,7 @@ final class AttemptJudge {
   void called(Execution execution) {
     check(
         execution.interrupted
+            || execution.job.bygone()
             || execution.job.shard.owner == execution.incarnation
             || world.members.mayNotKnow(execution.job.shard, execution.incarnation),
         Guarantee.MEMBERS,
@@ -366,6 +370,9 @@ final class AttemptJudge {
   void finished(Execution execution) {
     ModelJob job = execution.job;
     world.keys.moved(job);
+    if (job.bygone()) {
+      return;
+    }
     if (execution.accepted
         && execution.revision == job.revision
         && (execution.outcome instanceof AttemptOutcome.Interrupted
@@ -386,6 +393,7 @@ final class AttemptJudge {
     boolean last = !job.executions.isEmpty() && job.executions.getLast() == execution;
     check(
         !last // the answer took long, and a later attempt may have saved something else
+            || job.bygone()
             || job.revision != execution.revision
             || !job.live()
             || Arrays.equals(job.saved, state),
@@ -396,7 +404,7 @@ final class AttemptJudge {
   void killed(Execution execution) {
     int kills = ledger.killed(execution.request);
     check(
-        kills <= MOST_KILLS * (1 + execution.job.replays) + world.clock.jumpsBack() + stops,
+        kills <= MOST_KILLS * (1 + execution.job.replays + world.copy) + world.clock.jumpsBack() + stops,
         Guarantee.POISON,
         () -> execution + " has killed its node " + kills + " times");
   }

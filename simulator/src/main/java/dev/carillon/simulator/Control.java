@@ -17,6 +17,9 @@ final class Control {
   /** What was written is the job's deadline, which comes before what was asked for. */
   boolean cut;
 
+  /** The copy of the store that the node went by which was asked. */
+  int copy;
+
   Told told = Told.NOTHING;
 
   /** What the user was told. */

@@ -175,6 +175,7 @@ final class ControlUsers {
       job.controls.add(control);
       job.touchedNanos = world.clock.nanos();
     }
+    control.copy = life.opening.copy();
     operations.begins(life, control.kind);
     world.trace.note(control.kind.toString(), job != null ? job.request : -2);
     return job;
@@ -184,6 +185,9 @@ final class ControlUsers {
       Life life, @Nullable ModelJob job, Control control, Outcome<ControlResult> outcome) {
     operations.ends(life, control.kind);
     world.trace.note("answer", job != null ? job.request : -2, control.kind + " " + outcome);
+    if (control.copy != world.copy) {
+      return; // an older copy of the store was put back since
+    }
     check(
         control.told == Control.Told.NOTHING,
         Guarantee.CONTROL,
@@ -297,6 +301,9 @@ final class ControlUsers {
     public void added(List<JobRef> refs) {
       operations.ends(life, control.kind);
       world.trace.note("answer", job != null ? job.request : -2, refs.size(), "added");
+      if (control.copy != world.copy) {
+        return;
+      }
       for (JobRef ref : refs) {
         ModelJob occurrence = ledger.job(ref);
         check(

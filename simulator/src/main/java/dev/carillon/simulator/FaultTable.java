@@ -31,7 +31,8 @@ final class FaultTable {
     PAUSE("pause"),
     CLOCK_FORWARD("clock forward"),
     CLOCK_BACK("clock back"),
-    CUT("cut off");
+    CUT("cut off"),
+    RESTORE("older copy");
 
     private final String text;
 
@@ -90,6 +91,7 @@ final class FaultTable {
     Set<Column> possible = EnumSet.copyOf(OF_USERS);
     if (nodes == 1) {
       possible.remove(Column.CUT);
+      possible.remove(Column.RESTORE);
     }
     if (kind == UserOperations.Kind.STOP) {
       possible.remove(Column.STOP);

@@ -175,7 +175,9 @@ final class FinalCheck {
         request.told == Request.Told.CREATED || request.told == Request.Told.REPLACED;
     ModelJob job = world.model.ofRequest(request.id);
     check(
-        !acknowledged || (job != null && job.end != null),
+        !acknowledged
+            || (job != null && job.end != null)
+            || (job == null && request.copy != world.copy), // lost with the data of its day
         Guarantee.NOT_LOST,
         () -> request + " was acknowledged and has not ended");
     check(

@@ -21,11 +21,13 @@ final class FleetFaults {
   private final World world;
   private final Fleet fleet;
   private final Together together;
+  private final Backup backup;
 
   /** How many there were. */
   long planned;
 
-  FleetFaults(World world, Fleet fleet, Together together) {
+  FleetFaults(World world, Fleet fleet, Together together, Backup backup) {
+    this.backup = backup;
     this.world = world;
     this.fleet = fleet;
     this.together = together;
@@ -41,6 +43,11 @@ final class FleetFaults {
     }
     for (int i = 0; i < together.jumps; i++) {
       world.queue.at(moments.getAsLong(), this::jump);
+    }
+    for (int i = 0; i < together.restores; i++) {
+      long at = moments.getAsLong();
+      world.queue.at(Math.max(0, at - together.backupNanos), backup::take);
+      world.queue.at(at, this::restore);
     }
     for (int i = 0; i < together.rollingRestarts; i++) {
       world.queue.at(moments.getAsLong(), () -> restartFrom(0));
@@ -93,6 +100,15 @@ final class FleetFaults {
       long kept = world.chance.between(-MOST_KEPT_MICROS, MOST_KEPT_MICROS);
       world.trace.note("clock of one is corrected", node, kept - off, "");
       clock.jump(kept - off);
+    }
+  }
+
+  /** The data is again what it was. */
+  private void restore() {
+    if (world.faulty && backup.putBack()) {
+      planned++;
+      fleet.nodes().forEach(node -> node.met(Column.RESTORE));
+      world.goesWrongUntil(world.clock.nanos() + 2 * together.timeoutNanos);
     }
   }
 

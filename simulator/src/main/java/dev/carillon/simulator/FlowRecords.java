@@ -111,6 +111,22 @@ final class FlowRecords {
     entry.late = writer != life;
   }
 
+  /**
+   * An older copy of the store was put back: nodes act on what its records say as soon as they have
+   * read them, and until then on what was.
+   */
+  void wentBack(Map<String, byte[]> records) {
+    for (Map.Entry<Flow.Subject, Entry> each : entries.entrySet()) {
+      Flow.Subject subject = each.getKey();
+      String scope = subject.scope() == Flow.Scope.QUEUE ? "q" : "n";
+      byte[] value = records.get(PREFIX + scope + "\0" + subject.name());
+      Entry entry = each.getValue();
+      entry.record = value == null ? FlowSetting.NONE : decode(value);
+      entry.possible.add(entry.record);
+      entry.rates++;
+    }
+  }
+
   private static FlowSetting decode(byte[] value) {
     ByteBuffer in = ByteBuffer.wrap(value);
     check(in.get() == 1, Guarantee.HISTORY, "a flow record of another version");

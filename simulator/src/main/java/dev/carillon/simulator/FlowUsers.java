@@ -100,6 +100,7 @@ final class FlowUsers {
       Kind kind,
       UnaryOperator<FlowSetting> change,
       Predicate<FlowSetting> done) {
+    int copy = life.opening.copy();
     operations.begins(life, kind);
     world.trace.note(kind.toString(), -1, subject.name());
     life.node.changeFlow(
@@ -108,7 +109,8 @@ final class FlowUsers {
         outcome -> {
           operations.ends(life, kind);
           world.trace.note("flow", -1, kind + " " + outcome);
-          if (outcome instanceof Outcome.Ok<FlowSetting>(FlowSetting told)) {
+          if (outcome instanceof Outcome.Ok<FlowSetting>(FlowSetting told)
+              && copy == world.copy) {
             check(
                 done.test(told),
                 Guarantee.CONTROL,

@@ -9,6 +9,7 @@ enum Guarantee {
   BOUNDED_REPEATS("without crash, timeout or retry there is one attempt"),
   ONE_OUTCOME("one outcome counts, that of the current attempt"),
   ONE_WRITER("after a claim no older epoch writes"),
+  WENT_BACK("an older copy of the store is noticed, said and gone by, and nothing else is"),
   MEMBERS("a node takes what is nobody's, and starts nothing once others may take it for dead"),
   ACKNOWLEDGED_IS_DURABLE("what was acknowledged is in the journal"),
   UNKNOWN_IS_SAID("what was refused never appears, nothing appears twice"),

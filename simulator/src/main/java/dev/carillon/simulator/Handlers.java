@@ -53,7 +53,7 @@ final class Handlers implements AttemptRunner {
   @Override
   public void start(Attempt attempt) {
     JobRef ref = Node.ref(attempt.id());
-    ModelJob job = ref == null ? null : ledger.job(ref);
+    ModelJob job = ref == null ? null : world.model.job(life.opening.copy(), ref);
     if (job == null) {
       throw new Violation(Guarantee.NOT_LOST, "an attempt of a job that is in no journal started");
     }

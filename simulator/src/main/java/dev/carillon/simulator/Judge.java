@@ -37,6 +37,11 @@ final class Judge {
     this.ledger = ledger;
   }
 
+  /** An older copy of the store was put back: what is gone may come, under the same number. */
+  void wentBack() {
+    toldGone.clear();
+  }
+
   // ---- operations that took effect
 
   /** A shard is about to have another owner. */

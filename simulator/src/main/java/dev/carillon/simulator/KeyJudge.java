@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -90,6 +91,15 @@ final class KeyJudge {
     keys.values().forEach(key -> key.rate.forget(world.clock.nanos()));
   }
 
+  /** An older copy of the store was put back: a key has the jobs that it had then. */
+  void goBackTo(ModelCopy copy) {
+    for (Key key : keys.values()) {
+      key.jobs.replaceAll(job -> Objects.requireNonNullElse(copy.find(job), job));
+      key.jobs.removeIf(ModelJob::bygone);
+      key.movedNanos = world.clock.nanos();
+    }
+  }
+
   // ---- starts
 
   void started(Execution execution) {
@@ -134,6 +144,9 @@ final class KeyJudge {
   /** Whether an attempt has its key: until its handler has returned and its outcome is durable. */
   private boolean holds(Execution execution) {
     ModelJob job = execution.job;
+    if (job.bygone()) {
+      return execution.runs();
+    }
     if (execution.cutOff || (!execution.runs() && !job.executions.contains(execution))) {
       return false; // its node is gone, or it is of the time before a replay
     }
@@ -235,7 +248,7 @@ final class KeyJudge {
     boolean exact = concurrency(job).key().equals(Wishes.FEW_KEY) && world.climate.nodes == 1;
     int least = exact ? concurrency(job).limit() : 1;
     check(
-        others >= least,
+        others >= least || world.copy > 0, // who has the key by the copy may not know it yet
         Guarantee.LIMITS,
         () -> job + " is refused beside " + others + " others under " + concurrency(job));
   }

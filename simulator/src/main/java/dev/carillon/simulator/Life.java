@@ -25,6 +25,7 @@ final class Life implements NodeEnvironment {
   private static final long LONGEST_TURN_NANOS = 50 * VirtualClock.MICRO;
   private static final long FINE_SLEEP_NANOS = 100 * VirtualClock.MILLI;
   private static final long COARSEST_SLEEP_NANOS = 3_600 * VirtualClock.SECOND;
+  private static final String WENT_BACK = "the store went back in time";
   private static final int ENDLESS = 20_000;
 
   final int index;
@@ -35,11 +36,11 @@ final class Life implements NodeEnvironment {
   final long incarnation;
   final NodeClock clock;
   final Node node;
+  final Opening opening;
   final StoreChannels channels;
   final Handlers handlers;
   private final World world;
   private final UserOperations users;
-  private final Ledger ledger;
   private final Formats formats = Formats.shipped();
   private final Listener listener = new Listener();
   private boolean alive = true;
@@ -62,8 +63,8 @@ final class Life implements NodeEnvironment {
     this.nodeIndex = place.node();
     this.clock = world.clock.of(nodeIndex);
     this.users = parts.users();
-    this.ledger = parts.ledger();
     this.incarnation = world.chance.next() | 1;
+    this.opening = new Opening(world, parts.store());
     this.channels = new StoreChannels(this, parts, place.line(), crash);
     this.handlers = new Handlers(this, parts, crash);
     this.node = new Node(this, world.climate.options(nodeIndex, incarnation));
@@ -76,14 +77,12 @@ final class Life implements NodeEnvironment {
    * What every life of every node shares.
    *
    * @param store with faults
-   * @param ghostly the same without
-   * @param memory the same unwatched, to be read only
+   * @param watched the same without
    */
   record Parts(
       World world,
       FaultyStore store,
-      Store ghostly,
-      Store memory,
+      WatchedStore watched,
       StoreFaults faults,
       UserOperations users,
       Ledger ledger,
@@ -97,6 +96,16 @@ final class Life implements NodeEnvironment {
   /** Whether it, or one that it asks, may not know yet that another has taken the shard. */
   boolean mayHaveLost(ModelShard shard) {
     return hasPeers() && world.members.movedOfLate(shard);
+  }
+
+  /** Whether an older copy of the store was put back and it goes by the one before. */
+  boolean stale() {
+    return opening.copy() != world.copy;
+  }
+
+  /** The job in whose place {@code ref} points in the copy of the store that it goes by. */
+  private @Nullable ModelJob job(@Nullable JobRef ref) {
+    return ref == null ? null : world.model.job(opening.copy(), ref);
   }
 
   /** Which node it is, where there are several. */
@@ -273,8 +282,11 @@ final class Life implements NodeEnvironment {
   @Override
   public void report(String problem, @Nullable Throwable cause) {
     world.trace.note("report", 0, problem);
+    if (problem.startsWith(WENT_BACK)) {
+      opening.saysThatItWentBack();
+    }
     Violation.check(
-        !world.healthy() && !problem.contains("refused"),
+        !world.healthy() && (stale() || !problem.contains("refused")),
         Guarantee.NO_ERROR,
         () -> "the engine reports: " + problem);
   }
@@ -283,8 +295,10 @@ final class Life implements NodeEnvironment {
   private final class Listener implements JobListener {
     @Override
     public void ended(JobInfo info) {
-      JobRef ref = Node.ref(info.id());
-      ModelJob job = ref == null ? null : ledger.job(ref);
+      ModelJob job = job(Node.ref(info.id()));
+      if (job != null && job.bygone()) {
+        return;
+      }
       Violation.check(
           job != null && job.ends.contains(info.state()),
           Guarantee.HISTORY,
@@ -302,8 +316,7 @@ final class Life implements NodeEnvironment {
 
     @Override
     public void blocked(JobInfo info) {
-      JobRef ref = Node.ref(info.id());
-      ModelJob job = ref == null ? null : ledger.job(ref);
+      ModelJob job = job(Node.ref(info.id()));
       if (job != null) {
         boolean limited = info.blockReason() == BlockReason.LIMIT;
         job.blockedBy = limited ? incarnation : 0;

@@ -91,6 +91,24 @@ final class MemberJudge {
     of.effectNanos = now;
   }
 
+  /** An older copy of the store was put back: who has no record in it is not there to others. */
+  void wentBack(Map<String, byte[]> records) {
+    long now = world.clock.nanos();
+    for (Known node : nodes.values()) {
+      node.recorded.clear();
+      node.forgottenUntilNanos = now;
+    }
+    for (Map.Entry<Long, Beats> each : beats.entrySet()) {
+      Life life = world.life(each.getKey());
+      byte[] value = records.get(PREFIX + Long.toHexString(each.getKey()));
+      each.getValue().gone = life == null || value == null || saysGoodbye(value, life);
+      Known node = life == null ? null : nodes.get(world.climate.nodeId(life.nodeIndex));
+      if (value != null && node != null) {
+        node.recorded.add(each.getKey());
+      }
+    }
+  }
+
   /** Reads a member's record: version, node id, incarnation, beat, traits. */
   private boolean saysGoodbye(byte[] value, Life life) {
     ByteBuffer in = ByteBuffer.wrap(value);
@@ -138,9 +156,23 @@ final class MemberJudge {
     check(
         made - of.revivedNanos <= together().timeoutNanos / 2 + SLACK_NANOS,
         Guarantee.MEMBERS,
-        () -> "shard " + shard.index + " is taken from a node that is there");
+        () ->
+            "shard "
+                + shard.index
+                + " is taken from "
+                + name(from)
+                + ", which is there and beat "
+                + (world.clock.nanos() - of.effectNanos) / VirtualClock.MILLI
+                + " ms ago; that was decided "
+                + (world.clock.nanos() - made) / VirtualClock.MILLI
+                + " ms ago");
     shard.snatchedFrom = from;
     world.trace.note("snatched", shard.index);
+  }
+
+  private String name(long incarnation) {
+    Life life = world.life(incarnation);
+    return life == null ? "nobody" : world.climate.nodeId(life.nodeIndex);
   }
 
   /**
@@ -182,6 +214,7 @@ final class MemberJudge {
   boolean isToldToStop(Execution execution) {
     Life life = world.life(execution.incarnation);
     return execution.interrupted
+        || execution.job.bygone()
         || life == null
         || life.stoodStillSince(world.clock.nanos() - 1)
         || mayNotKnow(execution.job.shard, execution.incarnation);

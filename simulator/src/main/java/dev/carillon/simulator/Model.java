@@ -31,6 +31,10 @@ final class Model {
 
   private final List<ModelShard> inOrder = new ArrayList<>();
   private final Map<Long, ModelJob> byRequest = new HashMap<>();
+
+  /** What there was when an older copy of the store was put back, each time. */
+  private final List<Map<ShardId, ModelShard>> bygone = new ArrayList<>();
+
   private int live;
   private @Nullable Judge judge;
   private @Nullable KeyJudge keys;
@@ -67,6 +71,13 @@ final class Model {
 
   @Nullable ModelShard shard(ShardId id) {
     return shards.get(id);
+  }
+
+  /** The job in whose place {@code ref} points in that copy of the store; null for none. */
+  @Nullable ModelJob job(int copy, JobRef ref) {
+    Map<ShardId, ModelShard> there = copy < bygone.size() ? bygone.get(copy) : shards;
+    ModelShard shard = there.get(ref.shard());
+    return shard == null ? null : shard.jobs.get(ref.number());
   }
 
   /** The job whose add or replace carried the request. */
@@ -132,6 +143,31 @@ final class Model {
     return earliest == Long.MAX_VALUE
         ? Long.MAX_VALUE
         : Math.max(0, earliest - now) * VirtualClock.MICRO;
+  }
+
+  // ---- a store that goes back in time
+
+  /** All shards and jobs as they are, to go back to. */
+  ModelCopy copy() {
+    return new ModelCopy(inOrder, byRequest);
+  }
+
+  /** Everything is as it was; the shards and jobs of now are bygone. */
+  void goBackTo(ModelCopy copy) {
+    inOrder.forEach(shard -> shard.bygone = true);
+    bygone.add(new HashMap<>(shards));
+    copy.carryOver(inOrder, clock.nanos());
+    inOrder.clear();
+    shards.clear();
+    live = 0;
+    for (ModelShard shard : copy.shards()) {
+      inOrder.add(shard);
+      shards.put(shard.id, shard);
+      live += shard.live;
+    }
+    byRequest.clear();
+    byRequest.putAll(copy.byRequest());
+    judge().wentBack();
   }
 
   private ModelShard existing(ShardId id) {
@@ -434,6 +470,12 @@ final class Model {
         Guarantee.UNKNOWN_IS_SAID,
         () -> "request " + job.request + " became two jobs: " + twin + " and " + job);
     enter(job);
+    for (int copy = 0; copy < bygone.size(); copy++) {
+      ModelJob namesake = job(copy, job.ref);
+      if (namesake != null) { // numbers come again, and what was asked of it may be done to this
+        ModelCopy.carryOver(namesake, job);
+      }
+    }
     judge().added(job);
   }
 

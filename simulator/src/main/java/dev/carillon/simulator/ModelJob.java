@@ -205,6 +205,13 @@ final class ModelJob {
       this.condition = condition;
     }
 
+    Awaited copy() {
+      Awaited copy = new Awaited(condition);
+      copy.met = met;
+      copy.state = state;
+      return copy;
+    }
+
     /** It has ended, but not as it had to. */
     boolean broken() {
       return met
@@ -360,6 +367,11 @@ final class ModelJob {
         || (writerIsAsked && !endTold)
         || (asked.hasPeers() && endToldNanos >= sinceNanos)
         || asked.mayHaveLost(shard);
+  }
+
+  /** Whether an older copy of the store was put back since: what it is is said by another object. */
+  boolean bygone() {
+    return shard.bygone;
   }
 
   boolean live() {

@@ -54,6 +54,18 @@ final class NameRecords {
     }
   }
 
+  /** The names as they are, to go back to. */
+  NameRecords copy(ModelCopy copy) {
+    NameRecords names = new NameRecords();
+    names.versions.putAll(versions);
+    names.values.putAll(values);
+    holders.forEach((key, job) -> names.holders.put(key, copy.of(job)));
+    everyone.forEach(
+        (key, jobs) ->
+            names.everyone.put(key, new ArrayList<>(jobs.stream().map(copy::of).toList())));
+    return names;
+  }
+
   private boolean isHeldBy(String key, ModelJob job) {
     Stamp version = versions.get(key);
     return version != null

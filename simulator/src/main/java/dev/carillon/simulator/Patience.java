@@ -61,11 +61,20 @@ final class Patience {
                 + " s");
   }
 
+  /** Nobody goes on for long as if the store had not gone back in time. */
+  private void hasNoticed(Life life) {
+    Violation.check(
+        !life.stale() || !world.healthy(),
+        Guarantee.WENT_BACK,
+        () -> "node " + life.nodeIndex + " has not noticed that the store went back in time");
+  }
+
   void look() {
     if (world.clock.nanos() < nextLookNanos) {
       return;
     }
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;
+    world.living().forEach(this::hasNoticed);
     for (ModelShard shard : world.model.shards()) {
       pays(shard);
       if (shard.live > 0) {

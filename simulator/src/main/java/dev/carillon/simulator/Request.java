@@ -29,6 +29,9 @@ final class Request {
   /** Of the life that it was asked of. */
   long incarnation;
 
+  /** The copy of the store that it went by. */
+  int copy;
+
   long askedNanos;
   Told told = Told.NOTHING;
 

@@ -33,7 +33,7 @@ final class Simulation {
 
   private final World world;
   private final UserOperations operations;
-  private final MemoryStore memory;
+  private final WatchedStore watched;
   private final FaultyStore store;
   private final StoreFaults faults;
   private final Ledger ledger;
@@ -62,12 +62,11 @@ final class Simulation {
   /** A simulation of {@code seed}; faults are counted in {@code table}. */
   Simulation(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
     world = new World(seed, table, printer);
-    memory = new MemoryStore(() -> world.clock.store().wallMicros());
     operations = new UserOperations(table, seed.nodes());
     ledger = new Ledger(world.model);
     Judge judge = new Judge(world, ledger);
     world.model.judge(judge, world.keys);
-    WatchedStore watched = new WatchedStore(memory, world);
+    watched = new WatchedStore(new MemoryStore(() -> world.clock.store().wallMicros()), world);
     FaultyStore[] made = new FaultyStore[1];
     faults = new StoreFaults(world, operations, () -> deliverLate(made[0]));
     store = new FaultyStore(watched, faults);
@@ -77,14 +76,14 @@ final class Simulation {
     users = new Users(world, ledger, operations, wishes);
     fleet =
         new Fleet(
-            new Life.Parts(world, store, watched, memory, faults, operations, ledger, attempts),
+            new Life.Parts(world, store, watched, faults, operations, ledger, attempts),
             users::crashed);
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
     patience = new Patience(world);
     Together together = world.climate.together;
-    fleetFaults = together == null ? null : new FleetFaults(world, fleet, together);
+    fleetFaults = together == null ? null : new FleetFaults(world, fleet, together, new Backup(world, watched, store, users::wentBack));
     lull = together == null ? null : new Lull(world, fleet, operations);
   }
 
@@ -113,7 +112,7 @@ final class Simulation {
       badWeather();
       heal();
       goodWeather();
-      new FinalCheck(world, ledger, memory, lastIncarnations).run(users.watchers());
+      new FinalCheck(world, ledger, watched.now(), lastIncarnations).run(users.watchers());
     } catch (Violation broken) {
       violation = broken;
     } catch (RuntimeException thrown) {

@@ -2,7 +2,6 @@ package dev.carillon.simulator;
 
 import dev.carillon.engine.NodeEnvironment.Channel;
 import dev.carillon.simulator.FaultTable.Column;
-import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Operation;
 import dev.carillon.store.Store;
 import java.util.ArrayDeque;
@@ -27,9 +26,7 @@ final class StoreChannels {
   private final Life life;
   private final World world;
   private final StoreLine storeLine;
-  private final FaultyStore faulty;
-  private final Store ghostly;
-  private final Store probed;
+  private final WatchedStore watched;
   private final Consumer<String> crash;
   private final StoreFaults faults;
   private final Map<Channel, Line> lines = new EnumMap<>(Channel.class);
@@ -69,9 +66,7 @@ final class StoreChannels {
     this.life = life;
     this.storeLine = storeLine;
     this.world = parts.world();
-    this.faulty = parts.store();
-    this.ghostly = parts.ghostly();
-    this.probed = parts.memory();
+    this.watched = parts.watched();
     this.faults = parts.faults();
     this.crash = crash;
     for (Channel channel : Channel.values()) {
@@ -147,7 +142,7 @@ final class StoreChannels {
     long written = world.writtenNanos;
     world.writer = life;
     world.writtenNanos = call.madeNanos;
-    T result = call.work.apply(faulty);
+    T result = call.work.apply(life.opening);
     world.writer = writer;
     world.writtenNanos = written;
     return result;
@@ -204,7 +199,7 @@ final class StoreChannels {
   }
 
   private OperationProbe probe(Call<?> call) {
-    OperationProbe probe = new OperationProbe(probed);
+    OperationProbe probe = new OperationProbe(watched.now());
     var unused = call.work.apply(probe);
     return probe;
   }
@@ -247,13 +242,17 @@ final class StoreChannels {
       return;
     }
     world.table.count(operation, Column.CRASH_LATE);
+    int copy = world.copy;
     world.in(
         world.chance.spread(VirtualClock.MICRO, LONGEST_GHOST_NANOS),
         () -> {
+          if (life.opening.copy() != copy || world.copy != copy) {
+            return; // it goes by another copy, which refuses it
+          }
           world.trace.note("late, from a dead node", -1, operation.toString());
           world.writer = life;
           world.writtenNanos = call.madeNanos;
-          var ignored = call.work.apply(ghostly);
+          var ignored = call.work.apply(watched);
           world.writer = null;
         });
   }

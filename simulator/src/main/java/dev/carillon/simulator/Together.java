@@ -30,6 +30,12 @@ final class Together {
   /** How often the clock of one node jumps. */
   final int jumps;
 
+  /** How often an older copy of the data is put back. */
+  final int restores;
+
+  /** How old that is. */
+  final long backupNanos;
+
   Together(Chance chance, long spanNanos) {
     beatNanos = chance.pick(BEATS_MILLIS) * VirtualClock.MILLI;
     timeoutNanos = BEATS_A_TIMEOUT * beatNanos;
@@ -38,6 +44,8 @@ final class Together {
     pauses = (int) chance.between(0, 5);
     rollingRestarts = chance.oneIn(4) ? 1 : 0;
     jumps = (int) chance.between(0, 4);
+    restores = chance.oneIn(6) ? 1 : 0;
+    backupNanos = restores == 0 ? 0 : chance.spread(VirtualClock.MILLI, spanNanos / 2);
   }
 
   Membership membership() {

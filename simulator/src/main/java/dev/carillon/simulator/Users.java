@@ -78,6 +78,11 @@ final class Users {
     }
   }
 
+  /** An older copy of the store was put back: nobody asks about jobs that are not in it. */
+  void wentBack() {
+    known.removeIf(request -> request.ref == null || ledger.job(request.ref) == null);
+  }
+
   private void doubt(Request request) {
     if (request.wish.key() != null && !request.doubted) {
       request.doubted = true;
@@ -187,6 +192,7 @@ final class Users {
     }
     request.asked = asked;
     request.incarnation = life.incarnation;
+    request.copy = life.opening.copy();
     request.askedNanos = world.clock.nanos();
     return asked;
   }
@@ -271,8 +277,18 @@ final class Users {
       world.trace.note("answer", request.id, told.name());
     }
 
+    /** Whether an older copy of the store was put back since it was asked: nobody knows then. */
+    private boolean isBygone() {
+      return request.copy != world.copy;
+    }
+
     @Override
     public void added(JobRef ref, boolean created) {
+      if (isBygone()) {
+        boolean kept = !created && world.model.ofRequest(request.id) == null;
+        answered(kept ? Request.Told.KEPT : Request.Told.CREATED);
+        return;
+      }
       ModelJob job = ledger.job(ref);
       ModelJob own = world.model.ofRequest(request.id);
       check(
@@ -331,6 +347,10 @@ final class Users {
       if (why instanceof OutcomeUnknownException) {
         answered(Request.Told.UNKNOWN);
         doubt(request);
+        return;
+      }
+      if (isBygone()) {
+        answered(Request.Told.UNKNOWN);
         return;
       }
       answered(Request.Told.REFUSED);
@@ -401,6 +421,7 @@ final class Users {
       job.cancelAsked = true;
       job.touchedNanos = world.clock.nanos();
     }
+    int copy = life.opening.copy();
     operations.begins(life, Kind.CANCEL);
     long id = job != null ? job.request : -2;
     world.trace.note("cancel", id);
@@ -410,7 +431,8 @@ final class Users {
         outcome -> {
           operations.ends(life, Kind.CANCEL);
           world.trace.note("cancelled", id, outcome.toString());
-          if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)) {
+          if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)
+              && copy == world.copy) {
             cancelled(job, result);
           }
         });
@@ -458,6 +480,7 @@ final class Users {
       return;
     }
     ModelJob job = ledger.job(ref);
+    int copy = life.opening.copy();
     operations.begins(life, Kind.GET);
     world.trace.note("get", job != null ? job.request : -2);
     life.node.get(
@@ -465,7 +488,8 @@ final class Users {
         outcome -> {
           operations.ends(life, Kind.GET);
           world.trace.note("got", job != null ? job.request : -2, outcome.isOk() ? "" : "failed");
-          if (outcome instanceof Outcome.Ok<Optional<JobView>>(Optional<JobView> found)) {
+          if (outcome instanceof Outcome.Ok<Optional<JobView>>(Optional<JobView> found)
+              && copy == world.copy) {
             got(job, found.map(JobView::info).orElse(null));
           }
         });

@@ -4,6 +4,7 @@ import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals;
+import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
 import dev.carillon.store.ShardId;
@@ -24,14 +25,26 @@ final class WatchedStore implements Store {
 
   private static final ClassValue<String> WORDS = words("");
 
-  private final Store store;
-  private final Journals journals;
-  private final Records records;
+  private MemoryStore store;
+  private final WatchedJournals journals;
+  private final WatchedRecords records;
 
-  WatchedStore(Store store, World world) {
+  WatchedStore(MemoryStore store, World world) {
     this.store = store;
     this.journals = new WatchedJournals(store.journals(), world);
     this.records = new WatchedRecords(store.records(), world);
+  }
+
+  /** The same unwatched, to be read only. */
+  MemoryStore now() {
+    return store;
+  }
+
+  /** The data is that of another copy from now on. */
+  void exchange(MemoryStore copy) {
+    store = copy;
+    journals.journals = copy.journals();
+    records.records = copy.records();
   }
 
   @Override
@@ -88,7 +101,7 @@ final class WatchedStore implements Store {
   }
 
   private static final class WatchedJournals implements Journals {
-    private final Journals journals;
+    private Journals journals;
     private final World world;
     private final Model model;
     private final Trace trace;
@@ -250,7 +263,7 @@ final class WatchedStore implements Store {
   }
 
   private static final class WatchedRecords implements Records {
-    private final Records records;
+    private Records records;
     private final World world;
     private final Trace trace;
 

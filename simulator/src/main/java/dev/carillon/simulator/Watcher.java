@@ -19,6 +19,9 @@ final class Watcher implements Consumer<JobView> {
 
   @Override
   public void accept(JobView view) {
+    if (job.bygone()) {
+      return;
+    }
     JobState state = view.info().state();
     check(!ended, Guarantee.HISTORY, () -> "a watcher hears more of " + job + " after its end");
     if (state.ended()) {
@@ -38,7 +41,7 @@ final class Watcher implements Consumer<JobView> {
 
   /** Whether it has heard of the end, or need not have. */
   boolean satisfied() {
-    return ended || job.live() || job.endedBy != incarnation || !job.endTold;
+    return ended || job.bygone() || job.live() || job.endedBy != incarnation || !job.endTold;
   }
 
   @Override

@@ -20,7 +20,7 @@ final class World {
   final FaultTable table;
   final Climate climate;
   final Model model;
-  final NameRecords names = new NameRecords();
+  NameRecords names = new NameRecords();
   final FlowRecords flow;
   final KeyJudge keys = new KeyJudge(this);
   final MemberJudge members = new MemberJudge(this);
@@ -30,6 +30,9 @@ final class World {
 
   /** When that call was made. */
   long writtenNanos;
+
+  /** Which copy of the data the store is: another after an older one was put back. */
+  int copy;
 
   private final Map<Long, Life> lives = new HashMap<>();
   private final List<Life> running = new ArrayList<>();

@@ -1,0 +1,116 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.store.Doorbells;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.Journals;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store as one start of a node has it open. When an older copy of the data is put back it
+ * refuses every write until the node has adopted that copy, as the contract says; and it sees that
+ * nobody does so without a word.
+ */
+final class Opening implements Store {
+  private static final String NAME = "copy ";
+
+  private final World world;
+  private final Store store;
+  private @Nullable Store readable;
+
+  /** The copy that the node goes by. */
+  private int copy;
+
+  private boolean everAdopted;
+
+  /** The node has said, since it last adopted one, that the store went back in time. */
+  private boolean said;
+
+  Opening(World world, Store store) {
+    this.world = world;
+    this.store = store;
+    this.copy = world.copy;
+  }
+
+  /** The copy that the node goes by; an earlier one than there is until it has noticed. */
+  int copy() {
+    return copy;
+  }
+
+  /** The node says that the store went back in time. */
+  void saysThatItWentBack() {
+    check(
+        copy != world.copy,
+        Guarantee.WENT_BACK,
+        "a node says that the store went back in time, which it has not since it last did");
+    check(!said, Guarantee.WENT_BACK, "a node says twice that the store went back in time");
+    said = true;
+  }
+
+  @Override
+  public StoreInfo info() {
+    return store.info();
+  }
+
+  /** Not that of the store below: that is another in each run. */
+  @Override
+  public String incarnation() {
+    return NAME + world.copy;
+  }
+
+  @Override
+  public void adopt(String incarnation) {
+    int adopted = Integer.parseInt(incarnation.substring(NAME.length()));
+    check(
+        adopted == copy || said || !everAdopted, // what never beat has learnt nothing
+        Guarantee.WENT_BACK,
+        "a node goes on with an older copy of the store and has not said so");
+    world.trace.note("adopt", adopted);
+    copy = adopted;
+    everAdopted = true;
+    said = false;
+  }
+
+  @Override
+  public Outcome<Long> clockMicros() {
+    return store.clockMicros();
+  }
+
+  /** The copy there is, as far as the node may use it. */
+  private Store usable() {
+    if (copy == world.copy) {
+      return store;
+    }
+    if (readable == null) {
+      readable = new FaultyStore(store, Opening::onlyReads);
+    }
+    return readable;
+  }
+
+  private static FaultyStore.Fault onlyReads(FaultyStore.Operation operation) {
+    return operation.isRead() ? FaultyStore.Fault.NONE : FaultyStore.Fault.FAIL_BEFORE;
+  }
+
+  @Override
+  public Journals journals() {
+    return usable().journals();
+  }
+
+  @Override
+  public Records records() {
+    return usable().records();
+  }
+
+  @Override
+  public Doorbells doorbells() {
+    return store.doorbells();
+  }
+
+  @Override
+  public void close() {}
+}
