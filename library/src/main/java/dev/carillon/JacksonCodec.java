@@ -7,8 +7,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.Version;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,6 +33,7 @@ public final class JacksonCodec implements PayloadCodec {
         JsonMapper.builder(JsonFactory.builder().recyclerPool(new JsonBuffers()).build())
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .addModule(new Constructors())
             .build());
   }
 
@@ -41,6 +44,23 @@ public final class JacksonCodec implements PayloadCodec {
    */
   public JacksonCodec(JsonMapper mapper) {
     this.mapper = mapper;
+  }
+
+  private static final class Constructors extends JacksonModule {
+    @Override
+    public String getModuleName() {
+      return JsonConstructors.class.getName();
+    }
+
+    @Override
+    public Version version() {
+      return Version.unknownVersion();
+    }
+
+    @Override
+    public void setupModule(SetupContext context) {
+      context.addValueInstantiators(new JsonConstructors());
+    }
   }
 
   @Override
