@@ -20,10 +20,10 @@ public final class AddRequest {
   final Answer answer;
 
   /** Named jobs that it waits for, which are not of its batch. */
-  private final List<Named> named = new ArrayList<>(0);
+  private List<Named> named = List.of();
 
   /** Jobs of its batch that it waits for. */
-  final List<InBatch> inBatch = new ArrayList<>(0);
+  List<InBatch> inBatch = List.of();
 
   /** The job that it became, or that had its name or key. */
   @Nullable JobRef job;
@@ -81,18 +81,20 @@ public final class AddRequest {
 
   /** It waits for the job of a name, which exists. */
   public void afterNamed(String name, Dependency.Condition condition) {
+    named = named.isEmpty() ? new ArrayList<>() : named;
     named.add(new Named(name, condition));
   }
 
   /** It waits for another job of its batch. */
   public void after(AddRequest other, Dependency.Condition condition) {
+    inBatch = inBatch.isEmpty() ? new ArrayList<>() : inBatch;
     inBatch.add(new InBatch(other, condition));
   }
 
   /** The named jobs that it waits for, once. */
   List<Named> takeNamed() {
-    List<Named> taken = List.copyOf(named);
-    named.clear();
+    List<Named> taken = named;
+    named = List.of();
     return taken;
   }
 

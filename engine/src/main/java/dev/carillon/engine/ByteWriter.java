@@ -33,13 +33,18 @@ final class ByteWriter {
 
   /** A number that is usually small and never negative. */
   ByteWriter varint(long value) {
-    ensure(10);
+    ensure(varintBytes(value));
     while ((value & ~0x7FL) != 0) {
       buffer[size++] = (byte) (value | 0x80);
       value >>>= 7;
     }
     buffer[size++] = (byte) value;
     return this;
+  }
+
+  /** What {@link #varint} takes. */
+  static int varintBytes(long value) {
+    return Math.max(1, (70 - Long.numberOfLeadingZeros(value)) / 7);
   }
 
   ByteWriter string(String text) {

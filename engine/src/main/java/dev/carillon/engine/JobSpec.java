@@ -65,7 +65,7 @@ public record JobSpec(
 
   /** The body. */
   public byte[] encode() {
-    ByteWriter out = new ByteWriter(64 + type.length() + payload.length);
+    ByteWriter out = new ByteWriter(bytesWithoutExtras() + payload.length);
     out.u8(flags()).i64(dueMicros).i64(acceptedMicros).u8(priority);
     if (name != null || key != null) {
       out.i64(stamp.writer()).i64(stamp.sequence());
@@ -94,6 +94,13 @@ public record JobSpec(
       more.write(out);
     }
     return out.raw(payload).toBytes();
+  }
+
+  /** Exact for a job that asks for nothing special, so that its body is made in one array. */
+  private int bytesWithoutExtras() {
+    int head = STAMP_OFFSET + ByteWriter.varintBytes(type.length()) + type.length();
+    boolean plain = flags() == 0;
+    return head + ByteWriter.varintBytes(typeVersion) + (plain ? 0 : 64);
   }
 
   private boolean hasLane() {
