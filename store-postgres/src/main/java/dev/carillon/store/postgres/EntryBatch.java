@@ -71,7 +71,7 @@ final class EntryBatch {
       insert.setLong(3, epochs[0]);
       insert.setLong(4, batches[0]);
       insert.setLong(5, crcs[0]);
-      insert.setBytes(6, data[0]);
+      Session.setUncopied(insert, 6, data[0]);
       Session.mustChangeOne(insert);
     }
   }

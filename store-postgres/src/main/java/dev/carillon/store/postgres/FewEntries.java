@@ -91,7 +91,7 @@ final class FewEntries {
       insert.setLong(next++, row.entry.epoch());
       insert.setLong(next++, row.entry.batch());
       insert.setLong(next++, row.crc);
-      insert.setBytes(next++, row.entry.data());
+      Session.setUncopied(insert, next++, row.entry.data());
     }
     return next;
   }

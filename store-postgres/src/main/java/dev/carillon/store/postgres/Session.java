@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +12,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.postgresql.PGStatement;
+import org.postgresql.util.ByteStreamWriter;
 
 /**
  * A borrowed connection, and the schema its statements are about. In the texts of statements {@code
@@ -101,6 +104,19 @@ final class Session {
   /** Sets an array of bytes, some of which may be null. */
   void setBytes(PreparedStatement statement, int index, byte[][] values) throws SQLException {
     statement.setArray(index, connection.createArrayOf("bytea", values));
+  }
+
+  /**
+   * Sets bytes that do not change until the statement has run. The driver copies those of {@code
+   * setBytes}, which for large entries is most of what it does with them.
+   */
+  static void setUncopied(PreparedStatement statement, int index, byte[] bytes)
+      throws SQLException {
+    if (statement.isWrapperFor(PGStatement.class)) {
+      statement.setObject(index, ByteStreamWriter.of(ByteBuffer.wrap(bytes)));
+    } else {
+      statement.setBytes(index, bytes);
+    }
   }
 
   static void mustChangeOne(PreparedStatement statement) throws SQLException {
