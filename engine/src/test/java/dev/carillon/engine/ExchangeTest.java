@@ -236,7 +236,7 @@ class ExchangeTest {
     List.of(NodeEnvironment.Channel.values()).forEach(a::hold);
     store.restore(backup);
     b.letGo();
-    pass(Duration.ofMillis(2000));
+    pass(Duration.ofSeconds(2));
     assertThat(headOf(job.shard()).owner()).as("it counts on its last beat").isEqualTo(1);
     pass(Duration.ofSeconds(3));
     assertThat(headOf(job.shard()).owner()).isEqualTo(2);
