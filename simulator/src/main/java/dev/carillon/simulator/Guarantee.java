@@ -11,6 +11,7 @@ enum Guarantee {
   ONE_WRITER("after a claim no older epoch writes"),
   WENT_BACK("an older copy of the store is noticed, said and gone by, and nothing else is"),
   MEMBERS("a node takes what is nobody's, and starts nothing once others may take it for dead"),
+  SPREAD("who is away is stood in for evenly and as shown, and what is at home stays there"),
   ACKNOWLEDGED_IS_DURABLE("what was acknowledged is in the journal"),
   UNKNOWN_IS_SAID("what was refused never appears, nothing appears twice"),
   ATOMIC_BATCH("a batch is all or nothing"),

@@ -14,6 +14,12 @@ final class Lull {
   private long nextLookNanos;
   private boolean quietBefore;
 
+  /** How many nodes are away, which are not waited for. */
+  int away;
+
+  /** Whether time passes as it is for now. */
+  boolean off;
+
   Lull(World world, Fleet fleet, UserOperations operations) {
     this.world = world;
     this.fleet = fleet;
@@ -25,7 +31,7 @@ final class Lull {
       return;
     }
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;
-    if (!world.healthy()) {
+    if (off || !world.healthy()) {
       return;
     }
     boolean quiet = !operations.any() && !world.model.owes() && allOpen();
@@ -41,6 +47,6 @@ final class Lull {
   }
 
   private boolean allOpen() {
-    return fleet.current().stream().filter(Life::open).count() == world.climate.nodes;
+    return fleet.current().stream().filter(Life::open).count() == world.climate.nodes - away;
   }
 }

@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.engine.ClusterReader;
 import dev.carillon.simulator.FaultTable.Column;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;
@@ -24,6 +25,7 @@ final class Simulation {
   private static final int LEAST_FAULTS = 5;
   private static final long MOST_STEPS = 1_000_000; // for each node
   private static final int MORE_JOBS = 50;
+  private static final int ABSENT_ONE_IN = 8;
   private static final long REGISTER_AGAIN_NANOS = 10 * VirtualClock.SECOND;
   private static final long TIDY_AGAIN_NANOS = 6 * 3600 * VirtualClock.SECOND;
   private static final long RETRY_NANOS = 200 * VirtualClock.MILLI;
@@ -83,7 +85,11 @@ final class Simulation {
     probe = new FoldProbe(world);
     patience = new Patience(world);
     Together together = world.climate.together;
-    fleetFaults = together == null ? null : new FleetFaults(world, fleet, together, new Backup(world, watched, store, users::wentBack));
+    fleetFaults =
+        together == null
+            ? null
+            : new FleetFaults(
+                world, fleet, together, new Backup(world, watched, store, users::wentBack));
     lull = together == null ? null : new Lull(world, fleet, operations);
   }
 
@@ -358,8 +364,43 @@ final class Simulation {
     world.trace.note("late", store.deliverLate());
     probeNames();
     settle();
+    if (world.climate.together != null && lull != null && world.chance.oneIn(ABSENT_ONE_IN)) {
+      absence(new Absence(world, fleet, world.climate.together), lull);
+    }
     compareFold();
     stopForGood();
+  }
+
+  /** One node is away for a while, when all is calm. */
+  private void absence(Absence absence, Lull calm) {
+    world.calm = true;
+    absence.schedule(users, wishes);
+    runFor(ANSWER_LIMIT_NANOS, () -> absence.isReady() && !operations.any());
+    calm.off = true;
+    runFor(absence.newsNanos(), () -> false);
+    absence.before();
+    boolean[] gone = new boolean[1];
+    absence.node().stop(() -> gone[0] = true);
+    runFor(QUIET_LIMIT_NANOS, () -> gone[0]);
+    ClusterReader reader = new ClusterReader();
+    reader.look(watched.now()).orThrow();
+    runFor(absence.newsNanos(), () -> false);
+    absence.gone(reader.read(watched.now()).orThrow());
+    calm.off = false;
+    calm.away = 1;
+    runUntil(Long.MAX_VALUE, absence::isOver);
+    absence.returns();
+    calm.away = 0;
+    calm.off = true;
+    absence.node().start();
+    runFor(absence.newsNanos(), () -> false);
+    absence.isBack();
+    calm.off = false;
+    settle();
+    calm.off = true;
+    runFor(absence.newsNanos(), () -> false);
+    absence.after();
+    calm.off = false;
   }
 
   private void tidy() {

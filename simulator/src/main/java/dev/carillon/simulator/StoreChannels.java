@@ -246,8 +246,8 @@ final class StoreChannels {
     world.in(
         world.chance.spread(VirtualClock.MICRO, LONGEST_GHOST_NANOS),
         () -> {
-          if (life.opening.copy() != copy || world.copy != copy) {
-            return; // it goes by another copy, which refuses it
+          if (world.calm || life.opening.copy() != copy || world.copy != copy) {
+            return; // it goes by another copy, which refuses it, or got lost
           }
           world.trace.note("late, from a dead node", -1, operation.toString());
           world.writer = life;

@@ -270,6 +270,23 @@ final class Wishes {
         Temper.KILLER);
   }
 
+  /** A job that nothing hinders, due then. */
+  Request.Wish at(long dueMicros) {
+    return new Request.Wish(
+        "plain",
+        "default",
+        "default",
+        null,
+        null,
+        IfExists.FAIL,
+        Map.of(),
+        dueMicros,
+        0,
+        0,
+        Request.Rules.NONE,
+        Temper.QUICK);
+  }
+
   /** The same name again, to see that it is free. */
   Request.Wish probe(String namespace, String name) {
     return new Request.Wish(

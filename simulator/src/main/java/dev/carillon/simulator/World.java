@@ -43,6 +43,9 @@ final class World {
   /** Faults may happen; false from the moment when everything heals. */
   boolean faulty = true;
 
+  /** Nothing of the faults is left: what is still on its way from dead nodes never arrives. */
+  boolean calm;
+
   private long wrongUntilNanos;
   private long healthyFromNanos = Long.MAX_VALUE;
 
