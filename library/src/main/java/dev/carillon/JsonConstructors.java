@@ -14,8 +14,8 @@ import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
  * Has Jackson call constructors with arguments, those of records above all, by a handle that was
- * made once. Its own way adapts the handle to the arguments anew at each call, which takes as long
- * as a quarter of all else that reading a small payload does.
+ * made once. Its own way adapts the handle to the arguments anew at each call, which is a quarter
+ * of the time that reading a small payload takes.
  */
 final class JsonConstructors implements ValueInstantiators {
 
