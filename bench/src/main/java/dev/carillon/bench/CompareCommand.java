@@ -16,9 +16,6 @@ final class CompareCommand implements Callable<Integer> {
   /** An unmeasured round is this part of a measured one. */
   private static final int WARM_UP_PART = 4;
 
-  /** How long each goes through unmeasured rounds, the last of which may end later. */
-  private static final long WARM_UP_NANOS = 20_000_000_000L;
-
   @Mixin private RunOptions options = new RunOptions();
 
   @Option(
@@ -89,19 +86,12 @@ final class CompareCommand implements Callable<Integer> {
       BurnDown ours = new CarillonBurnDown(place, report);
       BurnDown theirs = new DbSchedulerBurnDown(place, connections);
       report.progress("warming up");
-      warmUp(ours);
-      warmUp(theirs);
+      int few = Math.max(1, jobs / WARM_UP_PART);
+      ours.run(few);
+      theirs.run(few);
       measure(report, ours, theirs);
     }
     return report.verdict();
-  }
-
-  /** For a time and not for a number of jobs: it is time that the compiler needs. */
-  private void warmUp(BurnDown system) throws InterruptedException {
-    long start = System.nanoTime();
-    do {
-      system.run(Math.max(1, jobs / WARM_UP_PART));
-    } while (System.nanoTime() - start < WARM_UP_NANOS);
   }
 
   private void measure(Report report, BurnDown ours, BurnDown theirs) throws InterruptedException {

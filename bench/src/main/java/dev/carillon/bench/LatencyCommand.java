@@ -2,7 +2,6 @@ package dev.carillon.bench;
 
 import dev.carillon.Carillon;
 import java.util.concurrent.Callable;
-import java.util.function.LongSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -16,9 +15,6 @@ final class LatencyCommand implements Callable<Integer> {
   private static final double P99_BEHIND_MILLIS = 1.5;
   private static final double LOADED_P99_MILLIS = 25;
   private static final double NANOS_PER_MILLI = 1e6;
-
-  /** One in so many may be left out. */
-  private static final double MOST_LEFT_OUT = 10;
 
   @Mixin private RunOptions options = new RunOptions();
 
@@ -49,11 +45,10 @@ final class LatencyCommand implements Callable<Integer> {
     report.setting("loaded", rate + " jobs/s for " + options.seconds + " s, due 20–200 ms ahead");
     try (StorePlace place = StorePlace.of(options)) {
       report.setting(options.store.word(), place.settings());
-      CountedStore store = new CountedStore(StorePlace.open(place.newAddress("latency")));
-      try (Carillon carillon = Carillon.builder().store(store).open()) {
-        idle(report, carillon, store);
+      try (Carillon carillon = open(place)) {
+        idle(report, carillon);
       }
-      try (Carillon carillon = Carillon.open(place.newAddress("latency"))) {
+      try (Carillon carillon = open(place)) {
         loaded(report, carillon);
       }
     }
@@ -65,12 +60,13 @@ final class LatencyCommand implements Callable<Integer> {
     return options.store == RunOptions.Kind.POSTGRES ? 20 : 1;
   }
 
-  private void idle(Report report, Carillon carillon, CountedStore store)
-      throws InterruptedException {
+  private static Carillon open(StorePlace place) {
+    return Carillon.open(place.newAddress("latency"));
+  }
+
+  private void idle(Report report, Carillon carillon) throws InterruptedException {
     String scenario = "latency, idle";
-    boolean server = options.store == RunOptions.Kind.POSTGRES;
-    LongSupplier commitNanos = server ? () -> store.calls().appendNanos() : () -> 0;
-    SingleStarts starts = new SingleStarts(carillon, 1_000L * leastAheadMillis(), commitNanos);
+    SingleStarts starts = new SingleStarts(carillon, 1_000L * leastAheadMillis());
     try {
       report.progress("warming up");
       starts.warmUp();
@@ -83,11 +79,6 @@ final class LatencyCommand implements Callable<Integer> {
     }
     Samples ours = starts.carillon();
     Samples executor = starts.executor();
-    if (server) {
-      report.figure(
-          Figure.of(scenario, "left out: written after their time", starts.lateCommits(), "jobs")
-              .held(Bound.atMost(samples / MOST_LEFT_OUT)));
-    }
     for (double percent : new double[] {0, 50, 90, 99, 100}) {
       report.figure(
           figure(scenario, "lateness p" + (int) percent, executor.percentile(percent))

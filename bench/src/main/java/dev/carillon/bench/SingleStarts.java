@@ -8,7 +8,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
  * Single jobs on an idle system, one by Carillon and one by a {@link ScheduledThreadPoolExecutor}
@@ -25,23 +24,18 @@ final class SingleStarts {
   private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
   private final BlockingQueue<Long> started = new LinkedBlockingQueue<>();
   private final SplittableRandom random = new SplittableRandom(42);
-  private final LongSupplier commitNanos;
   private Samples carillonLateness = new Samples();
   private Samples executorLateness = new Samples();
-  private int lateCommits;
 
   /**
    * Nothing has started yet.
    *
    * @param leastAheadMicros how far ahead jobs are due at the least: longer than a commit takes, or
    *     it is the commit that is measured
-   * @param commitNanos how long the store has worked on commits so far: a job whose commit
-   *     outlasted the time to its due time is counted apart
    */
-  SingleStarts(Carillon carillon, long leastAheadMicros, LongSupplier commitNanos) {
+  SingleStarts(Carillon carillon, long leastAheadMicros) {
     this.carillon = carillon;
     this.leastAheadMicros = leastAheadMicros;
-    this.commitNanos = commitNanos;
     carillon.handle(TICK, (dueMicros, job) -> started.add(WallClock.nanosSince(dueMicros)));
     executor.prestartAllCoreThreads();
   }
@@ -64,7 +58,7 @@ final class SingleStarts {
 
   void run(int each) throws InterruptedException {
     for (int i = 0; i < each; i++) {
-      byCarillon(nextDueMicros());
+      carillonLateness.add(byCarillon(nextDueMicros()));
       executorLateness.add(byExecutor(nextDueMicros()));
     }
   }
@@ -73,18 +67,10 @@ final class SingleStarts {
     return WallClock.micros() + leastAheadMicros + random.nextLong(SPREAD_MICROS);
   }
 
-  private void byCarillon(long dueMicros) throws InterruptedException {
+  private long byCarillon(long dueMicros) throws InterruptedException {
     Instant due = WallClock.instant(dueMicros);
-    long commitsBefore = commitNanos.getAsLong();
-    long ahead = -WallClock.nanosSince(dueMicros);
     var unused = carillon.schedule(TICK.job(dueMicros).at(due));
-    long lateness = started.take();
-    // By the store's own time: where the node keeps the caller waiting, that is measured.
-    if (commitNanos.getAsLong() - commitsBefore < ahead) {
-      carillonLateness.add(lateness);
-    } else {
-      lateCommits++;
-    }
+    return started.take();
   }
 
   private long byExecutor(long dueMicros) throws InterruptedException {
@@ -99,12 +85,6 @@ final class SingleStarts {
   void forget() {
     carillonLateness = new Samples();
     executorLateness = new Samples();
-    lateCommits = 0;
-  }
-
-  /** Jobs that could not start at their time because the store was still writing them. */
-  int lateCommits() {
-    return lateCommits;
   }
 
   void stop() {
