@@ -302,8 +302,7 @@ final class Dependencies {
           if (state != null && !state.ended()) {
             again(RETRY_NANOS, () -> arrange(made));
           } else {
-            tell(
-                new News(made.waiter(), made.other(), state, made.copies(), told -> over(made)));
+            tell(new News(made.waiter(), made.other(), state, made.copies(), told -> over(made)));
           }
         });
   }

@@ -32,8 +32,7 @@ class ExchangeTest {
           true,
           false);
 
-  private static final Flow.Subject QUEUE =
-      new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+  private static final Flow.Subject QUEUE = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
 
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);

@@ -404,7 +404,10 @@ final class AttemptJudge {
   void killed(Execution execution) {
     int kills = ledger.killed(execution.request);
     check(
-        kills <= MOST_KILLS * (1 + execution.job.replays + world.copy) + world.clock.jumpsBack() + stops,
+        kills
+            <= MOST_KILLS * (1 + execution.job.replays + world.copy)
+                + world.clock.jumpsBack()
+                + stops,
         Guarantee.POISON,
         () -> execution + " has killed its node " + kills + " times");
   }

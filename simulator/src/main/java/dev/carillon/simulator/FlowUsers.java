@@ -109,8 +109,7 @@ final class FlowUsers {
         outcome -> {
           operations.ends(life, kind);
           world.trace.note("flow", -1, kind + " " + outcome);
-          if (outcome instanceof Outcome.Ok<FlowSetting>(FlowSetting told)
-              && copy == world.copy) {
+          if (outcome instanceof Outcome.Ok<FlowSetting>(FlowSetting told) && copy == world.copy) {
             check(
                 done.test(told),
                 Guarantee.CONTROL,

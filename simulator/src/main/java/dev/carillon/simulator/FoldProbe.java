@@ -25,7 +25,10 @@ final class FoldProbe {
 
   /** Compares, if nothing is under way. */
   boolean compare(Life life) {
-    if (life.stale() || !life.node.quiet() || !life.channels.idle() || life.handlers.running() > 0) {
+    if (life.stale()
+        || !life.node.quiet()
+        || !life.channels.idle()
+        || life.handlers.running() > 0) {
       return false;
     }
     int[] loaded = {0};

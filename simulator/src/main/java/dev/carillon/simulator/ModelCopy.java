@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ModelCopy {
   private final List<ModelShard> shards = new ArrayList<>();
-  private final Map<ModelJob, ModelJob> copies = new IdentityHashMap<>();
+  private final IdentityHashMap<ModelJob, ModelJob> copies = new IdentityHashMap<>();
   private final Map<Long, ModelJob> byRequest = new HashMap<>();
 
   ModelCopy(List<ModelShard> shards, Map<Long, ModelJob> byRequest) {

@@ -369,7 +369,9 @@ final class ModelJob {
         || asked.mayHaveLost(shard);
   }
 
-  /** Whether an older copy of the store was put back since: what it is is said by another object. */
+  /**
+   * Whether an older copy of the store was put back since: what it is is said by another object.
+   */
   boolean bygone() {
     return shard.bygone;
   }
