@@ -42,6 +42,9 @@ final class Dependencies {
 
   private int underWay;
 
+  /** What waits is being begun: what ends at once meanwhile does not begin the next in its turn. */
+  private boolean beginning;
+
   /** The node, as far as dependencies need it. */
   interface Host {
     /** One that the job waited for has ended. */
@@ -72,7 +75,8 @@ final class Dependencies {
       JobRef waiter = shard.ref(job.number);
       for (JobRef other : awaited.notArranged()) {
         shard.arranging++;
-        begin(() -> arrange(new Arrangement(shard, waiter, awaited, other, copies)));
+        Arrangement made = new Arrangement(shard, waiter, awaited, other, copies);
+        begin(() -> arrange(made));
       }
     }
   }
@@ -122,11 +126,18 @@ final class Dependencies {
   }
 
   private void over() {
-    Runnable next = waiting.poll();
-    if (next == null) {
-      underWay--;
-    } else {
-      next.run();
+    underWay--;
+    if (beginning) {
+      return;
+    }
+    beginning = true;
+    try {
+      while (underWay < MOST_UNDER_WAY && !waiting.isEmpty()) {
+        underWay++;
+        waiting.remove().run();
+      }
+    } finally {
+      beginning = false;
     }
   }
 
