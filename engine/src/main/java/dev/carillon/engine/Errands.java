@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,17 +90,26 @@ final class Errands {
   }
 
   private void loseAllBut(List<Long> there) {
+    lose(errand -> !there.contains(errand.member()), "the node that was asked is gone");
+  }
+
+  /** The store is another copy: neither what was asked nor an answer need be in it. */
+  void exchanged() {
+    lose(errand -> true, "the store went back in time meanwhile");
+  }
+
+  private void lose(Predicate<Errand> which, String why) {
     List<Long> lost = new ArrayList<>();
     underWay.forEach(
         (number, errand) -> {
-          if (!there.contains(errand.member())) {
+          if (which.test(errand)) {
             lost.add(number);
           }
         });
     for (Long number : lost) {
       Errand errand = underWay.remove(number);
       if (errand != null) {
-        errand.lost().accept("the node that was asked is gone");
+        errand.lost().accept(why);
       }
     }
   }

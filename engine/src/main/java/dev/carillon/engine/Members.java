@@ -268,10 +268,7 @@ final class Members implements Directory, ControlVersion.Host {
   private void watchAnew() {
     hasRead = false;
     strangers.clear();
-    for (Peer peer : peers.values()) {
-      peer.dead = false;
-      peer.sinceNanos = now();
-    }
+    peers.clear();
   }
 
   /**

@@ -1582,6 +1582,9 @@ public final class Node {
     @Override
     public void adopted() {
       forgetCopy();
+      // What they wait for went with the copy; what they say now is in this one.
+      errands.exchanged();
+      borrowing.fence();
     }
 
     private void forgetCopy() {

@@ -622,9 +622,10 @@ final class Shares {
         store -> store.records().list(RECORDS, after, PAGE),
         outcome -> {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page)) {
+            sweeping = false;
             page.forEach(this::deleteIfOver);
-            sweeping = page.size() == PAGE;
-            if (sweeping) {
+            if (page.size() == PAGE) {
+              sweeping = true;
               sweep(page.getLast().key());
             }
           } else {

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Append;
 import dev.carillon.store.Head;
@@ -239,6 +240,60 @@ class ExchangeTest {
     assertThat(headOf(job.shard()).owner()).as("it counts on its last beat").isEqualTo(1);
     pass(Duration.ofSeconds(3));
     assertThat(headOf(job.shard()).owner()).isEqualTo(2);
+  }
+
+  @Test
+  void nodeThatCameAfterTheCopyWasMadeIsNotTakenForDead() {
+    pass(Duration.ofSeconds(3));
+    MemoryStore backup = store.backup();
+    StillWorld c = node("c", 3);
+    c.pass(Duration.ofSeconds(3));
+    passWith(c, Duration.ofSeconds(4));
+    c.hold(NodeEnvironment.Channel.BEAT);
+    store.restore(backup);
+    passWith(c, Duration.ofMillis(1700)); // a has joined anew, c does not know yet
+    c.letGo();
+    List<JobRef> asked =
+        c.ask(c.spec(c.nowMicros() + Micros.ceil(Duration.ofSeconds(20)), 0, 0, new byte[0]));
+    for (int i = 0; i < 20 && asked.isEmpty(); i++) {
+      c.pass(STEP);
+      c.settle();
+    }
+    JobRef job = asked.getFirst();
+    assertThat(headOf(job.shard()).owner()).isEqualTo(3);
+    a.node().cancel(job, "no longer wanted", outcome -> {});
+    a.settle();
+    assertThat(headOf(job.shard()).owner()).as("it lives").isEqualTo(3);
+  }
+
+  private void passWith(StillWorld another, Duration time) {
+    for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
+      pass(STEP);
+      another.pass(STEP);
+      another.settle();
+    }
+  }
+
+  @Test
+  void clientIsAnsweredThoughItsErrandWentWithTheOtherCopy() {
+    Membership membership = MEMBERSHIP.asClient();
+    StillWorld client =
+        new StillWorld(NodeOptions.of("client", 4).among(membership), store.open(), false);
+    client.settle();
+    passWith(client, Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(1));
+    MemoryStore backup = store.backup();
+    for (StillWorld world : List.of(a, b)) {
+      world.hold(NodeEnvironment.Channel.RECORDS); // they do not hear of it
+    }
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    client.node().cancel(job, "no longer wanted", answers::add);
+    passWith(client, STEP);
+    store.restore(backup);
+    List.of(a, b).forEach(StillWorld::letGo);
+    passWith(client, Duration.ofSeconds(10));
+    assertThat(answers).hasSize(1);
+    assertThat(client.node().quiet()).isTrue();
   }
 
   @Test
