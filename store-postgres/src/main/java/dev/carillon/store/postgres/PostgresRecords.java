@@ -13,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -235,6 +236,11 @@ final class PostgresRecords implements Records {
   /**
    * The changes of one call. All that can be made as expected are made by one statement; what it
    * left out is looked at under locks, one by one.
+   *
+   * <p>Calls of several nodes meet at the same keys, and a deadlock costs them the second after
+   * which the server looks for one. So each locks the records that are there first, in the order of
+   * their keys, then adds those that are not, in the same order, and only then changes anything:
+   * who waits for one that is being added waits for nobody who waits for what is changed.
    */
   private final class Batch {
 
@@ -251,21 +257,27 @@ final class PostgresRecords implements Records {
           select c.* from c join w on w.writer = c.writer
           where c.sequence > w.resolved
             and exists (select 1 from $.clusters where id = ? and incarnation = ?)),
+        l as materialized (
+          select r.key from $.records r join allowed a on r.key = a.key
+          where a.kind in (1, 2) and r.cluster = ?
+            and r.writer = a.ewriter and r.sequence = a.esequence
+          order by r.key for no key update of r),
         i as (
           insert into $.records(cluster, key, writer, sequence, crc, value)
-          select ?, key, writer, sequence, crc, value from allowed where kind = 0 order by key
+          select ?, key, writer, sequence, crc, value from allowed
+          where kind = 0 and (select count(*) from l) >= 0 order by key
           on conflict do nothing returning key),
         u as (
           update $.records r set writer = a.writer, sequence = a.sequence, crc = a.crc,
             value = a.value
-          from allowed a
+          from allowed a join l on l.key = a.key
           where a.kind = 1 and r.cluster = ? and r.key = a.key
-            and r.writer = a.ewriter and r.sequence = a.esequence
+            and (select count(*) from i) >= 0
           returning r.key),
         d as (
-          delete from $.records r using allowed a
+          delete from $.records r using allowed a join l on l.key = a.key
           where a.kind = 2 and r.cluster = ? and r.key = a.key
-            and r.writer = a.ewriter and r.sequence = a.esequence
+            and (select count(*) from i) >= 0
           returning r.key)
         select c.place from c join (select key from i union all select key from u
           union all select key from d) done on done.key = c.key
@@ -423,6 +435,7 @@ final class PostgresRecords implements Records {
         statement.setString(next++, cluster.identity().own());
         statement.setInt(next++, cluster.id());
         statement.setInt(next++, cluster.id());
+        statement.setInt(next++, cluster.id());
         statement.setInt(next, cluster.id());
         return places(statement);
       }
@@ -440,6 +453,9 @@ final class PostgresRecords implements Records {
 
     private void writeWithLook() {
       List<Integer> indexes = unanswered();
+      if (distinct) {
+        indexes.sort((one, other) -> Arrays.compareUnsigned(keys.get(one), keys.get(other)));
+      }
       List<Outcome<Stamp>> found = new ArrayList<>();
       Outcome<Boolean> outcome =
           database.write(
@@ -448,9 +464,9 @@ final class PostgresRecords implements Records {
                 found.clear();
                 cluster.identity().verify(session);
                 lockWriters(session, indexes);
-                lockRecords(session, indexes);
+                Set<ByteBuffer> locked = lockRecords(session, indexes);
                 for (int index : indexes) {
-                  found.add(change(session, index));
+                  found.add(change(session, index, locked));
                 }
                 return Outcome.ok(true);
               });
@@ -465,32 +481,43 @@ final class PostgresRecords implements Records {
       }
     }
 
-    /** In an order that all who do so share; the changes themselves are made in theirs. */
-    private void lockRecords(Session session, List<Integer> indexes) throws SQLException {
+    /** In an order that all who do so share; the keys of those that are there. */
+    private Set<ByteBuffer> lockRecords(Session session, List<Integer> indexes)
+        throws SQLException {
+      Set<ByteBuffer> locked = new HashSet<>();
       try (PreparedStatement lock =
           session.statement(
-              "select 1 from $.records where cluster = ? and key = any(?) order by key"
+              "select key from $.records where cluster = ? and key = any(?) order by key"
                   + " for no key update")) {
         lock.setInt(1, cluster.id());
         session.setBytes(lock, 2, indexes.stream().map(keys::get).toArray(byte[][]::new));
-        lock.executeQuery().close();
+        try (ResultSet rows = lock.executeQuery()) {
+          while (rows.next()) {
+            locked.add(ByteBuffer.wrap(rows.getBytes(1)));
+          }
+        }
       }
+      return locked;
     }
 
-    private Outcome<Stamp> change(Session session, int index) throws SQLException {
+    private Outcome<Stamp> change(Session session, int index, Set<ByteBuffer> locked)
+        throws SQLException {
       Change change = changes.get(index);
       byte[] key = keys.get(index);
       long closed = resolved(session, change.stamp().writer(), "");
       if (change.stamp().sequence() <= closed) {
         return new Outcome.Fenced<>(closed);
       }
-      Stamp version = version(session, key, " for no key update");
+      Stamp version = version(session, key, "");
       if (change.value() != null && version.equals(change.stamp())) {
         return Outcome.ok(change.stamp());
       }
-      if (!version.equals(change.expected())) {
+      // One that came after the others were locked is not waited for: it is not what is expected.
+      boolean late = !version.equals(Stamp.ABSENT) && !locked.contains(ByteBuffer.wrap(key));
+      if (late || !version.equals(change.expected())) {
         return new Outcome.Conflict<>(version.sequence());
       }
+      locked.add(ByteBuffer.wrap(key)); // for one after it in this call
       return set(session, key, change);
     }
 
