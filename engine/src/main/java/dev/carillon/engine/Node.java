@@ -1200,7 +1200,8 @@ public final class Node {
   private void loaded(Shard shard, ShardLoad.Folded load) {
     load.fold().listener((job, end) -> ended(shard, job, end));
     long now = env.wallMicros();
-    for (int i = 0; i < load.endedWithName().size(); i++) {
+    // Who released the shard had done so before.
+    for (int i = 0; shard.suspect && i < load.endedWithName().size(); i++) {
       releaseName(shard, load.endedWithName().get(i), load.ends().get(i));
     }
     // What was due by the clock of whoever had the shard may have killed it.
@@ -1375,7 +1376,8 @@ public final class Node {
                   }
                 });
           }
-        });
+        },
+        () -> nameSettled(shard)); // another job's by now, or done by an owner before
   }
 
   private void nameSettled(Shard shard) {

@@ -37,7 +37,11 @@ final class RecordChanges {
   private int copies;
 
   private record Queued(
-      Change change, int copies, Consumer<Boolean> done, @Nullable Consumer<String> ifFull) {}
+      Change change,
+      int copies,
+      Consumer<Boolean> done,
+      @Nullable Consumer<String> ifFull,
+      @Nullable Runnable ifOther) {}
 
   RecordChanges(NodeEnvironment env, long incarnation, Timers timers) {
     this.env = env;
@@ -70,7 +74,20 @@ final class RecordChanges {
    * if that cannot be said of a delete, the record is to be looked at again.
    */
   Stamp change(String key, Stamp expected, byte @Nullable [] value, Consumer<Boolean> done) {
-    return queue(key, expected, value, done, null);
+    return queue(key, expected, value, done, null, null);
+  }
+
+  /**
+   * The same, where {@code ifOther} runs in the place of {@code done} if the record had another
+   * version for certain.
+   */
+  Stamp change(
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      Consumer<Boolean> done,
+      Runnable ifOther) {
+    return queue(key, expected, value, done, null, ifOther);
   }
 
   /**
@@ -83,7 +100,7 @@ final class RecordChanges {
       byte @Nullable [] value,
       Consumer<Boolean> done,
       Consumer<String> ifFull) {
-    return queue(key, expected, value, done, ifFull);
+    return queue(key, expected, value, done, ifFull, null);
   }
 
   private Stamp queue(
@@ -91,9 +108,11 @@ final class RecordChanges {
       Stamp expected,
       byte @Nullable [] value,
       Consumer<Boolean> done,
-      @Nullable Consumer<String> ifFull) {
+      @Nullable Consumer<String> ifFull,
+      @Nullable Runnable ifOther) {
     Stamp stamp = stamp();
-    queue.add(new Queued(new Change(key, expected, value, stamp), copies, done, ifFull));
+    Change change = new Change(key, expected, value, stamp);
+    queue.add(new Queued(change, copies, done, ifFull, ifOther));
     return stamp;
   }
 
@@ -169,6 +188,8 @@ final class RecordChanges {
         case Outcome.Full<Stamp>(String detail) when queued.ifFull() != null ->
             tell(queued.ifFull(), detail);
         case Outcome.Full<Stamp> f -> again.add(queued);
+        case Outcome.Conflict<Stamp> other when queued.ifOther() instanceof Runnable ifOther ->
+            tell(told -> ifOther.run(), false);
         default -> tell(queued.done(), false);
       }
     }
