@@ -188,12 +188,16 @@ final class RecordChanges {
         case Outcome.Full<Stamp>(String detail) when queued.ifFull() != null ->
             tell(queued.ifFull(), detail);
         case Outcome.Full<Stamp> f -> again.add(queued);
-        case Outcome.Conflict<Stamp> other when queued.ifOther() instanceof Runnable ifOther ->
-            tell(told -> ifOther.run(), false);
+        case Outcome.Conflict<Stamp> other -> isOther(queued);
         default -> tell(queued.done(), false);
       }
     }
     resolve(unknown, again);
+  }
+
+  private void isOther(Queued queued) {
+    Runnable ifOther = queued.ifOther();
+    tell(ifOther == null ? queued.done() : told -> ifOther.run(), false);
   }
 
   /** What one of them makes of it must not hold up the others. */
