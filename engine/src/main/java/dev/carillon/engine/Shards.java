@@ -1108,8 +1108,8 @@ final class Shards {
 
   private static long sleepsUntil(ShardJob job) {
     Awaited awaited = job.awaited();
-    if (awaited != null && !awaited.isArranged()) {
-      return Long.MIN_VALUE;
+    if (awaited != null && (!awaited.isArranged() || awaited.broken() != null)) {
+      return Long.MIN_VALUE; // one that can never start is about to be ended
     }
     if (job.isIdle(ShardJob.Phase.SCHEDULED)) {
       return job.dueMicros;
