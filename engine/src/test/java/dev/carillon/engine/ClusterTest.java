@@ -1200,6 +1200,48 @@ class ClusterTest {
     assertThat(c.running()).isEmpty();
   }
 
+  private static JobSpec namedDueSoon(StillWorld world, String name) {
+    return world.named(name, world.nowMicros() + Micros.ceil(Duration.ofSeconds(40)), new byte[0]);
+  }
+
+  @Test
+  void nameIsFreedByTheNextOwnerWhereTheOneThatSawItsJobEndDied() {
+    StillWorld a = node("a");
+    node("b");
+    pass(Duration.ofSeconds(3));
+    JobSpec spec = namedDueSoon(a, "report");
+    JobRef job = a.add(spec);
+    a.hold(NodeEnvironment.Channel.RECORDS);
+    a.node().cancel(job, "no longer wanted", outcome -> {});
+    a.settle();
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
+    kill(a);
+    assertThat(store.records().get(Names.recordKey(spec)).orThrow()).isPresent();
+    pass(DEAD_WITHIN.plusMinutes(1));
+    assertThat(store.records().get(Names.recordKey(spec)).orThrow()).isEmpty();
+  }
+
+  @Test
+  void namesOfAShardThatWasGivenBackInOrderAreNotLookedAtAgain() {
+    int names = 500;
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef live = a.add(namedDueSoon(a, "live"));
+    for (int i = 0; i < names; i++) {
+      a.node().cancel(a.add(namedDueSoon(a, "n" + i)), "no longer wanted", outcome -> {});
+    }
+    a.settle();
+    stop(a);
+    int before = b.recordCalls();
+    pass(Duration.ofSeconds(20));
+    int taking = b.recordCalls() - before;
+    assertThat(headOf(live).owner()).isEqualTo(2);
+    pass(Duration.ofSeconds(20));
+    int idle = b.recordCalls() - before - taking;
+    assertThat(taking - idle).isLessThan(names / 2);
+  }
+
   @Test
   void orderToMoveAShardGoesWithTheShard() {
     StillWorld a = node("a");
