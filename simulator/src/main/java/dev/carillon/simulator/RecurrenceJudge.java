@@ -254,14 +254,19 @@ final class RecurrenceJudge {
    * now, or those of a range; by the schedule of now or one that the job had when it was asked.
    */
   static boolean mayAdd(ModelJob job, JournalFormat.Next next, Control control) {
-    return job.schedules.stream().anyMatch(schedule -> mayAdd(job, schedule, next, control));
+    for (int i = 0; i < job.schedules.size(); i++) {
+      if (mayAdd(job, job.schedules.get(i), job.anchors.get(i), next, control)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean mayAdd(
-      ModelJob job, Schedule schedule, JournalFormat.Next next, Control control) {
+      ModelJob job, Schedule schedule, long anchor, JournalFormat.Next next, Control control) {
     List<Long> expected =
         control.value instanceof ControlUsers.Range range
-            ? times(job, schedule, range)
+            ? times(schedule, anchor, range)
             : List.of(next.at());
     List<Long> times = next.children().stream().map(c -> c.occurrence().time()).toList();
     Overlap overlap = spawns(schedule) ? schedule.overlap() : Overlap.ALLOW;
@@ -275,8 +280,8 @@ final class RecurrenceJudge {
                         && child.due() == Math.min(child.occurrence().time(), next.at()));
   }
 
-  /** The times that a schedule has in a range. */
-  private static List<Long> times(ModelJob job, Schedule schedule, ControlUsers.Range range) {
+  /** The times that a schedule has in a range; {@code anchor} is its first if it names no start. */
+  private static List<Long> times(Schedule schedule, long anchor, ControlUsers.Range range) {
     List<Long> times = new ArrayList<>();
     if (schedule.kind() == Schedule.Kind.AFTER_EACH) {
       return times;
@@ -294,9 +299,8 @@ final class RecurrenceJudge {
       }
     } else {
       long step = micros(period);
-      long anchor =
-          start != null ? micros(start) : job.anchors.get(job.schedules.indexOf(schedule));
-      long time = from + Math.floorMod(anchor - from, step);
+      long first = start != null ? micros(start) : anchor;
+      long time = from + Math.floorMod(first - from, step);
       for (; time <= to; time += step) {
         times.add(time);
       }
