@@ -98,7 +98,7 @@ public final class Carillon implements AutoCloseable {
   private volatile @Nullable ObjectName managed;
   private final Tickets tickets;
   private final AutoCloseable inboxBell;
-  private final Doorbells.Listening nodeBell;
+  private final List<Doorbells.Listening> nodeBells = new ArrayList<>();
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
   private Carillon(CarillonBuilder options, Store opened) {
@@ -149,12 +149,11 @@ public final class Carillon implements AutoCloseable {
           options.namespacePolicies.forEach(node::failurePolicy);
         });
     this.inboxBell = InboxBell.start(store, loop);
-    this.nodeBell =
-        store
-            .doorbells()
-            .listen(
-                Node.bell(nodeOptions.incarnation()),
-                () -> loop.post(new OnNode(loop, Node::rang)));
+    Node.bells(nodeOptions.incarnation())
+        .forEach(
+            (bell, heard) ->
+                nodeBells.add(
+                    store.doorbells().listen(bell, () -> loop.post(new OnNode(loop, heard)))));
   }
 
   // ---- opening and closing
@@ -243,12 +242,12 @@ public final class Carillon implements AutoCloseable {
   private void closeAndWait() {
     Management.unregister(managed, reports);
     try {
-      nodeBell.close();
       inboxBell.close();
     } catch (Exception e) {
       reports.report("the inbox's bell does not close", e);
     }
     shutdown.run();
+    nodeBells.forEach(Doorbells.Listening::close); // until then others answer what was asked
     results.forEach(ResultWatch::closed);
   }
 

@@ -621,7 +621,7 @@ final class Adds {
 
           @Override
           public void elsewhere(Head head) {
-            lookElsewhere(request, record, value);
+            lookElsewhere(request, record, value, head);
           }
         });
   }
@@ -668,8 +668,9 @@ final class Adds {
   }
 
   /** Asks the node that has the job of the name. */
-  private void lookElsewhere(AddRequest request, Stored record, Names.Value value) {
+  private void lookElsewhere(AddRequest request, Stored record, Names.Value value, Head head) {
     mail.send(
+        head,
         new Letter.Look(value.job()),
         outcome -> {
           if (request.abandoned) {
@@ -688,7 +689,10 @@ final class Adds {
             }
             String key = in.string();
             exists(
-                request, value, key.isEmpty() ? null : key, () -> replaceElsewhere(request, value));
+                request,
+                value,
+                key.isEmpty() ? null : key,
+                () -> replaceElsewhere(request, value, head));
           }
         },
         () -> examine(request));
@@ -744,9 +748,10 @@ final class Adds {
         });
   }
 
-  private void replaceElsewhere(AddRequest request, Names.Value value) {
+  private void replaceElsewhere(AddRequest request, Names.Value value, Head head) {
     request.askedElsewhere = true;
     mail.send(
+        head,
         new Letter.Replace(value.job(), request.body),
         outcome -> {
           request.askedElsewhere = false;

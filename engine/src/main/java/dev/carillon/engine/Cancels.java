@@ -74,6 +74,7 @@ final class Cancels {
           @Override
           public void elsewhere(Head head) {
             mail.send(
+                head,
                 new Letter.Cancel(ref, reason),
                 outcome -> answer.accept(outcome.map(LetterFormat::cancelResult)),
                 () -> cancel(ref, reason, answer));

@@ -148,7 +148,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            mail.send(letter, asked::elsewhere, again);
+            mail.send(head, letter, asked::elsewhere, again);
           }
         });
   }
@@ -498,7 +498,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            mail.send(letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
+            mail.send(head, letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
           }
         });
   }

@@ -201,6 +201,7 @@ final class Dependencies {
               return;
             }
             mail.send(
+                head,
                 new Letter.Await(other, made.waiter()),
                 outcome -> {
                   if (!(outcome instanceof Outcome.Ok<byte[]>(byte[] known))) {
@@ -411,6 +412,7 @@ final class Dependencies {
               return;
             }
             mail.send(
+                head,
                 new Letter.Tell(waiter, news.ended(), news.state()),
                 outcome -> {
                   if (outcome.isOk()) {

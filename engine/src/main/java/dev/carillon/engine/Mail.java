@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Letters between nodes. A letter is a record addressed to a shard: whoever has the shard serves it
- * and writes the answer into it; its sender reads that and deletes it.
+ * and writes the answer into it; its sender reads that and deletes it. Where the store carries
+ * rings both are rung for, and they poll as well.
  *
  * <pre>
  * key      "x\0" shard "\0" sender's incarnation "." number
@@ -69,6 +70,7 @@ final class Mail {
   private final NodeEnvironment env;
   private final Timers timers;
   private final RecordChanges records;
+  private final Bells bells;
   private final long incarnation;
   private final Host host;
   private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
@@ -153,12 +155,24 @@ final class Mail {
     }
   }
 
-  Mail(NodeEnvironment env, Timers timers, RecordChanges records, long incarnation, Host host) {
+  Mail(
+      NodeEnvironment env,
+      Timers timers,
+      RecordChanges records,
+      Bells bells,
+      long incarnation,
+      Host host) {
     this.env = env;
     this.timers = timers;
     this.records = records;
+    this.bells = bells;
     this.incarnation = incarnation;
     this.host = host;
+  }
+
+  /** What is rung where a letter or an answer lies there for that incarnation. */
+  static String bell(long incarnation) {
+    return "mail " + Long.toHexString(incarnation);
   }
 
   /** Begins to look for letters. */
@@ -176,10 +190,11 @@ final class Mail {
   /**
    * Asks whoever has the shard of the letter's job.
    *
+   * @param head that of the shard; its owner is rung for
    * @param again runs in the place of {@code answer} where nobody has it any more, and nothing was
    *     done
    */
-  void send(Letter letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
+  void send(Head head, Letter letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
     if (host.forwards(letter, answer)) {
       return;
     }
@@ -207,11 +222,16 @@ final class Mail {
               // Where it is not, it may have been begun or answered meanwhile: a look shows it.
               one.there = true;
               pollIn(inEffect ? POLL_NANOS : 0);
+              ring(head.owner());
             },
             why -> {
               sent.remove(one.key);
               answer.accept(new Outcome.Full<>(why));
             });
+  }
+
+  private void ring(long to) {
+    bells.ring(bell(to));
   }
 
   private String key(Letter letter) {
@@ -436,8 +456,7 @@ final class Mail {
       long by = lying.rest().i64();
       if (by != incarnation && host.isDead(by)) {
         inService.add(lying.key());
-        reply(
-            lying.key(), lying.version(), new Outcome.Unknown<>("the node that had begun is gone"));
+        reply(lying, lying.version(), new Outcome.Unknown<>("the node that had begun is gone"));
       }
       return;
     }
@@ -448,7 +467,7 @@ final class Mail {
     Letter letter = LetterFormat.decode(asked);
     inService.add(lying.key());
     if (letter.isRepeatable()) {
-      serve(letter, outcome -> served(lying.key(), lying.version(), asked, true, outcome));
+      serve(letter, outcome -> served(lying, lying.version(), asked, true, outcome));
       return;
     }
     byte[] begun =
@@ -466,7 +485,7 @@ final class Mail {
             begun,
             inEffect -> {
               if (inEffect) {
-                serve(letter, outcome -> served(lying.key(), version[0], asked, false, outcome));
+                serve(letter, outcome -> served(lying, version[0], asked, false, outcome));
               } else {
                 inService.remove(lying.key()); // taken back
               }
@@ -484,9 +503,10 @@ final class Mail {
   }
 
   private void served(
-      String key, Stamp version, byte[] asked, boolean repeatable, Outcome<byte[]> outcome) {
+      Lying lying, Stamp version, byte[] asked, boolean repeatable, Outcome<byte[]> outcome) {
+    String key = lying.key();
     if (!(outcome instanceof Outcome.Unavailable<byte[]>)) {
-      reply(key, version, outcome);
+      reply(lying, version, outcome);
     } else if (repeatable) {
       inService.remove(key); // nothing was done: whoever has the shard does it
     } else {
@@ -494,8 +514,15 @@ final class Mail {
     }
   }
 
-  private void reply(String key, Stamp version, Outcome<byte[]> outcome) {
+  private void reply(Lying lying, Stamp version, Outcome<byte[]> outcome) {
     byte[] answer = LetterFormat.encode(outcome);
-    records.change(key, version, value(ANSWERED, answer), inEffect -> inService.remove(key));
+    records.change(
+        lying.key(),
+        version,
+        value(ANSWERED, answer),
+        inEffect -> {
+          inService.remove(lying.key());
+          ring(lying.sender());
+        });
   }
 }

@@ -140,7 +140,8 @@ public final class Node {
     this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
     Directory directory = members != null ? members : Directory.ALONE;
     this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
-    this.mail = new Mail(env, timers, records, options.incarnation(), new MailHost());
+    Bells bells = new Bells(env);
+    this.mail = new Mail(env, timers, records, bells, options.incarnation(), new MailHost());
     this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
     this.intake = new Intake(env, options, adds, this::goneIncarnations);
     this.completions = new Completions(env, timers);
@@ -160,7 +161,7 @@ public final class Node {
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
-    this.wire = new Wire(env, timers, records, options.incarnation(), new WireHost());
+    this.wire = new Wire(env, timers, records, bells, options.incarnation(), new WireHost());
     this.handlerLists =
         new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
     this.permits = new Permits(env, records, options.incarnation());
@@ -904,16 +905,23 @@ public final class Node {
     return attempts.finished(attempt, outcome);
   }
 
-  /** Another node has rung for this one: it may have said something. */
-  public void rang() {
+  /** The doorbells of an incarnation, and what its node does when one rings. */
+  public static Map<String, Consumer<Node>> bells(long incarnation) {
+    return Map.of(
+        Wire.bell(incarnation), Node::hearWire,
+        Mail.bell(incarnation), Node::lookForMail);
+  }
+
+  private void hearWire() {
     if (members != null) {
       wire.rang();
     }
   }
 
-  /** The doorbell of this node. */
-  public static String bell(long incarnation) {
-    return Wire.bell(incarnation);
+  private void lookForMail() {
+    if (members != null) {
+      mail.rang();
+    }
   }
 
   // ---- stopping

@@ -57,6 +57,7 @@ final class Wire {
   private final NodeEnvironment env;
   private final Timers timers;
   private final RecordChanges records;
+  private final Bells bells;
   private final long incarnation;
   private final Host host;
   private final Map<Long, Outgoing> outgoing = new LinkedHashMap<>();
@@ -111,10 +112,17 @@ final class Wire {
     long gapSinceNanos;
   }
 
-  Wire(NodeEnvironment env, Timers timers, RecordChanges records, long incarnation, Host host) {
+  Wire(
+      NodeEnvironment env,
+      Timers timers,
+      RecordChanges records,
+      Bells bells,
+      long incarnation,
+      Host host) {
     this.env = env;
     this.timers = timers;
     this.records = records;
+    this.bells = bells;
     this.incarnation = incarnation;
     this.host = host;
   }
@@ -209,19 +217,9 @@ final class Wire {
               if (!inEffect && outgoing.get(to) == of) {
                 write(to, of, number, value, ring);
               } else if (ring) {
-                ring(to);
+                bells.ring(bell(to));
               }
             });
-  }
-
-  private void ring(long to) {
-    env.submit(
-        NodeEnvironment.Channel.RING,
-        store -> {
-          store.doorbells().ring(bell(to));
-          return true;
-        },
-        done -> {});
   }
 
   // ---- hearing

@@ -512,6 +512,32 @@ class ClusterTest {
     assertThat(letters()).isEmpty();
   }
 
+  @Test
+  void letterAndItsAnswerAreRungForAndNoTimePassesBetween() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    hearBells(a, 1);
+    hearBells(b, 2);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    b.settle();
+    assertThat(answers).as("before anybody hears").isEmpty();
+    a.settle();
+    b.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(letters()).isEmpty();
+  }
+
+  private void hearBells(StillWorld world, long incarnation) {
+    Node.bells(incarnation)
+        .forEach(
+            (bell, heard) -> {
+              var unused = store.doorbells().listen(bell, () -> heard.accept(world.node()));
+            });
+  }
+
   private List<String> letters() {
     return store.records().list("x\0", null, 100).orThrow().stream()
         .map(Records.Stored::key)
