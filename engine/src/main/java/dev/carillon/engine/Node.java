@@ -1364,7 +1364,7 @@ public final class Node {
 
   private void changeName(Shard shard, String recordKey, Stamp version, byte @Nullable [] value) {
     int known = copies;
-    records.change(
+    records.tidy(
         recordKey,
         version,
         value,

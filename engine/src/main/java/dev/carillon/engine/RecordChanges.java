@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * All that this node reads and changes of records. Changes go in order, many in one call, one call
  * at a time; an unknown outcome is resolved before the next is sent. What the store could not take
  * goes again with what has come meanwhile, unless the store is another copy by then: a version may
- * be the same in both and mean another thing.
+ * be the same in both and mean another thing. What nobody waits for goes a little at a time.
  */
 final class RecordChanges {
   private static final int MAX_CHANGES = 2_000;
@@ -23,12 +23,16 @@ final class RecordChanges {
   /** Well below what any store takes in one call. */
   private static final long MAX_BYTES = 8 << 20;
 
+  /** Of those that nobody waits for: while they are made, others wait for them and their locks. */
+  private static final int MAX_UNHURRIED = 200;
+
   private static final long RETRY_NANOS = 20_000_000;
 
   private final NodeEnvironment env;
   private final long incarnation;
   private final Timers timers;
   private final ArrayDeque<Queued> queue = new ArrayDeque<>();
+  private final ArrayDeque<Unhurried> unhurried = new ArrayDeque<>();
   private long sequence;
   private boolean busy;
   private int reads;
@@ -42,6 +46,20 @@ final class RecordChanges {
       Consumer<Boolean> done,
       @Nullable Consumer<String> ifFull,
       @Nullable Runnable ifOther) {}
+
+  /** One that gets its stamp when it is sent: stamps are in order. */
+  private record Unhurried(
+      String key,
+      Stamp expected,
+      byte @Nullable [] value,
+      int copies,
+      Consumer<Boolean> done,
+      Runnable ifOther) {
+
+    Queued as(Stamp stamp) {
+      return new Queued(new Change(key, expected, value, stamp), copies, done, null, ifOther);
+    }
+  }
 
   RecordChanges(NodeEnvironment env, long incarnation, Timers timers) {
     this.env = env;
@@ -66,7 +84,7 @@ final class RecordChanges {
 
   /** Whether nothing is asked: who waits for an answer may hold a shard. */
   boolean idle() {
-    return queue.isEmpty() && !busy && reads == 0;
+    return queue.isEmpty() && unhurried.isEmpty() && !busy && reads == 0;
   }
 
   /**
@@ -74,20 +92,20 @@ final class RecordChanges {
    * if that cannot be said of a delete, the record is to be looked at again.
    */
   Stamp change(String key, Stamp expected, byte @Nullable [] value, Consumer<Boolean> done) {
-    return queue(key, expected, value, done, null, null);
+    return queue(key, expected, value, done, null);
   }
 
   /**
-   * The same, where {@code ifOther} runs in the place of {@code done} if the record had another
-   * version for certain.
+   * The same of something that nobody waits for, where {@code ifOther} runs in the place of {@code
+   * done} if the record had another version for certain.
    */
-  Stamp change(
+  void tidy(
       String key,
       Stamp expected,
       byte @Nullable [] value,
       Consumer<Boolean> done,
       Runnable ifOther) {
-    return queue(key, expected, value, done, null, ifOther);
+    unhurried.add(new Unhurried(key, expected, value, copies, done, ifOther));
   }
 
   /**
@@ -100,7 +118,7 @@ final class RecordChanges {
       byte @Nullable [] value,
       Consumer<Boolean> done,
       Consumer<String> ifFull) {
-    return queue(key, expected, value, done, ifFull, null);
+    return queue(key, expected, value, done, ifFull);
   }
 
   private Stamp queue(
@@ -108,11 +126,9 @@ final class RecordChanges {
       Stamp expected,
       byte @Nullable [] value,
       Consumer<Boolean> done,
-      @Nullable Consumer<String> ifFull,
-      @Nullable Runnable ifOther) {
+      @Nullable Consumer<String> ifFull) {
     Stamp stamp = stamp();
-    Change change = new Change(key, expected, value, stamp);
-    queue.add(new Queued(change, copies, done, ifFull, ifOther));
+    queue.add(new Queued(new Change(key, expected, value, stamp), copies, done, ifFull, null));
     return stamp;
   }
 
@@ -147,8 +163,11 @@ final class RecordChanges {
 
   /** Sends what has gathered, if nothing is under way. */
   void turn() {
-    if (busy || queue.isEmpty()) {
+    if (busy || (queue.isEmpty() && unhurried.isEmpty())) {
       return;
+    }
+    for (int i = 0; i < MAX_UNHURRIED && !unhurried.isEmpty(); i++) {
+      queue.add(unhurried.remove().as(stamp()));
     }
     List<Queued> group = new ArrayList<>();
     long bytes = 0;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is told of changes whose outcome the store could not say at first. */
+/** In which order changes go, and what is told where the store could not say how one went. */
 class RecordChangesTest {
   private static final String KEY = "l\0printer";
   private static final Stamp OTHER = new Stamp(7, 1);
@@ -70,5 +70,40 @@ class RecordChangesTest {
     settle();
     assertThat(told).containsExactly(false);
     assertThat(store.records().get(KEY).orThrow()).isPresent();
+  }
+
+  @Test
+  void whatNobodyWaitsForIsDoneALittleAtATimeBehindWhatIsAskedFor() {
+    List<String> done = new ArrayList<>();
+    for (int i = 0; i < 450; i++) {
+      tidy(i, done);
+    }
+    List<Integer> sizes = new ArrayList<>();
+    for (int call = 0; call < 3; call++) {
+      String asked = "asked " + call;
+      var unused = changes.change(asked, Stamp.ABSENT, new byte[0], told -> done.add(asked));
+      settle();
+      assertThat(done.getFirst()).as("the first of the call").isEqualTo(asked);
+      sizes.add(done.size() - 1);
+      done.clear();
+    }
+    assertThat(sizes).containsExactly(200, 200, 50);
+    assertThat(changes.idle()).isTrue();
+  }
+
+  private void tidy(int number, List<String> done) {
+    String key = "n\0" + number;
+    changes.tidy(key, OTHER, null, told -> {}, () -> done.add(key));
+  }
+
+  @Test
+  void whatNobodyWaitsForIsInEffectAlsoWhereAnotherChangeWasResolvedMeanwhile() {
+    Stamp version = put();
+    changes.tidy(KEY, version, null, told::add, () -> told.add(false));
+    var unused = changes.change("other", Stamp.ABSENT, new byte[0], told::add);
+    unknown = true;
+    settle();
+    assertThat(told).containsExactly(true, true);
+    assertThat(store.records().get(KEY).orThrow()).isEmpty();
   }
 }

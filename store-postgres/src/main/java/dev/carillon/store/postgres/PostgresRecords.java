@@ -13,8 +13,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -131,7 +133,7 @@ final class PostgresRecords implements Records {
           if (unknown.stamp().sequence() > resolved) {
             putResolved(session, writer, unknown.stamp().sequence());
           }
-          Stamp version = version(session, key, "");
+          Stamp version = version(session, key);
           return Outcome.ok(
               unknown.value() == null
                   ? !version.equals(unknown.expected())
@@ -186,10 +188,9 @@ final class PostgresRecords implements Records {
     }
   }
 
-  private Stamp version(Session session, byte[] key, String lock) throws SQLException {
+  private Stamp version(Session session, byte[] key) throws SQLException {
     try (PreparedStatement select =
-        session.statement(
-            "select writer, sequence from $.records where cluster = ? and key = ?" + lock)) {
+        session.statement("select writer, sequence from $.records where cluster = ? and key = ?")) {
       select.setInt(1, cluster.id());
       select.setBytes(2, key);
       try (ResultSet rows = select.executeQuery()) {
@@ -235,7 +236,7 @@ final class PostgresRecords implements Records {
 
   /**
    * The changes of one call. All that can be made as expected are made by one statement; what it
-   * left out is looked at under locks, one by one.
+   * left out is looked at under locks, all of it at once, and what can be made is made one by one.
    *
    * <p>Calls of several nodes meet at the same keys, and a deadlock costs them the second after
    * which the server looks for one. So each locks the records that are there first, in the order of
@@ -463,10 +464,10 @@ final class PostgresRecords implements Records {
               session -> {
                 found.clear();
                 cluster.identity().verify(session);
-                lockWriters(session, indexes);
-                Set<ByteBuffer> locked = lockRecords(session, indexes);
+                Map<Long, Long> resolved = lockWriters(session, indexes);
+                Look look = look(session, indexes);
                 for (int index : indexes) {
-                  found.add(change(session, index, locked));
+                  found.add(change(session, index, resolved, look));
                 }
                 return Outcome.ok(true);
               });
@@ -475,50 +476,76 @@ final class PostgresRecords implements Records {
       }
     }
 
-    private void lockWriters(Session session, List<Integer> indexes) throws SQLException {
+    /** The highest sequence of each writer that was resolved; it stays so to the end. */
+    private Map<Long, Long> lockWriters(Session session, List<Integer> indexes)
+        throws SQLException {
+      Map<Long, Long> resolved = new HashMap<>();
       for (long writer : writersOf(indexes)) {
-        resolved(session, writer, " for share");
+        resolved.put(writer, resolved(session, writer, " for share"));
       }
+      return resolved;
     }
 
-    /** In an order that all who do so share; the keys of those that are there. */
-    private Set<ByteBuffer> lockRecords(Session session, List<Integer> indexes)
+    /**
+     * What lies there.
+     *
+     * @param locked the versions of those that stay as they are until this call changes them
+     * @param late those that came after the others were locked
+     */
+    private record Look(Map<ByteBuffer, Stamp> locked, Map<ByteBuffer, Stamp> late) {}
+
+    /** Locks in an order that all who do so share. */
+    private Look look(Session session, List<Integer> indexes) throws SQLException {
+      byte[][] wanted = indexes.stream().map(keys::get).toArray(byte[][]::new);
+      Map<ByteBuffer, Stamp> locked = versions(session, wanted, " order by key for no key update");
+      byte[][] missing =
+          Arrays.stream(wanted)
+              .filter(key -> !locked.containsKey(ByteBuffer.wrap(key)))
+              .toArray(byte[][]::new);
+      return new Look(locked, missing.length == 0 ? Map.of() : versions(session, missing, ""));
+    }
+
+    private Map<ByteBuffer, Stamp> versions(Session session, byte[][] wanted, String lock)
         throws SQLException {
-      Set<ByteBuffer> locked = new HashSet<>();
-      try (PreparedStatement lock =
+      Map<ByteBuffer, Stamp> versions = new HashMap<>();
+      try (PreparedStatement select =
           session.statement(
-              "select key from $.records where cluster = ? and key = any(?) order by key"
-                  + " for no key update")) {
-        lock.setInt(1, cluster.id());
-        session.setBytes(lock, 2, indexes.stream().map(keys::get).toArray(byte[][]::new));
-        try (ResultSet rows = lock.executeQuery()) {
+              "select key, writer, sequence from $.records where cluster = ? and key = any(?)"
+                  + lock)) {
+        select.setInt(1, cluster.id());
+        session.setBytes(select, 2, wanted);
+        try (ResultSet rows = select.executeQuery()) {
           while (rows.next()) {
-            locked.add(ByteBuffer.wrap(rows.getBytes(1)));
+            versions.put(
+                ByteBuffer.wrap(rows.getBytes(1)), new Stamp(rows.getLong(2), rows.getLong(3)));
           }
         }
       }
-      return locked;
+      return versions;
     }
 
-    private Outcome<Stamp> change(Session session, int index, Set<ByteBuffer> locked)
+    private Outcome<Stamp> change(Session session, int index, Map<Long, Long> resolved, Look look)
         throws SQLException {
       Change change = changes.get(index);
-      byte[] key = keys.get(index);
-      long closed = resolved(session, change.stamp().writer(), "");
+      ByteBuffer key = ByteBuffer.wrap(keys.get(index));
+      long closed = Objects.requireNonNull(resolved.get(change.stamp().writer()));
       if (change.stamp().sequence() <= closed) {
         return new Outcome.Fenced<>(closed);
       }
-      Stamp version = version(session, key, "");
+      Stamp late = look.late().get(key);
+      Stamp version = late != null ? late : look.locked().getOrDefault(key, Stamp.ABSENT);
       if (change.value() != null && version.equals(change.stamp())) {
         return Outcome.ok(change.stamp());
       }
-      // One that came after the others were locked is not waited for: it is not what is expected.
-      boolean late = !version.equals(Stamp.ABSENT) && !locked.contains(ByteBuffer.wrap(key));
-      if (late || !version.equals(change.expected())) {
+      // One that is late is not waited for: it is not what is expected.
+      if (late != null || !version.equals(change.expected())) {
         return new Outcome.Conflict<>(version.sequence());
       }
-      locked.add(ByteBuffer.wrap(key)); // for one after it in this call
-      return set(session, key, change);
+      Outcome<Stamp> outcome = set(session, keys.get(index), change);
+      if (outcome.isOk()) { // for one after it in this call
+        look.locked().put(key, change.value() == null ? Stamp.ABSENT : change.stamp());
+      }
+      return outcome;
     }
 
     /** The record is locked where there is one; where there is none, another may still come. */
@@ -545,7 +572,7 @@ final class PostgresRecords implements Records {
         put.setBytes(6, key);
         return put.executeUpdate() == 1
             ? Outcome.ok(stamp)
-            : new Outcome.Conflict<>(version(session, key, "").sequence());
+            : new Outcome.Conflict<>(version(session, key).sequence());
       }
     }
 
