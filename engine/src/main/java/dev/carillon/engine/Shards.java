@@ -73,6 +73,10 @@ final class Shards {
   private @Nullable Shard lastForDue;
   private boolean listing;
   private boolean listAgain;
+
+  /** What this node gave back since the listing began, in which it may still be its own. */
+  private final Set<ShardId> givenBack = new HashSet<>();
+
   private boolean looked;
   private boolean headsLooked;
   private boolean stopping;
@@ -800,6 +804,7 @@ final class Shards {
       listAgain = true; // what it looks for may have changed since
     } else {
       listing = true;
+      givenBack.clear();
       claimsLeft = claimsALook;
       lookSoon = false;
       listWaking(now + horizonMicros(), null);
@@ -992,7 +997,8 @@ final class Shards {
         || !joined) {
       return;
     }
-    if (!isOwn(head) && !directory.isMine(head.home(), head.shard())) {
+    boolean listedAsOwn = isOwn(head) && !givenBack.contains(head.shard());
+    if (!listedAsOwn && !directory.isMine(head.home(), head.shard())) {
       adoptIfOrphan(head);
       return;
     }
@@ -1274,6 +1280,9 @@ final class Shards {
                     release.shard(), release.epoch(), release.expectedTail(), release.summary()),
         head -> {
           forget(shard);
+          if (listing) {
+            givenBack.add(shard.id);
+          }
           done.accept(head);
         },
         shard,

@@ -334,6 +334,25 @@ class ClusterTest {
   }
 
   @Test
+  void shardThatWasGivenBackIsNotTakenByAListingFromBefore() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    kill(a);
+    pass(DEAD_WITHIN);
+    assertThat(headOf(job).owner()).as("stands in").isEqualTo(2);
+    node("a");
+    b.hold(NodeEnvironment.Channel.CONTROL);
+    b.holdAnswers(NodeEnvironment.Channel.READ);
+    pass(Duration.ofSeconds(1));
+    assertThat(headOf(job).owner()).as("about to be given back").isEqualTo(2);
+    b.letGo();
+    pass(Duration.ofSeconds(2));
+    assertThat(headOf(job).owner()).isEqualTo(3);
+  }
+
+  @Test
   void standInAddsNothingToShardsOfANodeThatMayReturn() {
     StillWorld a = node("a");
     StillWorld b = node("b");

@@ -38,6 +38,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private long skewMicros;
   private long random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);
+  private final Set<Channel> slow = EnumSet.noneOf(Channel.class);
   private final List<Runnable> heldCalls = new ArrayList<>();
   private final Set<Attempt> interrupted = new HashSet<>();
   private final boolean handles;
@@ -182,9 +183,15 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     held.add(channel);
   }
 
+  /** From now on the store acts on that channel and its answers are on their way. */
+  void holdAnswers(Channel channel) {
+    slow.add(channel);
+  }
+
   /** The store answers to everything again. */
   void letGo() {
     held.clear();
+    slow.clear();
     calls.addAll(heldCalls);
     heldCalls.clear();
   }
@@ -387,6 +394,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     Runnable call = () -> done.accept(work.apply(store));
     if (held.contains(channel)) {
       heldCalls.add(call);
+    } else if (slow.contains(channel)) {
+      calls.add(
+          () -> {
+            T answer = work.apply(store);
+            heldCalls.add(() -> done.accept(answer));
+          });
     } else {
       calls.add(call);
     }

@@ -88,7 +88,7 @@ final class Absence {
 
   /** Whether it has been away for long enough. */
   boolean isOver() {
-    return ended() >= requests.size() / 2;
+    return 2 * ended() >= jobs().size(); // some may have been refused: a queue was full
   }
 
   /** All are there: what they say that each would take. */
@@ -211,8 +211,8 @@ final class Absence {
         () -> "the shards of " + home + " would be spread so: " + parts);
   }
 
-  /** Whether all its jobs are there. */
+  /** Whether all that was asked of it is answered. */
   boolean isReady() {
-    return jobs().size() == requests.size() && !requests.isEmpty();
+    return requests.stream().allMatch(request -> request.told != Request.Told.NOTHING);
   }
 }
