@@ -470,12 +470,6 @@ final class Model {
         Guarantee.UNKNOWN_IS_SAID,
         () -> "request " + job.request + " became two jobs: " + twin + " and " + job);
     enter(job);
-    for (int copy = 0; copy < bygone.size(); copy++) {
-      ModelJob namesake = job(copy, job.ref);
-      if (namesake != null) { // numbers come again, and what was asked of it may be done to this
-        ModelCopy.carryOver(namesake, job);
-      }
-    }
     judge().added(job);
   }
 
@@ -489,6 +483,12 @@ final class Model {
     job.tell(JobEvent.Kind.SCHEDULED, 0);
     job.beginOccurrence();
     checkNewWake(job);
+    for (int copy = 0; copy < bygone.size(); copy++) {
+      ModelJob namesake = job(copy, job.ref);
+      if (namesake != null) { // numbers come again, and what was asked of it may be done to this
+        ModelCopy.carryOver(namesake, job);
+      }
+    }
   }
 
   private void start(ModelJob job, JournalFormat.Start start) {
