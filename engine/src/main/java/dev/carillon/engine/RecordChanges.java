@@ -23,8 +23,11 @@ final class RecordChanges {
   /** Well below what any store takes in one call. */
   private static final long MAX_BYTES = 8 << 20;
 
-  /** Of those that nobody waits for: while they are made, others wait for them and their locks. */
-  private static final int MAX_UNHURRIED = 200;
+  /**
+   * Of those that nobody waits for, unless more than that are asked for: while they are made others
+   * wait for them and their locks; but what comes by asking goes by tidying, and must not pile up.
+   */
+  private static final int MAX_UNHURRIED = 500;
 
   private static final long RETRY_NANOS = 20_000_000;
 
@@ -163,27 +166,40 @@ final class RecordChanges {
 
   /** Sends what has gathered, if nothing is under way. */
   void turn() {
-    if (busy || (queue.isEmpty() && unhurried.isEmpty())) {
+    if (busy) {
       return;
     }
-    for (int i = 0; i < MAX_UNHURRIED && !unhurried.isEmpty(); i++) {
-      queue.add(unhurried.remove().as(stamp()));
+    Group group = new Group();
+    while (!queue.isEmpty() && group.hasRoom()) {
+      group.add(queue.remove());
     }
-    List<Queued> group = new ArrayList<>();
-    long bytes = 0;
-    while (!queue.isEmpty() && group.size() < MAX_CHANGES && bytes < MAX_BYTES) {
-      Queued next = queue.remove();
+    int most = group.changes.size() + Math.max(MAX_UNHURRIED, group.changes.size());
+    while (!unhurried.isEmpty() && group.hasRoom() && group.changes.size() < most) {
+      group.add(unhurried.remove().as(stamp()));
+    }
+    if (!group.changes.isEmpty()) {
+      busy = true;
+      send(group.changes);
+    }
+  }
+
+  /** What goes in one call. */
+  private final class Group {
+    final List<Queued> changes = new ArrayList<>();
+    private long bytes;
+
+    boolean hasRoom() {
+      return changes.size() < MAX_CHANGES && bytes < MAX_BYTES;
+    }
+
+    void add(Queued next) {
       if (next.copies() != copies) {
         tell(next.done(), false);
-        continue;
+        return;
       }
       byte[] value = next.change().value();
       bytes += value == null ? 0 : value.length;
-      group.add(next);
-    }
-    if (!group.isEmpty()) {
-      busy = true;
-      send(group);
+      changes.add(next);
     }
   }
 
@@ -237,7 +253,7 @@ final class RecordChanges {
       } else {
         later(
             () -> {
-              queue.addAll(again);
+              again.forEach(this::again);
               busy = false;
             });
       }
@@ -255,6 +271,23 @@ final class RecordChanges {
             later(() -> resolve(unknown, again));
           }
         });
+  }
+
+  private void again(Queued queued) {
+    Runnable ifOther = queued.ifOther();
+    if (ifOther == null) {
+      queue.add(queued);
+    } else {
+      Change change = queued.change();
+      unhurried.add(
+          new Unhurried(
+              change.key(),
+              change.expected(),
+              change.value(),
+              queued.copies(),
+              queued.done(),
+              ifOther));
+    }
   }
 
   /**

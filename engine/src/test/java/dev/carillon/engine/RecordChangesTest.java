@@ -6,6 +6,7 @@ import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,15 +18,20 @@ class RecordChangesTest {
 
   private final MemoryStore store = new MemoryStore();
   private boolean unknown;
+  private boolean away;
+  private final Timers timers = new Timers();
   private final StillWorld world =
       new StillWorld(NodeOptions.of("a", 1), new FaultyStore(store, this::fault));
-  private final RecordChanges changes = new RecordChanges(world, 99, new Timers());
+  private final RecordChanges changes = new RecordChanges(world, 99, timers);
   private final List<Boolean> told = new ArrayList<>();
 
   private FaultyStore.Fault fault(FaultyStore.Operation operation) {
-    return unknown && operation == FaultyStore.Operation.RECORDS_APPLY
-        ? FaultyStore.Fault.APPLY_THEN_TIMEOUT
-        : FaultyStore.Fault.NONE;
+    if (operation != FaultyStore.Operation.RECORDS_APPLY) {
+      return FaultyStore.Fault.NONE;
+    }
+    return away
+        ? FaultyStore.Fault.FAIL_BEFORE
+        : unknown ? FaultyStore.Fault.APPLY_THEN_TIMEOUT : FaultyStore.Fault.NONE;
   }
 
   private void settle() {
@@ -75,7 +81,7 @@ class RecordChangesTest {
   @Test
   void whatNobodyWaitsForIsDoneALittleAtATimeBehindWhatIsAskedFor() {
     List<String> done = new ArrayList<>();
-    for (int i = 0; i < 450; i++) {
+    for (int i = 0; i < 1_150; i++) {
       tidy(i, done);
     }
     List<Integer> sizes = new ArrayList<>();
@@ -87,7 +93,7 @@ class RecordChangesTest {
       sizes.add(done.size() - 1);
       done.clear();
     }
-    assertThat(sizes).containsExactly(200, 200, 50);
+    assertThat(sizes).containsExactly(500, 500, 150);
     assertThat(changes.idle()).isTrue();
   }
 
@@ -105,5 +111,33 @@ class RecordChangesTest {
     settle();
     assertThat(told).containsExactly(true, true);
     assertThat(store.records().get(KEY).orThrow()).isEmpty();
+  }
+
+  @Test
+  void outageDoesNotGatherWhatNobodyWaitsForIntoOneCall() {
+    List<String> done = new ArrayList<>();
+    for (int i = 0; i < 3_000; i++) {
+      tidy(i, done);
+    }
+    away = true;
+    for (int i = 0; i < 10; i++) {
+      settle();
+      world.pass(Duration.ofMillis(20));
+      timers.run(world.monotonicNanos());
+    }
+    away = false;
+    var unused = changes.change("asked", Stamp.ABSENT, new byte[0], told -> done.add("asked"));
+    settle();
+    assertThat(done).hasSize(501).startsWith("asked");
+  }
+
+  @Test
+  void whatWasToBeTidiedInAnotherCopyIsToldAtOnce() {
+    for (int i = 0; i < 1_000; i++) {
+      changes.tidy("n\0" + i, OTHER, null, told::add, () -> told.add(true));
+    }
+    changes.exchanged();
+    settle();
+    assertThat(told).hasSize(1_000).containsOnly(false);
   }
 }

@@ -259,7 +259,8 @@ final class PostgresRecords implements Records {
           where c.sequence > w.resolved
             and exists (select 1 from $.clusters where id = ? and incarnation = ?)),
         l as materialized (
-          select r.key from $.records r join allowed a on r.key = a.key
+          select r.key, a.kind, a.writer, a.sequence, a.crc, a.value
+          from $.records r join allowed a on r.key = a.key
           where a.kind in (1, 2) and r.cluster = ?
             and r.writer = a.ewriter and r.sequence = a.esequence
           order by r.key for no key update of r),
@@ -269,15 +270,14 @@ final class PostgresRecords implements Records {
           where kind = 0 and (select count(*) from l) >= 0 order by key
           on conflict do nothing returning key),
         u as (
-          update $.records r set writer = a.writer, sequence = a.sequence, crc = a.crc,
-            value = a.value
-          from allowed a join l on l.key = a.key
-          where a.kind = 1 and r.cluster = ? and r.key = a.key
+          update $.records r set writer = l.writer, sequence = l.sequence, crc = l.crc,
+            value = l.value
+          from l where l.kind = 1 and r.cluster = ? and r.key = l.key
             and (select count(*) from i) >= 0
           returning r.key),
         d as (
-          delete from $.records r using allowed a join l on l.key = a.key
-          where a.kind = 2 and r.cluster = ? and r.key = a.key
+          delete from $.records r using l
+          where l.kind = 2 and r.cluster = ? and r.key = l.key
             and (select count(*) from i) >= 0
           returning r.key)
         select c.place from c join (select key from i union all select key from u
