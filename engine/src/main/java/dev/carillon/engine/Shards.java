@@ -244,7 +244,9 @@ final class Shards {
         store -> openOnes(store, bucket),
         found -> {
           Head head = found.stream().filter(this::mayReopen).findFirst().orElse(null);
-          if (head == null) {
+          if (!joined) {
+            whenJoined(() -> find(bucket, place)); // the store is another copy
+          } else if (head == null) {
             create(bucket, place);
           } else {
             Shard known = this.known.get(head.shard());
@@ -445,8 +447,12 @@ final class Shards {
 
   // ---- claiming and loading
 
-  /** Claims a shard that nobody alive owns, and loads it unless it is clean and far. */
-  Shard claim(Head head) {
+  /**
+   * Claims a shard that nobody alive owns, and loads it unless it is clean and far. Only a node
+   * that has joined does: else the head may be of another copy of the store, in which epochs
+   * differ.
+   */
+  private Shard claim(Head head) {
     Optional<Summary> read = Summary.read(head);
     Summary summary = read.orElse(Summary.UNREADABLE);
     Shard shard =
@@ -734,6 +740,7 @@ final class Shards {
         outcome -> {
           if (outcome instanceof Outcome.Ok<Head>(Head head)
               && isOwn(head)
+              && joined
               && !leaving
               && !known.containsKey(id)
               && !refused.containsKey(id)) {
@@ -750,6 +757,10 @@ final class Shards {
           switch (outcome) {
             case Outcome.Ok<Head>(Head head) -> {
               Shard found = known.get(id);
+              if (found == null && !joined) {
+                withOwned(id, use); // the store is another copy, and this head of the one before
+                return;
+              }
               if (found == null && (leaving || !directory.isFree(head))) {
                 use.elsewhere(head);
                 return;
@@ -1205,6 +1216,7 @@ final class Shards {
     if (!known.containsKey(head.shard())
         && !refused.containsKey(head.shard())
         && !stopping
+        && joined
         && directory.isMine(head.home(), head.shard())
         && directory.isFree(head)) {
       claim(head).spent = early;

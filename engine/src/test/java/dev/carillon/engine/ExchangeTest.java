@@ -159,6 +159,32 @@ class ExchangeTest {
   }
 
   @Test
+  void headThatWasReadBeforeTakesNothingInTheOtherCopy() {
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofMinutes(5));
+    MemoryStore backup = store.backup();
+    long epoch = headOf(job.shard()).epoch();
+    store.now().journals().claim(job.shard(), epoch, 7).orThrow();
+    byte[] summary = headOf(job.shard()).summary();
+    store.now().journals().release(job.shard(), epoch + 1, tail(job.shard()), summary).orThrow();
+    b.holdAnswers(NodeEnvironment.Channel.READ);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    b.settle(); // it has read that nobody has the shard, and does not know yet
+    store.restore(backup);
+    pass(Duration.ofSeconds(3));
+    assertThat(headOf(job.shard()).epoch()).as("claimed anew").isEqualTo(epoch + 1);
+    b.letGo();
+    b.hold(NodeEnvironment.Channel.CONTROL);
+    b.settle(); // it hears of it and adopts the copy
+    b.letGo();
+    pass(Duration.ofSeconds(3));
+    assertThat(headOf(job.shard()).owner()).isEqualTo(1);
+    assertThat(headOf(job.shard()).epoch()).isEqualTo(epoch + 1);
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+  }
+
+  @Test
   void jobsAreTakenInAgainAndScheduledOnesMeetTheNewCopy() {
     pass(Duration.ofSeconds(3));
     MemoryStore backup = store.backup();
