@@ -240,7 +240,8 @@ final class KeySlot {
       ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
       boolean over =
           holder instanceof Attempt attempt && (attempt.over || attempt.stopReason != null);
-      if (!over && !job.cancelRequested() && !(holder == job && isLeaving(job))) {
+      // A job that has left with its shard is the next owner's, and what is asked of it goes there.
+      if (!over && !job.cancelRequested() && !isLeaving(job)) {
         all.add(job);
       }
     }

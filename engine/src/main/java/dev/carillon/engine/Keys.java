@@ -341,9 +341,6 @@ final class Keys {
   private final class KeyUser implements Share.User {
     private final KeySlot slot;
 
-    /** What the other nodes were told of as the oldest here. */
-    private @Nullable ShardJob oldest;
-
     KeyUser(KeySlot slot) {
       this.slot = slot;
     }
@@ -374,7 +371,7 @@ final class Keys {
     }
 
     @Override
-    public Share.Verdict judge(int used, long oldestElsewhere) {
+    public Share.Verdict judge(int used, Stake.@Nullable Oldest oldestElsewhere) {
       for (ShardJob job : slot.asked()) {
         Concurrency concurrency = job.concurrency();
         Shard shard = job.shard;
@@ -396,13 +393,15 @@ final class Keys {
     }
 
     /** Cancels the oldest for the job if it is one of this node. */
-    private boolean cancelsHere(ShardJob job, Concurrency concurrency, long oldestElsewhere) {
+    private boolean cancelsHere(
+        ShardJob job, Concurrency concurrency, Stake.@Nullable Oldest elsewhere) {
       ShardJob oldestHere = first(slot.contendersBefore(job));
-      if (oldestHere != null && oldestHere.dueMicros <= oldestElsewhere) {
+      if (oldestHere != null
+          && (elsewhere == null || oldestHere.dueMicros <= elsewhere.dueMicros())) {
         host.cancel(oldestHere, forNewer(concurrency));
         return true;
       }
-      return oldestElsewhere == Stake.NOTHING;
+      return elsewhere == null;
     }
 
     private static @Nullable ShardJob first(List<ShardJob> contenders) {
@@ -410,18 +409,24 @@ final class Keys {
     }
 
     @Override
-    public long oldest() {
-      oldest = first(slot.contenders());
-      return oldest == null ? Stake.NOTHING : oldest.dueMicros;
+    public Stake.@Nullable Oldest oldest() {
+      ShardJob oldest = first(slot.contenders());
+      Shard shard = oldest == null ? null : oldest.shard;
+      return oldest == null || shard == null
+          ? null
+          : new Stake.Oldest(oldest.dueMicros, shard.ref(oldest.number));
     }
 
-    /** Only the one that others were told of: where it has left since there is room. */
+    /** Where it has left since there is room. */
     @Override
-    public void cancelOldest() {
-      ShardJob told = oldest;
-      Concurrency concurrency = told == null ? null : told.concurrency();
-      if (told != null && concurrency != null && slot.contenders().contains(told)) {
-        host.cancel(told, forNewer(concurrency));
+    public void cancelOldest(JobRef job) {
+      for (ShardJob contender : slot.contenders()) {
+        Shard shard = contender.shard;
+        Concurrency concurrency = contender.concurrency();
+        if (shard != null && concurrency != null && shard.ref(contender.number).equals(job)) {
+          host.cancel(contender, forNewer(concurrency));
+          return;
+        }
       }
     }
   }

@@ -1,5 +1,7 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.Stake.Oldest;
+import dev.carillon.engine.Stake.Order;
 import dev.carillon.engine.Stake.Question;
 import dev.carillon.store.Records.Stamp;
 import java.util.List;
@@ -64,8 +66,8 @@ final class Share {
   /** The orders to this node that the record had, which were followed, by who gave them. */
   Map<Long, Question> obeyed = Map.of();
 
-  /** Whom an order is for that was decided on and may not be in the record yet; 0 for nobody. */
-  long orders;
+  /** An order that was decided on and may not be in the record yet. */
+  @Nullable Order order;
 
   /** It is being decided about: what that leads to does not decide again. */
   boolean deciding;
@@ -112,19 +114,19 @@ final class Share {
     /**
      * So much is used of it by all nodes, as far as they have answered since then.
      *
-     * @param oldestElsewhere when the oldest was due that another node has
+     * @param oldestElsewhere the oldest that another node has
      */
-    default Verdict judge(int used, long oldestElsewhere) {
+    default Verdict judge(int used, @Nullable Oldest oldestElsewhere) {
       return Verdict.SETTLED;
     }
 
-    /** When the oldest was due that uses it or waits here. */
-    default long oldest() {
-      return Stake.NOTHING;
+    /** The oldest that uses it or waits here, of which the others are told; null for none. */
+    default @Nullable Oldest oldest() {
+      return null;
     }
 
-    /** Another node has a newer one: the oldest here does not go on. */
-    default void cancelOldest() {}
+    /** Another node has a newer one: the oldest here does not go on, if it is that job. */
+    default void cancelOldest(JobRef job) {}
   }
 
   /** What an answer means to those for whom it was asked. */

@@ -1,6 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.engine.Stake.Answer;
+import dev.carillon.engine.Stake.Order;
 import dev.carillon.engine.Stake.Question;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -335,18 +337,20 @@ final class Shares {
   /** What this node asks the others: what it has asked until it is settled, then the next. */
   private Question question(Share share, int inUse) {
     if (!share.full) {
-      share.orders = 0;
+      share.order = null;
       return Question.NONE;
     }
     Question asked = share.said.question();
-    if (share.orders != 0 && asked.cancels() != share.orders) {
-      return order(share, share.orders); // somebody else changed the record before it was there
+    Order decided = share.order;
+    if (decided != null && !decided.equals(asked.order())) {
+      return new Question(nextNumber(share), decided); // the record was changed before it was there
     }
-    share.orders = 0;
-    if (asked.isOrder() && !isFollowed(share, asked)) {
+    share.order = null;
+    Order order = asked.order();
+    if (order != null && !isFollowed(share, asked.number(), order)) {
       return asked;
     }
-    if (!asked.equals(Question.NONE) && !asked.isOrder()) {
+    if (!asked.equals(Question.NONE) && order == null) {
       Stake oldest = oldest(share, asked);
       int used = inUse + used(share, asked);
       switch (share.user.judge(used, oldest.answer().oldest())) {
@@ -354,8 +358,9 @@ final class Shares {
           return asked;
         }
         case CANCEL_ELSEWHERE -> {
-          share.orders = oldest.incarnation();
-          return order(share, oldest.incarnation());
+          JobRef job = Objects.requireNonNull(oldest.answer().oldest()).job();
+          share.order = new Order(oldest.incarnation(), job);
+          return new Question(nextNumber(share), share.order);
         }
         case SETTLED -> {}
       }
@@ -364,11 +369,7 @@ final class Shares {
       return Question.NONE;
     }
     share.user.asking();
-    return new Question(nextNumber(share), 0);
-  }
-
-  private Question order(Share share, long cancels) {
-    return new Question(nextNumber(share), cancels);
+    return new Question(nextNumber(share), null);
   }
 
   /** How much the others use, as far as they have said so since the question. */
@@ -383,18 +384,18 @@ final class Shares {
   private Stake oldest(Share share, Question question) {
     return share.others.stream()
         .filter(other -> other.answer().number() >= question.number())
-        .min(Comparator.comparingLong(other -> other.answer().oldest()))
+        .min(Comparator.comparingLong(other -> other.answer().oldestDue()))
         .orElse(Stake.none(incarnation));
   }
 
   /** Whether the one that was to cancel something has, or has nothing of the limit any more. */
-  private static boolean isFollowed(Share share, Question order) {
+  private static boolean isFollowed(Share share, long number, Order order) {
     return share.others.stream()
         .noneMatch(
             other ->
-                other.incarnation() == order.cancels()
+                other.incarnation() == order.to()
                     && other.share() > 0
-                    && other.answer().number() < order.number());
+                    && other.answer().number() < number);
   }
 
   /** One that this node has never used, also where the record was deleted meanwhile. */
@@ -431,12 +432,14 @@ final class Shares {
     Map<Long, Question> obeyed = new HashMap<>();
     for (Stake other : share.elsewhere) {
       long asker = other.incarnation();
-      Question order = other.question();
-      boolean followed = order.equals(share.obeyed.get(asker));
-      if (followed || (order.cancels() == incarnation && share.others.contains(other))) {
-        obeyed.put(asker, order);
+      Question question = other.question();
+      Order order = question.order();
+      boolean followed = question.equals(share.obeyed.get(asker));
+      boolean isNew = question.isFor(incarnation) && share.others.contains(other);
+      if (order != null && (followed || isNew)) {
+        obeyed.put(asker, question);
         if (!followed) {
-          share.user.cancelOldest();
+          share.user.cancelOldest(order.job());
         }
       }
     }

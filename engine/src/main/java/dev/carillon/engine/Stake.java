@@ -2,16 +2,19 @@ package dev.carillon.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one node has of a limit of all nodes, what it wants of it and what it says of its use. A
  * limit's record has them all:
  *
  * <pre>
- * version  byte    1
+ * version  byte    2
  * stakes   varint, each: long incarnation, varint share, long wanted since,
- *          varint number of its question, long whose oldest it has cancelled or 0,
- *          varint number of the last question answered, varint used, long oldest due
+ *          varint number of its question, then the job that it has cancelled and by whom, long
+ *          and job, or 0,
+ *          varint number of the last question answered, varint used, then the oldest, long due
+ *          and job, or {@link #NOTHING}
  * </pre>
  *
  * @param wantedSince when the first was due that waits there; {@link #NOTHING} where none does
@@ -19,29 +22,41 @@ import java.util.List;
 record Stake(long incarnation, int share, long wantedSince, Question question, Answer answer) {
   static final long NOTHING = Long.MAX_VALUE;
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   /**
    * How much do you use of it? Numbers grow, whoever asks.
    *
-   * @param cancels the incarnation that is also to cancel the oldest of those that use it; 0 for
-   *     none
+   * @param order what somebody is to do as well, or null
    */
-  record Question(long number, long cancels) {
-    static final Question NONE = new Question(0, 0);
+  record Question(long number, @Nullable Order order) {
+    static final Question NONE = new Question(0, null);
 
-    boolean isOrder() {
-      return cancels != 0;
+    boolean isFor(long incarnation) {
+      return order != null && order.to == incarnation;
     }
   }
 
   /**
+   * That incarnation is to cancel the job, the oldest that it has told of: it may have another by
+   * the time that it hears of it, that of the node which gave the order even.
+   */
+  record Order(long to, JobRef job) {}
+
+  /** The oldest of those that use it or wait, and when it was due. */
+  record Oldest(long dueMicros, JobRef job) {}
+
+  /**
    * So much, when the question of that number had been read or later.
    *
-   * @param oldest when the oldest was due of those that use it or wait there
+   * @param oldest null where there is none
    */
-  record Answer(long number, int used, long oldest) {
-    static final Answer NONE = new Answer(0, 0, NOTHING);
+  record Answer(long number, int used, @Nullable Oldest oldest) {
+    static final Answer NONE = new Answer(0, 0, null);
+
+    long oldestDue() {
+      return oldest == null ? NOTHING : oldest.dueMicros;
+    }
   }
 
   /** Nothing had or wanted: such a one is not in the record. */
@@ -57,8 +72,15 @@ record Stake(long incarnation, int share, long wantedSince, Question question, A
     ByteWriter out = new ByteWriter(4 + 48 * stakes.size()).u8(VERSION).varint(stakes.size());
     for (Stake stake : stakes) {
       out.i64(stake.incarnation).varint(stake.share).i64(stake.wantedSince);
-      out.varint(stake.question.number).i64(stake.question.cancels);
-      out.varint(stake.answer.number).varint(stake.answer.used).i64(stake.answer.oldest);
+      Order order = stake.question.order;
+      out.varint(stake.question.number).i64(order == null ? 0 : order.to);
+      if (order != null) {
+        order.job.write(out);
+      }
+      out.varint(stake.answer.number).varint(stake.answer.used).i64(stake.answer.oldestDue());
+      if (stake.answer.oldest != null) {
+        stake.answer.oldest.job.write(out);
+      }
     }
     return out.toBytes();
   }
@@ -67,19 +89,27 @@ record Stake(long incarnation, int share, long wantedSince, Question question, A
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
     int version = in.u8();
     if (version != VERSION) {
-      throw new UnknownFormatException("limit record: version " + version + " (expected: 1)");
+      throw new UnknownFormatException(
+          "limit record: version " + version + " (expected: " + VERSION + ")");
     }
     int size = (int) in.varint();
     List<Stake> stakes = new ArrayList<>();
     for (int i = 0; i < size; i++) {
-      stakes.add(
-          new Stake(
-              in.i64(),
-              (int) in.varint(),
-              in.i64(),
-              new Question(in.varint(), in.i64()),
-              new Answer(in.varint(), (int) in.varint(), in.i64())));
+      stakes.add(new Stake(in.i64(), (int) in.varint(), in.i64(), question(in), answer(in)));
     }
     return stakes;
+  }
+
+  private static Question question(ByteReader in) {
+    long number = in.varint();
+    long to = in.i64();
+    return new Question(number, to == 0 ? null : new Order(to, JobRef.read(in)));
+  }
+
+  private static Answer answer(ByteReader in) {
+    long number = in.varint();
+    int used = (int) in.varint();
+    long due = in.i64();
+    return new Answer(number, used, due == NOTHING ? null : new Oldest(due, JobRef.read(in)));
   }
 }

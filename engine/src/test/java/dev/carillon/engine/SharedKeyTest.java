@@ -224,7 +224,7 @@ class SharedKeyTest {
   private boolean isAnswered() {
     List<Stake> stakes = stakes();
     return stakes.stream().anyMatch(stake -> stake.answer().number() > 0)
-        && stakes.stream().noneMatch(stake -> stake.question().isOrder());
+        && stakes.stream().noneMatch(stake -> stake.question().order() != null);
   }
 
   /** As another node does that takes note of the limit: the stakes stay as they are. */
