@@ -117,11 +117,7 @@ class SharedKeyTest {
   @Test
   void nodeThatWasFencedGivesBackNothingThatItUsesAgain() {
     running(a);
-    a.hold(NodeEnvironment.Channel.BEAT);
-    while (!a.isInterrupted(a.running().getFirst())) {
-      fleet.pass(Duration.ofMillis(100));
-    }
-    a.finishOne(new AttemptOutcome.Interrupted());
+    fence(a);
     a.letGo(); // it is among the others again before it has looked at what it has of the limit
     a.add(a.under(ONE));
     b.add(b.under(ONE));
@@ -130,6 +126,40 @@ class SharedKeyTest {
       assertThat(a.running().size() + b.running().size()).isLessThanOrEqualTo(1);
     }
     assertThat(a.running().size() + b.running().size()).isEqualTo(1);
+  }
+
+  @Test
+  void answerFromBeforeAFenceIsNoProofThatANodeStillHasWhatHoldsAKey() {
+    JobRef old = running(a);
+    Concurrency reject = ONE.whenFull(WhenFull.REJECT);
+    JobRef later = a.add(a.under(reject, a.nowMicros() + Micros.ceil(Duration.ofHours(5))));
+    fence(a);
+    a.letGo();
+    a.hold(NodeEnvironment.Channel.RECORDS); // it proves its shards, and is not told what is set
+    fleet.pass(Duration.ofSeconds(2));
+    a.hold(NodeEnvironment.Channel.BEAT);
+    fleet.pass(StillFleet.DEAD_WITHIN);
+    b.node().cancel(old, "no", outcome -> {});
+    b.settle();
+    assertThat(fleet.stateOf(old)).as("ended by the one that took it").isEqualTo(JobState.CANCELLED);
+    a.node().reschedule(later, a.nowMicros() + 500_000, outcome -> {});
+    a.settle();
+    a.letGo();
+    a.hold(NodeEnvironment.Channel.READ); // it does not see yet what became of its shards
+    fleet.pass(Duration.ofSeconds(1));
+    a.letGo();
+    fleet.pass(Duration.ofSeconds(5));
+    assertThat(fleet.stateOf(later)).isEqualTo(JobState.SCHEDULED);
+    assertThat(a.running()).hasSize(1);
+  }
+
+  /** Holds its beats until it is fenced, and what runs on it has returned. */
+  private void fence(StillWorld world) {
+    world.hold(NodeEnvironment.Channel.BEAT);
+    while (!world.isInterrupted(world.running().getFirst())) {
+      fleet.pass(Duration.ofMillis(100));
+    }
+    world.finishOne(new AttemptOutcome.Interrupted());
   }
 
   @Test

@@ -288,8 +288,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   /** One under a concurrency key, due now. */
   JobSpec under(Concurrency concurrency) {
+    return under(concurrency, micros);
+  }
+
+  JobSpec under(Concurrency concurrency, long dueMicros) {
     More more = new More(null, null, null, concurrency, List.of(), List.of());
-    return spec(JobSpec.DEFAULT, null, micros, 0, 0, new byte[0], more);
+    return spec(JobSpec.DEFAULT, null, dueMicros, 0, 0, new byte[0], more);
   }
 
   /** One that waits for another. */
