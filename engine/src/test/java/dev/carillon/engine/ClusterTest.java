@@ -1029,6 +1029,28 @@ class ClusterTest {
   }
 
   @Test
+  void shardThatGoesIsKeptUntilAllOfABatchIsApplied() {
+    passed = Duration.ofMinutes(59);
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef first = addDueIn(a, Duration.ZERO);
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    a.ask(a.spec(a.nowMicros() + Micros.ceil(Duration.ofHours(30)), 0, 0, new byte[0]));
+    a.settle(); // what follows waits until that is written, and goes in one batch
+    a.finishOne();
+    List<JobRef> second = a.ask(a.spec(a.nowMicros(), 0, 0, new byte[0]));
+    pass(Duration.ofMinutes(1)); // and their shard is sealed
+    assertThat(second).isEmpty();
+    a.letGo();
+    stop(a);
+    assertThat(second).extracting(JobRef::shard).containsExactly(first.shard());
+    assertThat(stateOf(first)).isEqualTo(JobState.SUCCEEDED);
+    pass(Duration.ofSeconds(20));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
   void limitThatIsLoweredIsSoonThatOfAllNodesTogether() {
     StillWorld a = node("a");
     StillWorld b = node("b");
