@@ -298,9 +298,13 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   /** One that waits for another. */
   JobSpec after(JobRef other) {
+    return after(other, micros);
+  }
+
+  JobSpec after(JobRef other, long dueMicros) {
     More more =
         More.NONE.with(List.of(new After(other, Dependency.Condition.SUCCEEDED)), List.of());
-    return spec(JobSpec.DEFAULT, null, micros, 0, 0, new byte[0], more);
+    return spec(JobSpec.DEFAULT, null, dueMicros, 0, 0, new byte[0], more);
   }
 
   private JobSpec spec(
