@@ -12,7 +12,9 @@ import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -317,6 +319,38 @@ class SharedKeyTest {
     fleet.pass(Duration.ofSeconds(10));
     assertThat(fleet.stateOf(job)).isEqualTo(JobState.SCHEDULED);
     assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
+  void nodeThatGotAShardIsNotToldOfItsJobByTheOneThatGaveIt() {
+    Queue<FaultyStore.Fault> releases = new ArrayDeque<>();
+    StillWorld c = fleet.nodeThatLendsNothing("c", store -> new FaultyStore(store, call -> fate(call, releases)));
+    fleet.pass(Duration.ofSeconds(3));
+    Concurrency reject = ONE.whenFull(WhenFull.REJECT);
+    JobRef job = c.add(c.under(reject, c.nowMicros() + Micros.ceil(Duration.ofHours(5))));
+    running(c);
+    c.finishOne(); // and has the key for a while
+    c.add(c.spec(c.nowMicros(), 0, 0, new byte[0])); // has the only slot
+    c.node().reschedule(job, c.nowMicros(), outcome -> {});
+    c.settle(); // it has the key and waits for a slot
+    releases.add(FaultyStore.Fault.APPLY_THEN_TIMEOUT);
+    releases.add(FaultyStore.Fault.FAIL_BEFORE);
+    String order = Orders.move(job.shard());
+    Orders.give(fleet.store(), order, "b", new Stamp(ANOTHER_NODE, 1)).orThrow();
+    fleet.pass(Duration.ofSeconds(5));
+    assertThat(stakes()).as("b asked, and c answered").anyMatch(one -> one.answer().number() > 0);
+    releases.clear();
+    fleet.pass(Duration.ofSeconds(5));
+    assertThat(fleet.stateOf(job)).isEqualTo(JobState.SCHEDULED);
+    assertThat(b.running()).hasSize(1);
+  }
+
+  /** The next release takes effect, and whoever asked for it does not hear of that for now. */
+  private static FaultyStore.Fault fate(FaultyStore.Operation call, Queue<FaultyStore.Fault> releases) {
+    if (call != FaultyStore.Operation.RELEASE || releases.isEmpty()) {
+      return FaultyStore.Fault.NONE;
+    }
+    return releases.size() > 1 ? releases.remove() : releases.element();
   }
 
   @Test

@@ -52,6 +52,12 @@ final class StillFleet {
     return open(new StillWorld(options, through.apply(store), true));
   }
 
+  /** The same with one slot and where each attempt waits for its own node. */
+  StillWorld nodeThatLendsNothing(String id, UnaryOperator<Store> through) {
+    NodeOptions options = options(id, 1).among(Membership.standard().withoutLending());
+    return open(new StillWorld(options, through.apply(store), true));
+  }
+
   private StillWorld open(NodeOptions options, boolean handles) {
     return open(new StillWorld(options, store, handles));
   }
