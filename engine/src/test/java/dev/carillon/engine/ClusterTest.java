@@ -664,6 +664,21 @@ class ClusterTest {
   }
 
   @Test
+  void letterIsServedByANodeThatNeverHeardThatTheShardIsItsOwn() {
+    StillWorld a = node("a");
+    node("b");
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(3));
+    store.journals().claim(job.shard(), headOf(job).epoch(), 2).orThrow(); // b does not hear of it
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    c.node().cancel(job, "no longer wanted", answers::add);
+    pass(Duration.ofSeconds(20));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
   void whatADeadNodeHadBegunIsSaidToBeUnknown() {
     StillWorld a = node("a");
     StillWorld b = node("b");
