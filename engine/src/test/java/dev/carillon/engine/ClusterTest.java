@@ -1304,6 +1304,35 @@ class ClusterTest {
   }
 
   @Test
+  void deadLetterThatWasReplayedHasNoNameThoughARecordPointsAtIt() {
+    boolean[] refuses = {false};
+    Store seldomWritten =
+        new FaultyStore(
+            store,
+            call ->
+                refuses[0] && call == FaultyStore.Operation.RECORDS_APPLY
+                    ? FaultyStore.Fault.FAIL_BEFORE
+                    : FaultyStore.Fault.NONE);
+    StillWorld a = node("a", RETURNING, seldomWritten);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef replayed = a.add(a.named("report", a.nowMicros(), new byte[0]));
+    refuses[0] = true; // its name is not freed
+    a.giveUpOne();
+    assertThat(stateOf(replayed)).isEqualTo(JobState.DEAD);
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    a.node().replay(replayed, null, answers::add);
+    a.settle();
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
+    List<JobRef> named = b.ask(namedDueSoon(b, "report"));
+    pass(Duration.ofSeconds(1)); // a has seen who asks for the job
+    refuses[0] = false;
+    pass(Duration.ofSeconds(5));
+    assertThat(named).hasSize(1).doesNotContain(replayed);
+    assertThat(stateOf(replayed)).isEqualTo(JobState.SCHEDULED);
+  }
+
+  @Test
   void namesOfAShardThatWasGivenBackInOrderAreNotLookedAtAgain() {
     int names = 500;
     StillWorld a = node("a");
