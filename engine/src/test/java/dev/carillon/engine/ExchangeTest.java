@@ -342,6 +342,28 @@ class ExchangeTest {
   }
 
   @Test
+  void jobIsNotToldOfAnEndThatIsNotInTheCopy() {
+    pass(Duration.ofSeconds(3));
+    JobRef awaited = addDueIn(a, Duration.ofSeconds(1));
+    JobRef waiter = a.add(a.after(awaited));
+    MemoryStore backup = store.backup();
+    pass(Duration.ofSeconds(1));
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    a.finishOne();
+    a.letGo();
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    a.settle();
+    assertThat(stateOf(awaited)).isEqualTo(JobState.SUCCEEDED); // and who waits is being told
+    store.restore(backup);
+    pass(Duration.ofSeconds(1));
+    a.letGo();
+    pass(Duration.ofSeconds(5));
+    assertThat(a.running()).extracting(run -> run.job().number).containsExactly(awaited.number());
+    a.finishOne();
+    assertThat(a.running()).extracting(run -> run.job().number).containsExactly(waiter.number());
+  }
+
+  @Test
   void openingRefusesWritesUntilItsOwnerKnowsTheCopy() {
     Store opening = store.open();
     ShardId shard = new ShardId(1, 9, 1);
