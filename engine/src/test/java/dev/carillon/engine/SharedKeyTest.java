@@ -143,7 +143,9 @@ class SharedKeyTest {
     fleet.pass(StillFleet.DEAD_WITHIN);
     b.node().cancel(old, "no", outcome -> {});
     b.settle();
-    assertThat(fleet.stateOf(old)).as("ended by the one that took it").isEqualTo(JobState.CANCELLED);
+    assertThat(fleet.stateOf(old))
+        .as("ended by the one that took it")
+        .isEqualTo(JobState.CANCELLED);
     a.node().reschedule(later, a.nowMicros() + 500_000, outcome -> {});
     a.settle();
     a.letGo();
@@ -324,7 +326,9 @@ class SharedKeyTest {
   @Test
   void nodeThatGotAShardIsNotToldOfItsJobByTheOneThatGaveIt() {
     Queue<FaultyStore.Fault> releases = new ArrayDeque<>();
-    StillWorld c = fleet.nodeThatLendsNothing("c", store -> new FaultyStore(store, call -> fate(call, releases)));
+    StillWorld c =
+        fleet.nodeThatLendsNothing(
+            "c", store -> new FaultyStore(store, call -> fate(call, releases)));
     fleet.pass(Duration.ofSeconds(3));
     Concurrency reject = ONE.whenFull(WhenFull.REJECT);
     JobRef job = c.add(c.under(reject, c.nowMicros() + Micros.ceil(Duration.ofHours(5))));
@@ -346,7 +350,8 @@ class SharedKeyTest {
   }
 
   /** The next release takes effect, and whoever asked for it does not hear of that for now. */
-  private static FaultyStore.Fault fate(FaultyStore.Operation call, Queue<FaultyStore.Fault> releases) {
+  private static FaultyStore.Fault fate(
+      FaultyStore.Operation call, Queue<FaultyStore.Fault> releases) {
     if (call != FaultyStore.Operation.RELEASE || releases.isEmpty()) {
       return FaultyStore.Fault.NONE;
     }
