@@ -219,6 +219,10 @@ final class Attempts implements Dispatcher.Starter {
   @Override
   public void begin(Attempt attempt) {
     ShardJob job = attempt.job();
+    if (!shardOf(job).stays()) {
+      notRun(attempt); // a marker of it would wait for the release, and its key with it
+      return;
+    }
     if (job.isUnsettled()) {
       settleCompletion(
           attempt,
