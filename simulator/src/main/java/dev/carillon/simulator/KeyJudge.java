@@ -198,6 +198,7 @@ final class KeyJudge {
         && job.blockedBy == incarnation
         && staysWith(job.shard, incarnation)
         && job.blockedNanos > job.touchedNanos
+        && job.blockedNanos > job.shard.claimedNanos // else it is about to be read again
         && job.parent == null
         && job.spec.name() == null
         && job.spec.deadline() == 0

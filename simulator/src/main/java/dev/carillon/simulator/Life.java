@@ -68,6 +68,11 @@ final class Life implements NodeEnvironment {
     this.channels = new StoreChannels(this, parts, place.line(), crash);
     this.handlers = new Handlers(this, parts, crash);
     this.node = new Node(this, world.climate.options(nodeIndex, incarnation));
+    Node.bells(incarnation)
+        .forEach(
+            (bell, heard) -> {
+              var unused = world.rings.listen(bell, () -> deliver(() -> heard.accept(node)));
+            });
   }
 
   /** Where a node runs: which one it is, and its line to the store. */

@@ -24,6 +24,7 @@ final class World {
   final FlowRecords flow;
   final KeyJudge keys = new KeyJudge(this);
   final MemberJudge members = new MemberJudge(this);
+  final Rings rings;
 
   /** The life whose store call takes effect just now; null for one that nobody answers for. */
   @Nullable Life writer;
@@ -59,6 +60,7 @@ final class World {
     this.table = table;
     this.model = new Model(this);
     this.flow = new FlowRecords(clock, climate.nodes > 1);
+    this.rings = new Rings(this, climate.nodes > 1 && chance.oneIn(2));
   }
 
   /** From now on nothing new goes wrong; what goes wrong already still does for a while. */
