@@ -117,6 +117,21 @@ class SharedKeyTest {
   }
 
   @Test
+  void jobThatIsMarkedHoldsNothingInAShardThatGoes() {
+    running(a);
+    b.add(b.under(ONE, b.nowMicros() - Micros.ceil(Duration.ofSeconds(1))));
+    fleet.kill(a); // its job is suspected of that
+    fleet.pass(Duration.ofSeconds(30));
+    assertThat(b.running()).as("that of b, which is older").hasSize(1);
+    b.hold(NodeEnvironment.Channel.CONTROL);
+    fleet.node("a");
+    fleet.pass(Duration.ofSeconds(2)); // the shard is on its way back
+    b.finishOne();
+    fleet.pass(Duration.ofSeconds(1));
+    assertThat(b.node().running()).isZero();
+  }
+
+  @Test
   void nodeThatWasFencedGivesBackNothingThatItUsesAgain() {
     running(a);
     fence(a);
