@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * finds any job without an index.
  *
  * <p>The number carries the epoch it was given under in its upper 24 bits and is never given again,
- * also when its add turns out absent.
+ * also when its add turns out absent. Within an epoch they follow each other, from a random one on
+ * where the shard was claimed: in an older copy of a store that is put back epochs come again, and
+ * the id of a job that was lost must not name another.
  */
 public record JobRef(ShardId shard, long number) {
   static final int COUNTER_BITS = 40;
@@ -28,6 +30,11 @@ public record JobRef(ShardId shard, long number) {
 
   static long number(long epoch, long counter) {
     return epoch << COUNTER_BITS | counter;
+  }
+
+  /** Before which number the first is given after a claim; as many are left to give. */
+  static long counterBefore(long random) {
+    return random >>> (Long.SIZE - COUNTER_BITS + 1);
   }
 
   /** The epoch under which a number was given. */

@@ -162,7 +162,7 @@ final class Shard {
     this.ownership = Ownership.ACQUIRING;
   }
 
-  void acquired(Head head, long newTail) {
+  void acquired(Head head, long newTail, long counterBefore) {
     ownership = Ownership.OWNED;
     epoch = head.epoch();
     generation = head.generation();
@@ -172,7 +172,7 @@ final class Shard {
     abandoned = head.suspect();
     suspect = abandoned;
     sealed = head.status() == Head.Status.SEALED;
-    counter = 0;
+    counter = counterBefore;
     failures = 0;
   }
 

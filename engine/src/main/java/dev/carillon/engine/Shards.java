@@ -410,7 +410,7 @@ final class Shards {
             claim(shard, head, Summary.fresh(bucket)); // another may have taken it since
             return;
           }
-          shard.acquired(head, 0);
+          shard.acquired(head, 0, 0);
           if (near) {
             shard.fold = new ShardFold((job, end) -> {});
             host.loaded(shard, new ShardLoad.Folded(shard.fold, 0, 0, List.of(), List.of()));
@@ -495,7 +495,7 @@ final class Shards {
     }
     switch (outcome) {
       case Outcome.Ok<Claim>(Claim claim) -> {
-        shard.acquired(claim.head(), claim.tail());
+        shard.acquired(claim.head(), claim.tail(), JobRef.counterBefore(env.random()));
         env.metrics().count("claims", 1);
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older

@@ -159,6 +159,22 @@ class ExchangeTest {
   }
 
   @Test
+  void idOfALostJobNamesNoOther() {
+    pass(Duration.ofSeconds(3));
+    JobRef kept = addDueIn(a, Duration.ofSeconds(60));
+    MemoryStore backup = store.backup();
+    a.restart(NodeOptions.of("a", 3).among(MEMBERSHIP));
+    pass(Duration.ofSeconds(3));
+    JobRef lost = addDueIn(a, Duration.ofSeconds(50));
+    store.restore(backup);
+    pass(Duration.ofSeconds(5));
+    JobRef other = addDueIn(a, Duration.ofSeconds(50));
+    assertThat(List.of(lost.shard(), other.shard())).containsOnly(kept.shard());
+    assertThat(JobRef.epoch(other.number())).isEqualTo(JobRef.epoch(lost.number()));
+    assertThat(other).isNotEqualTo(lost);
+  }
+
+  @Test
   void headThatWasReadBeforeTakesNothingInTheOtherCopy() {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofMinutes(5));

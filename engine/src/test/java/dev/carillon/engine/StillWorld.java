@@ -17,6 +17,7 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final List<String> reports = new ArrayList<>();
   private long micros = FIRST_MICROS;
   private long skewMicros;
-  private long random;
+  private final SplittableRandom random;
   private final Set<Channel> held = EnumSet.noneOf(Channel.class);
   private final Set<Channel> slow = EnumSet.noneOf(Channel.class);
   private final List<Runnable> heldCalls = new ArrayList<>();
@@ -69,7 +70,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     this.handles = handles;
     this.store = formats.over(store);
     this.formats = formats;
-    this.random = options.incarnation() << 32 | 1;
+    this.random = new SplittableRandom(options.incarnation());
     node = open(options);
   }
 
@@ -392,7 +393,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   @Override
   public long random() {
-    return random++;
+    return random.nextLong();
   }
 
   @Override

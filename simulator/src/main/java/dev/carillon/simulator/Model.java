@@ -484,10 +484,10 @@ final class Model {
     job.beginOccurrence();
     checkNewWake(job);
     for (int copy = 0; copy < bygone.size(); copy++) {
-      ModelJob namesake = job(copy, job.ref);
-      if (namesake != null) { // numbers come again, and what was asked of it may be done to this
-        ModelCopy.carryOver(namesake, job);
-      }
+      check(
+          job(copy, job.ref) == null,
+          Guarantee.WENT_BACK,
+          () -> job + " has the id of one that was lost with another copy of the store");
     }
   }
 

@@ -122,7 +122,7 @@ final class ModelCopy {
   }
 
   /** What users asked of one may be done to the other. */
-  static void carryOver(ModelJob job, ModelJob copy) {
+  private static void carryOver(ModelJob job, ModelJob copy) {
     for (Control control : job.controls) {
       // By the letter that is in the copy, and by who still has it in mind.
       copy.controls.add(new Control(control.kind, control.value));
