@@ -14,6 +14,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class StandInsTest {
+  private static final int MOST = 100;
+
+  /** Parts that change hands to keep the loads even, besides those of the one that goes. */
+  private static final long MOST_BESIDES = StandIns.UNITS / 8;
+
   private final Random random = new Random(1);
 
   private Member member(String nodeId, Member.Trait... traits) {
@@ -58,7 +63,7 @@ class StandInsTest {
 
   @Test
   void eachTakesAsManyPartsAsAnyOtherOrOneMore() {
-    for (int count = 1; count <= 11; count++) {
+    for (int count = 1; count <= MOST; count++) {
       Map<Long, Integer> loads = loads(owners(members(count), "gone"));
       assertThat(loads).hasSize(count);
       assertThat(Collections.max(loads.values()) - Collections.min(loads.values()))
@@ -78,7 +83,7 @@ class StandInsTest {
 
   @Test
   void fewPartsChangeHandsWhenAMemberGoes() {
-    for (int count = 2; count <= 9; count++) {
+    for (int count = 2; count <= MOST; count++) {
       List<Member> members = members(count);
       Map<Integer, Long> before = owners(members, "gone");
       Member goes = members.get(random.nextInt(count));
@@ -87,7 +92,7 @@ class StandInsTest {
       long moved =
           before.keySet().stream().filter(u -> !before.get(u).equals(after.get(u))).count();
       int its = loads(before).get(goes.incarnation());
-      assertThat(moved).as("of %d members", count).isBetween((long) its, 2L * its);
+      assertThat(moved).as("of %d members", count).isBetween((long) its, its + MOST_BESIDES);
     }
   }
 
