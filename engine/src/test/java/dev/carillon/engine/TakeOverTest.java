@@ -1,0 +1,185 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobState;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** What a shard keeps when its owner dies or goes and another node has it. */
+class TakeOverTest {
+  private static final Duration STEP = Duration.ofMillis(100);
+  private static final Duration SETTLED = Duration.ofSeconds(4);
+
+  private final StillFleet fleet = new StillFleet(STEP);
+  private final StillWorld a = fleet.node("a");
+  private final StillWorld b = fleet.node("b");
+
+  private static JobSpec spec(StillWorld world, Duration delay, Map<String, String> metadata) {
+    return new JobSpec(
+        world.nowMicros() + Micros.ceil(delay),
+        world.nowMicros(),
+        0,
+        Records.Stamp.ABSENT,
+        StillWorld.TYPE,
+        1,
+        JobSpec.DEFAULT,
+        JobSpec.DEFAULT,
+        null,
+        null,
+        metadata,
+        0,
+        0,
+        More.NONE,
+        new byte[0]);
+  }
+
+  private static JobRef addDueIn(StillWorld world, Duration delay) {
+    return world.add(spec(world, delay, Map.of()));
+  }
+
+  private Head headOf(JobRef job) {
+    return fleet.store().journals().head(job.shard()).orThrow();
+  }
+
+  private static void retryIn(StillWorld world, Duration delay) {
+    world.finishOne(
+        new AttemptOutcome.Failed(
+            new JobError("x", "fails", ""),
+            new AttemptOutcome.Verdict.RetryAt(world.nowMicros() + Micros.ceil(delay))));
+  }
+
+  @Test
+  void nodesThatScheduleForTheSameTimeHaveShardsOfTheirOwn() {
+    fleet.pass(SETTLED);
+    JobRef ofA = addDueIn(a, Duration.ofHours(5));
+    JobRef ofB = addDueIn(b, Duration.ofHours(5));
+    assertThat(ofB.shard().startSeconds()).isEqualTo(ofA.shard().startSeconds());
+    assertThat(ofB.shard()).isNotEqualTo(ofA.shard());
+    assertThat(headOf(ofA)).extracting(Head::home, Head::owner).containsExactly("a", 1L);
+    assertThat(headOf(ofB)).extracting(Head::home, Head::owner).containsExactly("b", 2L);
+    assertThat(addDueIn(a, Duration.ofHours(5)).shard()).isEqualTo(ofA.shard());
+  }
+
+  @Test
+  void jobsOfADeadNodeStartInTheirOrder() {
+    fleet.pass(SETTLED);
+    int jobs = 20;
+    SortedMap<Integer, JobId> byDue = new TreeMap<>();
+    for (int i = 0; i < jobs; i++) {
+      int place = i * 7 % jobs;
+      byDue.put(place, addDueIn(a, Duration.ofSeconds(1).plusMillis(place)).id());
+    }
+    fleet.kill(a);
+    fleet.pass(StillFleet.DEAD_WITHIN);
+    assertThat(b.running()).extracting(Attempt::id).containsExactlyElementsOf(byDue.values());
+  }
+
+  @Test
+  void metadataOfADeadNodesJobIsAsItWas() {
+    Map<String, String> metadata = new LinkedHashMap<>();
+    for (String text :
+        List.of(
+            "",
+            " ",
+            "a=b&c=d",
+            "'; drop table journal; --",
+            "\"{}[]\\%_",
+            "line\nbreak\r\ttab\0",
+            "\u001b[31m\u202e\ufeff",
+            "e\u0301é",
+            "שלום 東京",
+            "🔔\udbff\udfff")) {
+      metadata.put("key " + text, text);
+    }
+    fleet.pass(SETTLED);
+    JobRef job = a.add(spec(a, Duration.ofSeconds(1), metadata));
+    fleet.kill(a);
+    fleet.pass(StillFleet.DEAD_WITHIN);
+    assertThat(b.running()).hasSize(1);
+    assertThat(b.running().getFirst().id()).isEqualTo(job.id());
+    assertThat(b.running().getFirst().spec().metadata()).isEqualTo(metadata);
+  }
+
+  @Test
+  void openAndSealedShardsOfADeadNodeAreBothTakenOver() {
+    fleet.pass(SETTLED);
+    JobRef retried = addDueIn(a, Duration.ZERO);
+    fleet.pass(STEP);
+    retryIn(a, Duration.ofHours(2));
+    fleet.pass(Duration.ofHours(2).minusSeconds(10));
+    JobRef fresh = addDueIn(a, Duration.ofSeconds(10));
+    assertThat(headOf(retried).status()).isEqualTo(Head.Status.SEALED);
+    assertThat(headOf(fresh).status()).isEqualTo(Head.Status.OPEN);
+    fleet.kill(a);
+    fleet.pass(Duration.ofSeconds(11));
+    assertThat(b.running())
+        .extracting(Attempt::id)
+        .containsExactlyInAnyOrder(retried.id(), fresh.id());
+  }
+
+  @Test
+  void cancelledJobOfADeadNodeNeverStarts() {
+    fleet.pass(SETTLED);
+    JobRef cancelled = addDueIn(a, Duration.ofSeconds(1));
+    JobRef other = addDueIn(a, Duration.ofSeconds(1));
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    a.node().cancel(cancelled, "not wanted", answers::add);
+    a.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    fleet.kill(a);
+    fleet.pass(Duration.ofMinutes(1));
+    assertThat(b.running()).extracting(Attempt::id).containsExactly(other.id());
+    assertThat(fleet.stateOf(cancelled)).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void jobCancelledWhileItRunsIsNotStartedAgainWhenItsNodeDies() {
+    fleet.pass(SETTLED);
+    JobRef cancelled = addDueIn(a, Duration.ZERO);
+    JobRef other = addDueIn(a, Duration.ZERO);
+    assertThat(a.running()).hasSize(2);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    a.node().cancel(cancelled, "not wanted", answers::add);
+    a.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Stopping()));
+    fleet.kill(a);
+    fleet.pass(Duration.ofMinutes(1));
+    assertThat(b.running()).extracting(Attempt::id).containsExactly(other.id());
+    assertThat(fleet.stateOf(cancelled)).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void jobOfADeadNodeStartsAtTheTimeItWasMovedTo() {
+    fleet.pass(SETTLED);
+    JobRef later = addDueIn(a, Duration.ofSeconds(5));
+    JobRef earlier = addDueIn(a, Duration.ofSeconds(40));
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    a.node().reschedule(later, a.nowMicros() + Micros.ceil(Duration.ofSeconds(20)), answers::add);
+    a.node().reschedule(earlier, a.nowMicros() + Micros.ceil(Duration.ofSeconds(8)), answers::add);
+    a.settle();
+    assertThat(answers).hasSize(2).containsOnly(Outcome.ok(ControlResult.DONE));
+    fleet.kill(a);
+    fleet.pass(Duration.ofSeconds(8).minus(STEP));
+    assertThat(b.running()).isEmpty();
+    fleet.pass(STEP.multipliedBy(2));
+    assertThat(b.running()).extracting(Attempt::id).containsExactly(earlier.id());
+    fleet.pass(Duration.ofSeconds(12));
+    assertThat(b.running()).extracting(Attempt::id).containsExactly(earlier.id(), later.id());
+    fleet.pass(Duration.ofMinutes(1));
+    assertThat(b.running()).hasSize(2);
+  }
+}
