@@ -215,6 +215,24 @@ class ClusterTest {
   }
 
   @Test
+  void standInChangesWithTheMembers() {
+    StillWorld b = node("b");
+    long due = leaveSleepingShards(60);
+    long all = sleepingOf(incarnations, due);
+    pass(Duration.ofSeconds(10));
+    assertThat(sleepingOf(1, due)).as("of the only one there").isEqualTo(all);
+    StillWorld c = node("c");
+    pass(Duration.ofSeconds(20));
+    assertThat(sleepingOf(incarnations, due)).as("c's part").isBetween(all / 4, all * 3 / 4);
+    assertThat(sleepingOf(1, due) + sleepingOf(incarnations, due)).isEqualTo(all);
+    kill(c);
+    pass(Duration.ofSeconds(10));
+    assertThat(sleepingOf(1, due)).as("of the only one left").isEqualTo(all);
+    pass(Duration.ofSeconds(30));
+    assertThat(b.running()).hasSize(60);
+  }
+
+  @Test
   void jobOfADeadNodeRunsElsewhereOnce() {
     StillWorld a = node("a");
     StillWorld b = node("b");
