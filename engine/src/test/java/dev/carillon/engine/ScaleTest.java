@@ -102,4 +102,28 @@ class ScaleTest {
     b.finishOne();
     assertThat(fleet.stateOf(job)).isEqualTo(JobState.SUCCEEDED);
   }
+
+  @Test
+  void tenRollingRestartsMakeNoJobASuspect() {
+    List<StillWorld> nodes = nodes(0, 3);
+    fleet.pass(SETTLED);
+    List<JobRef> lasting = new ArrayList<>();
+    for (StillWorld node : nodes) {
+      lasting.add(addDueIn(node, Duration.ZERO)); // runs at every restart, and does not end
+      lasting.add(addDueIn(node, Duration.ofHours(1)));
+    }
+    for (int round = 0; round < 10; round++) {
+      for (int i = 0; i < nodes.size(); i++) {
+        fleet.stopShort(nodes.get(i));
+        fleet.pass(Duration.ofSeconds(1));
+        nodes.set(i, fleet.node("node-" + i));
+        fleet.pass(SETTLED);
+      }
+    }
+    List<Attempt> running = nodes.stream().flatMap(node -> node.running().stream()).toList();
+    assertThat(running).hasSize(3).allMatch(attempt -> attempt.number() == 1);
+    assertThat(running).allMatch(attempt -> attempt.job().rare == null);
+    fleet.work(Duration.ofHours(1));
+    assertThat(lasting).allMatch(job -> fleet.stateOf(job) == JobState.SUCCEEDED);
+  }
 }

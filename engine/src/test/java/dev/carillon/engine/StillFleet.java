@@ -114,6 +114,19 @@ final class StillFleet {
     return finished;
   }
 
+  /** The same where what still runs is interrupted. */
+  void stopShort(StillWorld world) {
+    world.node().beginStop();
+    world.settle();
+    world.node().interruptRunning();
+    while (!world.running().isEmpty()) {
+      world.finishOne(new AttemptOutcome.Interrupted());
+    }
+    world.node().release(() -> {});
+    world.settle();
+    running.remove(world);
+  }
+
   /** Its clocks go on and it does not. */
   void pause(StillWorld world) {
     paused.add(world);
