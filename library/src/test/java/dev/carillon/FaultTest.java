@@ -16,6 +16,7 @@ import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
@@ -26,6 +27,7 @@ import dev.carillon.store.FaultyStore.Operation;
 import dev.carillon.store.MemoryStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -58,6 +60,7 @@ class FaultTest {
     volatile Fault names = Fault.NONE;
     volatile boolean once;
     volatile boolean throwing;
+    final AtomicInteger appends = new AtomicInteger();
     final CountDownLatch slowReached = new CountDownLatch(1);
     final CountDownLatch slow = new CountDownLatch(1);
 
@@ -71,6 +74,7 @@ class FaultTest {
           default -> Fault.NONE;
         };
       }
+      appends.incrementAndGet();
       if (throwing) {
         throwing = false;
         throw new IllegalStateException("against the contract");
@@ -193,6 +197,77 @@ class FaultTest {
           .untilAsserted(() -> assertThat(carillon.schedule(LATER).created()).isTrue());
     }
     assertThat(stored()).isEqualTo(2);
+  }
+
+  @Test
+  void jobThatCouldNotBeStoredNeverRunsAndTheNextOneDoes() throws Exception {
+    BlockingQueue<String> ran = new LinkedBlockingQueue<>();
+    try (Carillon carillon = builder().open()) {
+      carillon.handle(NOTE, (text, job) -> ran.add(text));
+      carillon.schedule(NOTE.job("before"));
+      assertThat(take(ran)).isEqualTo("before");
+      faults.append = Fault.FAIL_BEFORE;
+      assertThatThrownBy(() -> carillon.schedule(NOTE.job("ghost")))
+          .isInstanceOf(StoreUnavailableException.class);
+
+      faults.append = Fault.NONE;
+      Awaitility.await()
+          .ignoreExceptions()
+          .untilAsserted(() -> assertThat(carillon.schedule(NOTE.job("after"))).isNotNull());
+      assertThat(take(ran)).isEqualTo("after");
+      assertThat(carillon.list(JobQuery.all()).items()).hasSize(2);
+    }
+    assertThat(ran).isEmpty();
+    assertThat(stored()).isEqualTo(2);
+  }
+
+  // ---- callers that wait for the store together
+
+  /** Asks for all of them while the store writes the first, and is not done with it. */
+  private List<CompletableFuture<JobHandle<Void>>> askTogether(
+      Carillon carillon, List<Job<Void>> jobs) throws InterruptedException {
+    faults.append = Fault.SLOW;
+    List<CompletableFuture<JobHandle<Void>>> asked = new ArrayList<>();
+    asked.add(carillon.scheduleAsync(jobs.getFirst()));
+    faults.slowReached.await();
+    jobs.stream().skip(1).forEach(job -> asked.add(carillon.scheduleAsync(job)));
+    faults.append = Fault.NONE;
+    return asked;
+  }
+
+  private void assertScheduled(List<CompletableFuture<JobHandle<Void>>> asked) throws Exception {
+    assertThat(asked).noneMatch(CompletableFuture::isDone);
+    faults.slow.countDown();
+    for (CompletableFuture<JobHandle<Void>> one : asked) {
+      assertThat(one.get(20, TimeUnit.SECONDS).created()).isTrue();
+    }
+  }
+
+  @Test
+  void thirtyTwoCallersTakeFewAppends() throws Exception {
+    int callers = 32;
+    try (Carillon carillon = builder().scheduleTimeout(LONG).open()) {
+      carillon.schedule(LATER); // its shard is there
+      int before = faults.appends.get();
+      assertScheduled(askTogether(carillon, Collections.nCopies(callers, LATER)));
+      assertThat(faults.appends.get() - before).isBetween(2, callers / 2);
+    }
+    assertThat(stored()).isEqualTo(1 + callers);
+  }
+
+  @Test
+  void callerThatIsRefusedIsRefusedAlone() throws Exception {
+    try (Carillon carillon = builder().scheduleTimeout(LONG).open()) {
+      carillon.schedule(LATER.named("taken"));
+      List<Job<Void>> jobs = new ArrayList<>(Collections.nCopies(31, LATER));
+      jobs.add(15, LATER.named("taken"));
+      List<CompletableFuture<JobHandle<Void>>> asked = askTogether(carillon, jobs);
+      CompletableFuture<JobHandle<Void>> refused = asked.remove(15);
+      assertThatThrownBy(() -> refused.get(20, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(NameTakenException.class);
+      assertScheduled(asked);
+    }
+    assertThat(stored()).isEqualTo(32);
   }
 
   @Test
