@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
@@ -63,6 +64,54 @@ class FarJobsTest {
       for (int i = 0; i < last - 1; i++) {
         assertThat(carillon.get(notes.get(i)).orElseThrow().state()).isEqualTo(JobState.EXPIRED);
       }
+    }
+  }
+
+  private static void noteAndFailFirst(CarillonTest world, List<String> starts) {
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              long day = Duration.between(START, world.now()).toDays();
+              starts.add(text + " " + job.attempt() + " on day " + day);
+              if (job.attempt() == 1 && text.equals("retried")) {
+                throw new IllegalStateException("not yet");
+              }
+            });
+  }
+
+  private static void assertSucceeded(CarillonTest world, JobId id) {
+    assertThat(world.carillon().get(id).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void theyAreRetriedAndMovedMonthsAheadAndRunThen() {
+    List<String> starts = new CopyOnWriteArrayList<>();
+    try (var world = CarillonTest.at(START)) {
+      noteAndFailFirst(world, starts);
+      FailurePolicy rare = FailurePolicy.constant(Duration.ofDays(61), 1);
+      JobId retried = world.carillon().schedule(NOTE.job("retried").onFailure(rare)).id();
+      JobId moved = world.carillon().schedule(NOTE.job("moved").in(Duration.ofHours(1))).id();
+      assertThat(world.carillon().reschedule(moved, START.plus(Duration.ofDays(90))))
+          .isEqualTo(ControlResult.DONE);
+      world.advance(Duration.ofDays(30));
+      world.restart();
+      noteAndFailFirst(world, starts);
+      world.advance(Duration.ofDays(30));
+      assertThat(starts).containsExactly("retried 1 on day 0");
+      world.advance(Duration.ofDays(1));
+      assertThat(starts).last().isEqualTo("retried 2 on day 61");
+      assertSucceeded(world, retried);
+      world.restart();
+      noteAndFailFirst(world, starts);
+      world.advance(Duration.ofDays(29).minusSeconds(1));
+      assertThat(starts).hasSize(2);
+      world.advance(Duration.ofSeconds(1));
+      assertThat(starts).hasSize(3).last().isEqualTo("moved 1 on day 90");
+      assertSucceeded(world, moved);
+      world.advance(Duration.ofDays(100));
+      assertThat(starts).hasSize(3);
     }
   }
 }
