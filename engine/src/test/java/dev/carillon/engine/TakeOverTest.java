@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a shard keeps when its owner dies or goes and another node has it. */
@@ -181,5 +182,45 @@ class TakeOverTest {
     assertThat(b.running()).extracting(Attempt::id).containsExactly(earlier.id(), later.id());
     fleet.pass(Duration.ofMinutes(1));
     assertThat(b.running()).hasSize(2);
+  }
+
+  /** Time passes and handlers return, until that job runs somewhere; null where it does not. */
+  private @Nullable StillWorld workUntilItRuns(JobRef job, List<StillWorld> nodes) {
+    for (int step = 0; step < 600; step++) {
+      fleet.pass(STEP);
+      for (StillWorld node : nodes) {
+        if (node.running().stream().anyMatch(attempt -> attempt.id().equals(job.id()))) {
+          return node;
+        }
+        while (node.finishOne() != null) {
+          // It was not the one.
+        }
+      }
+    }
+    return null;
+  }
+
+  @Test
+  void jobThatKillsItsNodesIsConvictedAloneWithinFourCrashes() {
+    fleet.pass(SETTLED);
+    JobRef killer = addDueIn(a, Duration.ofSeconds(1));
+    List<JobRef> others = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      others.add(addDueIn(a, Duration.ofSeconds(1 + 5 * i)));
+    }
+    assertThat(others).allMatch(other -> other.shard().equals(killer.shard()));
+    List<StillWorld> nodes = new ArrayList<>(List.of(a, b));
+    int crashes = 0;
+    for (StillWorld victim = workUntilItRuns(killer, nodes);
+        victim != null;
+        victim = workUntilItRuns(killer, nodes)) {
+      crashes++;
+      fleet.kill(victim);
+      nodes.remove(victim);
+      nodes.add(fleet.node("after crash " + crashes));
+    }
+    assertThat(crashes).isBetween(2, 4);
+    assertThat(fleet.stateOf(killer)).isEqualTo(JobState.DEAD);
+    assertThat(others).allMatch(other -> fleet.stateOf(other) == JobState.SUCCEEDED);
   }
 }
