@@ -126,4 +126,31 @@ class ScaleTest {
     fleet.work(Duration.ofHours(1));
     assertThat(lasting).allMatch(job -> fleet.stateOf(job) == JobState.SUCCEEDED);
   }
+
+  /** What the nodes ask of the store in a minute in which so many jobs a step start and end. */
+  private List<Integer> asked(List<StillWorld> nodes, int jobsAStep) {
+    int reads = -nodes.stream().mapToInt(StillWorld::reads).sum();
+    int records = -nodes.stream().mapToInt(StillWorld::recordCalls).sum();
+    int ran = 0;
+    for (int step = 0; step < 600; step++) {
+      for (int i = 0; i < jobsAStep; i++) {
+        addDueIn(nodes.get(i % nodes.size()), Duration.ZERO);
+      }
+      ran += fleet.work(STEP);
+    }
+    assertThat(ran).isEqualTo(600 * jobsAStep);
+    reads += nodes.stream().mapToInt(StillWorld::reads).sum();
+    records += nodes.stream().mapToInt(StillWorld::recordCalls).sum();
+    return List.of(reads, records);
+  }
+
+  @Test
+  void nodesReadAsMuchHoweverManyJobsRun() {
+    List<StillWorld> nodes = nodes(0, 3);
+    fleet.pass(SETTLED);
+    asked(nodes, 3); // each has its shard
+    List<Integer> few = asked(nodes, 3);
+    List<Integer> many = asked(nodes, 30);
+    assertThat(many).isEqualTo(few);
+  }
 }
