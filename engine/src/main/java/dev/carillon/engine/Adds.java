@@ -596,8 +596,7 @@ final class Adds {
               if (live != null && isNamedAs(live, request)) {
                 exists(request, value, shard, live);
               } else if (live == null && shard.isBehind(job.number())) {
-                shards.lost(shard);
-                examine(request);
+                proveBehind(request, record, shard, job);
               } else {
                 notLive(request, record, job);
               }
@@ -622,6 +621,19 @@ final class Adds {
           @Override
           public void elsewhere(Head head) {
             lookElsewhere(request, record, value, head);
+          }
+        });
+  }
+
+  /** The shard is another's, or the job was lost with another copy of the store. */
+  private void proveBehind(AddRequest request, Stored record, Shard shard, JobRef job) {
+    shards.prove(
+        shard,
+        () -> {
+          if (shard.owned()) {
+            notLive(request, record, job);
+          } else {
+            examine(request);
           }
         });
   }
@@ -715,8 +727,15 @@ final class Adds {
           public void use(Shard shard) {
             ShardJob live = shard.job(job.number());
             if (live == null && shard.isBehind(job.number())) {
-              shards.lost(shard);
-              answer.accept(new Outcome.Unavailable<>("the shard is changing hands"));
+              shards.prove(
+                  shard,
+                  () -> {
+                    if (shard.owned()) {
+                      none();
+                    } else {
+                      answer.accept(new Outcome.Unavailable<>("the shard is changing hands"));
+                    }
+                  });
               return;
             }
             if (live == null) {

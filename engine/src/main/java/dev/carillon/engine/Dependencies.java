@@ -387,8 +387,15 @@ final class Dependencies {
             } else if (job != null) {
               tell(shard, job, news);
             } else if (shard.isBehind(waiter.number())) {
-              shards.lost(shard);
-              again(RETRY_NANOS, again);
+              shards.prove(
+                  shard,
+                  () -> {
+                    if (shard.owned()) {
+                      done.accept(true); // it was lost with another copy of the store
+                    } else {
+                      again(RETRY_NANOS, again);
+                    }
+                  });
             } else if (shard.isOnItsWay(waiter.number())) {
               again(RETRY_NANOS, again); // its batch was quicker
             } else {

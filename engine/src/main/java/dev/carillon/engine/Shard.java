@@ -189,7 +189,10 @@ final class Shard {
     return fold != null;
   }
 
-  /** Whether the number was given under a later epoch than this node's: the shard is another's. */
+  /**
+   * Whether the number was given under a later epoch than this node's: the shard is another's, or
+   * the job was lost with another copy of the store.
+   */
   boolean isBehind(long number) {
     return JobRef.epoch(number) > epoch;
   }

@@ -1305,6 +1305,25 @@ class ClusterTest {
   }
 
   @Test
+  void nameOfAJobThatWasLostCostsAShardNothing() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ZERO);
+    JobSpec named = a.named("report", a.nowMicros(), new byte[0]);
+    JobRef lost = new JobRef(job.shard(), JobRef.number(headOf(job).epoch() + 1, 1));
+    byte[] value = new Names.Value(lost, "", null, 0).encode();
+    Records.Stamp stamp = new Records.Stamp(77, 1);
+    store
+        .records()
+        .apply(
+            List.of(
+                new Records.Change(Names.recordKey(named), Records.Stamp.ABSENT, value, stamp)));
+    a.add(named);
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(2).noneMatch(a::isInterrupted);
+  }
+
+  @Test
   void nameIsFreedByTheNextOwnerWhereTheOneThatSawItsJobEndDied() {
     StillWorld a = node("a");
     node("b");
