@@ -14,6 +14,9 @@ final class Control {
   /** How many operations of it took effect. */
   int applied;
 
+  /** What was taken for the occurrences that it asked for. */
+  JournalFormat.@Nullable Next written;
+
   /** What was written is the job's deadline, which comes before what was asked for. */
   boolean cut;
 

@@ -295,7 +295,8 @@ final class Judge {
       long time = next.children().getFirst().occurrence().time();
       UserOperations.Kind kind =
           time == next.at() ? UserOperations.Kind.TRIGGER : UserOperations.Kind.BACKFILL;
-      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control));
+      exchangeForNext(job, kind, next);
+      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control)).written = next;
       return;
     }
     if (next.attempt() == 0 && KeyJudge.isRefusal(next.reason())) {
@@ -435,6 +436,32 @@ final class Judge {
   }
 
   // ---- changes
+
+  /**
+   * Where nobody asks for it but one that is done, and what was taken for that one's may be
+   * another's, it is: ranges may overlap.
+   */
+  private static void exchangeForNext(
+      ModelJob job, UserOperations.Kind kind, JournalFormat.Next next) {
+    if (job.controls.stream()
+        .anyMatch(c -> c.mayApply(kind) && RecurrenceJudge.mayAdd(job, next, c))) {
+      return;
+    }
+    for (Control done : job.controls) {
+      JournalFormat.Next written = done.written;
+      boolean open = done.kind == kind && done.applied == 1 && done.told == Control.Told.NOTHING;
+      if (open && written != null && RecurrenceJudge.mayAdd(job, next, done)) {
+        for (Control other : job.controls) {
+          if (other.mayApply(kind) && RecurrenceJudge.mayAdd(job, written, other)) {
+            other.applied++;
+            other.written = written;
+            done.applied--;
+            return;
+          }
+        }
+      }
+    }
+  }
 
   private static Control takeControl(
       ModelJob job, UserOperations.Kind kind, Predicate<Control> fits) {
