@@ -172,7 +172,7 @@ final class ControlUsers {
   private @Nullable ModelJob begin(Life life, JobRef ref, Control control) {
     ModelJob job = ledger.job(ref);
     if (job != null) {
-      job.controls.add(control);
+      job.asked.add(control);
       job.touchedNanos = world.clock.nanos();
     }
     control.copy = life.opening.copy();
@@ -188,10 +188,6 @@ final class ControlUsers {
     if (control.copy != world.copy) {
       return; // an older copy of the store was put back since
     }
-    check(
-        control.told == Control.Told.NOTHING,
-        Guarantee.CONTROL,
-        () -> control + " is answered twice");
     if (outcome instanceof Outcome.Ok<ControlResult>(ControlResult result)) {
       check(
           job != null || result == ControlResult.NOT_FOUND,
@@ -208,12 +204,7 @@ final class ControlUsers {
   private static void isTrue(ModelJob job, Control control, ControlResult result) {
     switch (result) {
       case DONE -> {
-        control.exchange(job.controls, 1);
-        check(
-            control.applied == 1,
-            Guarantee.CONTROL,
-            () -> control + " of " + job + " is said to be done and was " + control.applied);
-        control.told = Control.Told.DONE;
+        tell(job, control, Control.Told.DONE, "done");
         if (control.kind == Kind.CONTROL_PAUSE) {
           job.pauseAnswered = control.value != null && control.value.equals(job.pauseReason);
         }
@@ -238,14 +229,20 @@ final class ControlUsers {
   }
 
   private static void notDone(@Nullable ModelJob job, Control control, String why) {
-    if (job != null) {
-      control.exchange(job.controls, 0);
-    }
+    tell(job, control, Control.Told.NOT_DONE, "not done (" + why + ")");
+  }
+
+  private static void tell(
+      @Nullable ModelJob job, Control control, Control.Told told, String words) {
     check(
-        control.applied == 0,
+        control.told == Control.Told.NOTHING,
         Guarantee.CONTROL,
-        () -> control + " of " + job + " is said not to be done (" + why + ") and is");
-    control.told = Control.Told.NOT_DONE;
+        () -> control + " of " + job + " is answered twice");
+    control.told = told;
+    check(
+        job != null ? job.asked.allows(control) : told == Control.Told.NOT_DONE,
+        Guarantee.CONTROL,
+        () -> control + " of " + job + " is said to be " + words + ", against what is written");
   }
 
   // ---- occurrences beyond the schedule
@@ -311,14 +308,8 @@ final class ControlUsers {
             Guarantee.CONTROL,
             () -> control + " of " + job + " is said to have made " + occurrence);
       }
-      if (job != null) {
-        control.exchange(job.controls, refs.isEmpty() ? 0 : 1);
-      }
-      check(
-          control.applied == (refs.isEmpty() ? 0 : 1),
-          Guarantee.CONTROL,
-          () -> control + " of " + job + " is said to have made " + refs.size() + " and has not");
-      control.told = Control.Told.DONE;
+      Control.Told told = refs.isEmpty() ? Control.Told.NOT_DONE : Control.Told.DONE;
+      tell(job, control, told, "done, with " + refs.size() + " occurrences");
     }
 
     @Override

@@ -295,8 +295,7 @@ final class Judge {
       long time = next.children().getFirst().occurrence().time();
       UserOperations.Kind kind =
           time == next.at() ? UserOperations.Kind.TRIGGER : UserOperations.Kind.BACKFILL;
-      exchangeForNext(job, kind, next);
-      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control)).written = next;
+      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control));
       return;
     }
     if (next.attempt() == 0 && KeyJudge.isRefusal(next.reason())) {
@@ -437,41 +436,11 @@ final class Judge {
 
   // ---- changes
 
-  /**
-   * Where nobody asks for it but one that is done, and what was taken for that one's may be
-   * another's, it is: ranges may overlap.
-   */
-  private static void exchangeForNext(
-      ModelJob job, UserOperations.Kind kind, JournalFormat.Next next) {
-    if (job.controls.stream()
-        .anyMatch(c -> c.mayApply(kind) && RecurrenceJudge.mayAdd(job, next, c))) {
-      return;
-    }
-    for (Control done : job.controls) {
-      JournalFormat.Next written = done.written;
-      boolean open = done.kind == kind && done.applied == 1 && done.told == Control.Told.NOTHING;
-      if (open && written != null && RecurrenceJudge.mayAdd(job, next, done)) {
-        for (Control other : job.controls) {
-          if (other.mayApply(kind) && RecurrenceJudge.mayAdd(job, written, other)) {
-            other.applied++;
-            other.written = written;
-            done.applied--;
-            return;
-          }
-        }
-      }
-    }
-  }
-
-  private static Control takeControl(
-      ModelJob job, UserOperations.Kind kind, Predicate<Control> fits) {
-    for (Control control : job.controls) {
-      if (control.mayApply(kind) && fits.test(control)) {
-        control.applied++;
-        return control;
-      }
-    }
-    throw new Violation(Guarantee.CONTROL, "a change of " + job + " that nobody asks for: " + kind);
+  private static void takeControl(ModelJob job, UserOperations.Kind kind, Predicate<Control> fits) {
+    check(
+        job.asked.changed(kind, fits),
+        Guarantee.CONTROL,
+        () -> "a change of " + job + " that nobody asks for: " + kind);
   }
 
   void paused(ModelJob job, JournalFormat.Pause pause) {
@@ -502,12 +471,10 @@ final class Judge {
           job, UserOperations.Kind.NEW_SCHEDULE, c -> Objects.equals(change.schedule(), c.value));
       RecurrenceJudge.changes(job, change);
     } else if (change.due() != null) {
-      Control taken =
-          takeControl(
-              job,
-              UserOperations.Kind.RESCHEDULE,
-              c -> c.value instanceof Long due && movedTo(job, due, change.due()));
-      taken.cut = !Objects.equals(taken.value, change.due());
+      takeControl(
+          job,
+          UserOperations.Kind.RESCHEDULE,
+          c -> c.value instanceof Long due && movedTo(job, due, change.due()));
     } else {
       takeControl(
           job, UserOperations.Kind.PRIORITISE, c -> Objects.equals(change.priority(), c.value));

@@ -100,7 +100,7 @@ final class ModelJob {
   boolean discarded;
 
   /** What users asked to change of it. */
-  final List<Control> controls = new ArrayList<>();
+  final Asked asked = new Asked();
 
   /** The request whose payload it has; a replace changes it. */
   long request;
