@@ -34,6 +34,15 @@ final class Reports {
     }
   }
 
+  /** For who looks into it; not logged by default. */
+  void tell(String format, Object about) {
+    try {
+      LOG.debug(format, about);
+    } catch (Throwable e) {
+      count.incrementAndGet();
+    }
+  }
+
   private static String keyOf(Throwable cause) {
     StackTraceElement[] stack = cause.getStackTrace();
     return cause.getClass().getName() + (stack.length > 0 ? stack[0] : "");

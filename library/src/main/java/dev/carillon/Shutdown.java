@@ -82,6 +82,8 @@ final class Shutdown {
 
   /** One caller of close, with its own interrupts. */
   private final class Closer {
+    private final StringBuilder steps = new StringBuilder();
+    private long fromNanos = System.nanoTime();
     private boolean interrupted;
 
     void close() {
@@ -90,6 +92,7 @@ final class Shutdown {
         onNode(Node::interruptRunning);
         awaitThat(node -> node.running() == 0, step);
       }
+      ends("handlers");
       phase.set(Phase.CLOSED);
       CountDownLatch released = new CountDownLatch(1);
       CountDownLatch quiet = new CountDownLatch(1);
@@ -100,18 +103,29 @@ final class Shutdown {
             quiet.countDown();
           });
       await(quiet, step);
+      ends("what was asked");
       onNode(
           node -> {
             loop.refuseQuestions();
             node.release(released::countDown);
           });
       await(released, step);
+      ends("shards");
       loop.stop();
       loop.awaitEnd(step);
       if (relay != null) {
         relay.stop();
       }
+      ends("loop");
       closeStore();
+      ends("store");
+      reports.tell("closed, in milliseconds:{}", steps);
+    }
+
+    private void ends(String what) {
+      long now = System.nanoTime();
+      steps.append(' ').append(what).append(' ').append((now - fromNanos) / 1_000_000).append(';');
+      fromNanos = now;
     }
 
     /** On a thread of its own: a store may wait for a call that never ends. */

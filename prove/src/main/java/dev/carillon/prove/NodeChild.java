@@ -19,6 +19,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -32,6 +35,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "node-child", hidden = true, description = "A node that a proof puts under stress.")
 final class NodeChild implements Callable<Integer> {
   private static final int DRAIN_POLL_MILLIS = 100;
+  private static final Logger CARILLON_LOG = Logger.getLogger(Carillon.class.getName());
 
   @Parameters(index = "0", paramLabel = "URL")
   private String url = "";
@@ -68,6 +72,7 @@ final class NodeChild implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    logDetails();
     CarillonBuilder builder = Carillon.builder().url(url).listen(new EndTeller()).metrics(counters);
     if (node != null) {
       builder.nodeId(node);
@@ -90,6 +95,14 @@ final class NodeChild implements Callable<Integer> {
       obey(carillon, load);
     }
     return 0;
+  }
+
+  /** What it logs is kept with the other files of the run. */
+  private static void logDetails() {
+    CARILLON_LOG.setLevel(Level.FINE);
+    for (Handler handler : Logger.getLogger("").getHandlers()) {
+      handler.setLevel(Level.FINE);
+    }
   }
 
   /** Until it is told to stop, or nobody is there to tell it anything. */
