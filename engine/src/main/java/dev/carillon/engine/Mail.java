@@ -50,6 +50,10 @@ final class Mail {
   static final int MOST_BYTES = 60 << 10;
 
   private static final long POLL_NANOS = 100_000_000;
+
+  /** Shards come many at a time. */
+  private static final long CLAIMED_NANOS = 10_000_000;
+
   private static final long IDLE_POLL_NANOS = 500_000_000;
 
   /** A letter that lies for so long has perhaps nobody who knows that it is his to serve. */
@@ -254,6 +258,11 @@ final class Mail {
     pollIn(0);
   }
 
+  /** A shard came to this node: letters to it may lie there, and their senders rang another. */
+  void claimed() {
+    pollIn(CLAIMED_NANOS);
+  }
+
   private void pollIn(long nanos) {
     long at = env.monotonicNanos() + nanos;
     if (next != null && !next.isAfter(at)) {
@@ -347,6 +356,8 @@ final class Mail {
         answered(one, letter, LetterFormat.decodeAnswer(letter.rest()));
       } else if (one != null && letter.state() == BEGUN && host.isDead(letter.rest().i64())) {
         answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
+      } else if (one != null && letter.state() == ASKED && host.has(letter.shard())) {
+        takeBack(one, one.again); // the shard has come to this node itself
       }
     } else if (host.isDead(letter.sender())) {
       if (!inService.contains(letter.key())) {
@@ -508,10 +519,16 @@ final class Mail {
     if (!(outcome instanceof Outcome.Unavailable<byte[]>)) {
       reply(lying, version, outcome);
     } else if (repeatable) {
-      inService.remove(key); // nothing was done: whoever has the shard does it
+      notServed(key);
     } else {
-      records.change(key, version, value(ASKED, asked), inEffect -> inService.remove(key));
+      records.change(key, version, value(ASKED, asked), inEffect -> notServed(key));
     }
+  }
+
+  /** Nothing was done: whoever has the shard does it, perhaps this node yet. */
+  private void notServed(String key) {
+    inService.remove(key);
+    pollIn(POLL_NANOS);
   }
 
   private void reply(Lying lying, Stamp version, Outcome<byte[]> outcome) {

@@ -1918,6 +1918,13 @@ public final class Node {
     }
 
     @Override
+    public void claimed(Shard shard) {
+      if (members != null) {
+        mail.claimed();
+      }
+    }
+
+    @Override
     public void loaded(Shard shard, ShardLoad.Folded load) {
       Node.this.loaded(shard, load);
     }

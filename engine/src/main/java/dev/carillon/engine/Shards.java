@@ -96,6 +96,9 @@ final class Shards {
   interface Host {
     void at(long nanos, Runnable action);
 
+    /** The shard, until now another's or nobody's, is this node's. */
+    void claimed(Shard shard);
+
     /** The shard's jobs are here and may be dispatched. */
     void loaded(Shard shard, ShardLoad.Folded load);
 
@@ -497,6 +500,7 @@ final class Shards {
       case Outcome.Ok<Claim>(Claim claim) -> {
         shard.acquired(claim.head(), claim.tail(), JobRef.counterBefore(env.random()));
         env.metrics().count("claims", 1);
+        host.claimed(shard);
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
         shard.suspect |= now.suspected();
@@ -761,7 +765,7 @@ final class Shards {
                 withOwned(id, use); // the store is another copy, and this head of the one before
                 return;
               }
-              if (found == null && (leaving || !directory.isFree(head))) {
+              if (found == null && isForOthers(head)) {
                 use.elsewhere(head);
                 return;
               }
@@ -780,6 +784,12 @@ final class Shards {
             default -> host.at(env.monotonicNanos() + RETRY_NANOS, () -> withOwned(id, use));
           }
         });
+  }
+
+  /** Whether others have it, or are about to: nobody takes up at once what wakes later. */
+  private boolean isForOthers(Head head) {
+    boolean soon = head.wakeMicros() <= env.wallMicros() + horizonMicros();
+    return !directory.isFree(head) || (leaving && soon);
   }
 
   private void withOwnedAgain(ShardId id, Use use) {

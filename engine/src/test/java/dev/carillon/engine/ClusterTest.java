@@ -27,6 +27,8 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several nodes on one store, in worlds whose time is moved together. */
 class ClusterTest {
@@ -681,6 +683,47 @@ class ClusterTest {
     assertThat(c.running()).isEmpty();
   }
 
+  /** One of the two is to have the shard. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void letterIsServedAsSoonAsSomebodyHasTheShard(int asker) {
+    StillWorld a = node("a");
+    List<StillWorld> others = List.of(node("b"), node("c"));
+    hearBells(others.get(0), 2);
+    hearBells(others.get(1), 3);
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    others.get(asker).node().cancel(job, "not wanted", answers::add);
+    others.get(asker).settle();
+    stop(a);
+    others.forEach(world -> world.hold(NodeEnvironment.Channel.CONTROL)); // claims take a while
+    pass(Duration.ofMillis(700));
+    assertThat(headOf(job).released()).isTrue();
+    assertThat(letters()).hasSize(1);
+    others.forEach(StillWorld::letGo);
+    pass(STEP.multipliedBy(2));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+  }
+
+  @Test
+  void nodeThatStopsTakesUpItselfWhatNobodyElseWouldSoon() {
+    StillWorld a = node("a");
+    node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    a.node().beginStop();
+    a.settle();
+    assertThat(headOf(job).released()).isTrue();
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    a.node().cancel(job, "not wanted", answers::add);
+    a.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    a.node().release(() -> {});
+    a.settle();
+    assertThat(headOf(job).released()).isTrue();
+  }
+
   @Test
   void letterIsServedByANodeThatNeverHeardThatTheShardIsItsOwn() {
     StillWorld a = node("a");
@@ -1309,7 +1352,27 @@ class ClusterTest {
     StillWorld a = node("a");
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ZERO);
-    JobSpec named = a.named("report", a.nowMicros(), new byte[0]);
+    a.add(namedAsALostJobOf(a, job));
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).hasSize(2).noneMatch(a::isInterrupted);
+  }
+
+  @Test
+  void nameOfAJobThatWasLostCostsAnotherNodesShardNothing() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ZERO);
+    List<JobRef> added = b.ask(namedAsALostJobOf(b, job));
+    pass(Duration.ofSeconds(2));
+    assertThat(added).hasSize(1);
+    assertThat(a.running()).hasSize(1).noneMatch(a::isInterrupted);
+    assertThat(b.running()).hasSize(1);
+  }
+
+  /** A job due now whose name has a record that points at one of a later epoch of that shard. */
+  private JobSpec namedAsALostJobOf(StillWorld world, JobRef job) {
+    JobSpec named = world.named("report", world.nowMicros(), new byte[0]);
     JobRef lost = new JobRef(job.shard(), JobRef.number(headOf(job).epoch() + 1, 1));
     byte[] value = new Names.Value(lost, "", null, 0).encode();
     Records.Stamp stamp = new Records.Stamp(77, 1);
@@ -1318,9 +1381,7 @@ class ClusterTest {
         .apply(
             List.of(
                 new Records.Change(Names.recordKey(named), Records.Stamp.ABSENT, value, stamp)));
-    a.add(named);
-    pass(Duration.ofSeconds(1));
-    assertThat(a.running()).hasSize(2).noneMatch(a::isInterrupted);
+    return named;
   }
 
   @Test
