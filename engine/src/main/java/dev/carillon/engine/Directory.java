@@ -64,6 +64,11 @@ interface Directory {
     return false;
   }
 
+  /** Whether another node is there that takes what this one gives back. */
+  default boolean hasTakers() {
+    return false;
+  }
+
   /** Whether what this node has is its own for certain. */
   boolean isProven();
 

@@ -260,7 +260,9 @@ final class Mail {
 
   /** A shard came to this node: letters to it may lie there, and their senders rang another. */
   void claimed() {
-    pollIn(CLAIMED_NANOS);
+    if (host.hasPeers()) {
+      pollIn(CLAIMED_NANOS);
+    }
   }
 
   private void pollIn(long nanos) {
@@ -356,8 +358,11 @@ final class Mail {
         answered(one, letter, LetterFormat.decodeAnswer(letter.rest()));
       } else if (one != null && letter.state() == BEGUN && host.isDead(letter.rest().i64())) {
         answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
-      } else if (one != null && letter.state() == ASKED && host.has(letter.shard())) {
-        takeBack(one, one.again); // the shard has come to this node itself
+      } else if (one != null && letter.state() == ASKED) {
+        one.version = letter.version(); // another than its first where one had begun and could not
+        if (host.has(letter.shard())) {
+          takeBack(one, one.again); // the shard has come to this node itself
+        }
       }
     } else if (host.isDead(letter.sender())) {
       if (!inService.contains(letter.key())) {
@@ -519,16 +524,10 @@ final class Mail {
     if (!(outcome instanceof Outcome.Unavailable<byte[]>)) {
       reply(lying, version, outcome);
     } else if (repeatable) {
-      notServed(key);
+      inService.remove(key); // nothing was done: whoever has the shard does it
     } else {
-      records.change(key, version, value(ASKED, asked), inEffect -> notServed(key));
+      records.change(key, version, value(ASKED, asked), inEffect -> inService.remove(key));
     }
-  }
-
-  /** Nothing was done: whoever has the shard does it, perhaps this node yet. */
-  private void notServed(String key) {
-    inService.remove(key);
-    pollIn(POLL_NANOS);
   }
 
   private void reply(Lying lying, Stamp version, Outcome<byte[]> outcome) {

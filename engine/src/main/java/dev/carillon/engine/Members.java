@@ -581,6 +581,11 @@ final class Members implements Directory, ControlVersion.Host {
         .anyMatch(peer -> peer.isThere() && peer.member.traits().contains(Member.Trait.CLIENT));
   }
 
+  @Override
+  public boolean hasTakers() {
+    return peers.values().stream().anyMatch(peer -> peer.isThere() && peer.member.takesShards());
+  }
+
   /** Whether anybody else is there. */
   boolean hasPeers() {
     for (Peer peer : peers.values()) {

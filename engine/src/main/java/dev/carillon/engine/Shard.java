@@ -260,6 +260,11 @@ final class Shard {
         && raiseWakeTo == Long.MIN_VALUE;
   }
 
+  /** Whether it is on its way here, or its generations are changing. */
+  boolean isUnsettled() {
+    return ownership == Ownership.ACQUIRING || loading() || rewriting;
+  }
+
   /** Runs {@code action} as soon as the shard is owned, or lost: the action looks. */
   void whenOwned(Runnable action) {
     if (ownership == Ownership.ACQUIRING) {

@@ -501,6 +501,7 @@ final class Shards {
         shard.acquired(claim.head(), claim.tail(), JobRef.counterBefore(env.random()));
         env.metrics().count("claims", 1);
         host.claimed(shard);
+        shard.handingBack = leaving;
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
         shard.suspect |= now.suspected();
@@ -512,6 +513,8 @@ final class Shards {
         shard.replaced = retention.stillKept(shard, now.replaced());
         if (now.drained() && !shard.suspect) {
           retire(shard, now);
+        } else if (leaving && !shard.awaited()) {
+          goAgain(shard);
         } else if (shard.suspect || !far || shard.awaited()) {
           load(shard);
         } else {
@@ -533,6 +536,12 @@ final class Shards {
       default ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> claimAgain(shard, head, summary));
     }
+  }
+
+  /** The node stops: it was claimed too late, or for a question that is answered from it. */
+  private void goAgain(Shard shard) {
+    shard.fireOwned();
+    handBackIfAnothers(shard);
   }
 
   /** Claims again, unless whoever had the shard was heard of meanwhile. */
@@ -786,10 +795,11 @@ final class Shards {
         });
   }
 
-  /** Whether others have it, or are about to: nobody takes up at once what wakes later. */
+  /** Whether others have it, or are to have it: nobody takes up at once what wakes later. */
   private boolean isForOthers(Head head) {
     boolean soon = head.wakeMicros() <= env.wallMicros() + horizonMicros();
-    return !directory.isFree(head) || (leaving && soon);
+    boolean goes = leaving && (stopping || (soon && directory.hasTakers()));
+    return goes || !directory.isFree(head);
   }
 
   private void withOwnedAgain(ShardId id, Use use) {
@@ -1425,10 +1435,9 @@ final class Shards {
     }
   }
 
-  /** Whether a shard is changing hands or generations, to be packed. */
+  /** Whether a shard is changing hands or generations. */
   boolean isUnsettled() {
-    return packs.isUnsettled()
-        || known.values().stream().anyMatch(shard -> shard.rewriting || shard.loading());
+    return packs.isUnsettled() || known.values().stream().anyMatch(Shard::isUnsettled);
   }
 
   /** Gives everything back, as far as nothing of it is open; {@code done} runs at the end. */

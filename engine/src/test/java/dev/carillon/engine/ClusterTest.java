@@ -707,21 +707,70 @@ class ClusterTest {
   }
 
   @Test
+  void letterThatOneHadBegunAndCouldNotServeIsTakenBackByASenderThatHasTheShard() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    b.node().pause(job, "wait", answers::add);
+    b.settle();
+    Records.Stored letter = store.records().list("x\0", null, 1).orThrow().getFirst();
+    Records.Stamp again = new Records.Stamp(77, 1);
+    store
+        .records()
+        .apply(List.of(new Records.Change(letter.key(), letter.version(), letter.value(), again)));
+    stop(a);
+    pass(Duration.ofSeconds(2));
+    assertThat(headOf(job).owner()).isEqualTo(2);
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
+    assertThat(letters()).isEmpty();
+  }
+
+  @Test
   void nodeThatStopsTakesUpItselfWhatNobodyElseWouldSoon() {
     StillWorld a = node("a");
     node("b");
     pass(Duration.ofSeconds(3));
-    JobRef job = addDueIn(a, Duration.ofHours(30));
-    a.node().beginStop();
-    a.settle();
+    cancelWhileItStops(a, addDueIn(a, Duration.ofHours(30)));
+  }
+
+  @Test
+  void nodeThatStopsTakesUpItselfWhatNobodyElseIsThereFor() {
+    StillWorld a = node("a");
+    pass(Duration.ofSeconds(3));
+    cancelWhileItStops(a, addDueIn(a, Duration.ofSeconds(30)));
+  }
+
+  /** It is free again as soon as that is done, though the node may still take a while to stop. */
+  private void cancelWhileItStops(StillWorld world, JobRef job) {
+    world.node().beginStop();
+    world.settle();
     assertThat(headOf(job).released()).isTrue();
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    a.node().cancel(job, "not wanted", answers::add);
-    a.settle();
+    world.node().cancel(job, "not wanted", answers::add);
+    world.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
-    a.node().release(() -> {});
-    a.settle();
     assertThat(headOf(job).released()).isTrue();
+  }
+
+  @Test
+  void shardThatIsClaimedTooLateByANodeThatStopsIsGivenBackAtOnce() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofSeconds(30));
+    b.hold(NodeEnvironment.Channel.CONTROL);
+    stop(a);
+    pass(Duration.ofSeconds(1)); // b claims it
+    b.node().beginStop();
+    b.settle();
+    assertThat(b.node().quiet()).as("while a claim is under way").isFalse();
+    b.letGo();
+    b.settle();
+    assertThat(headOf(job).epoch()).as("it was claimed").isEqualTo(2);
+    assertThat(headOf(job).released()).isTrue();
+    assertThat(b.node().quiet()).isTrue();
   }
 
   @Test

@@ -188,6 +188,7 @@ final class ControlUsers {
     if (control.copy != world.copy) {
       return; // an older copy of the store was put back since
     }
+    notToldBefore(job, control);
     if (outcome instanceof Outcome.Ok<ControlResult>(ControlResult result)) {
       check(
           job != null || result == ControlResult.NOT_FOUND,
@@ -232,12 +233,15 @@ final class ControlUsers {
     tell(job, control, Control.Told.NOT_DONE, "not done (" + why + ")");
   }
 
-  private static void tell(
-      @Nullable ModelJob job, Control control, Control.Told told, String words) {
+  private static void notToldBefore(@Nullable ModelJob job, Control control) {
     check(
         control.told == Control.Told.NOTHING,
         Guarantee.CONTROL,
         () -> control + " of " + job + " is answered twice");
+  }
+
+  private static void tell(
+      @Nullable ModelJob job, Control control, Control.Told told, String words) {
     control.told = told;
     check(
         job != null ? job.asked.allows(control) : told == Control.Told.NOT_DONE,
@@ -308,6 +312,7 @@ final class ControlUsers {
             Guarantee.CONTROL,
             () -> control + " of " + job + " is said to have made " + occurrence);
       }
+      notToldBefore(job, control);
       Control.Told told = refs.isEmpty() ? Control.Told.NOT_DONE : Control.Told.DONE;
       tell(job, control, told, "done, with " + refs.size() + " occurrences");
     }

@@ -39,7 +39,7 @@ final class PlantedBugs {
       throw new IllegalArgumentException("planted bug: " + name + " (expected: a known one)");
     }
     out.println("seeds until it was noticed, and by which guarantee:");
-    StringBuilder head = new StringBuilder("%-36s".formatted("from seed"));
+    StringBuilder head = new StringBuilder("%-42s".formatted("from seed"));
     FIRST_SEEDS.forEach(first -> head.append("%-34s".formatted(first)));
     out.println(head);
     boolean all = true;
@@ -56,7 +56,7 @@ final class PlantedBugs {
     if (all && before == null) {
       known.add(bug, seeds, caught);
     }
-    StringBuilder line = new StringBuilder("%-36s".formatted(bug.name()));
+    StringBuilder line = new StringBuilder("%-42s".formatted(bug.name()));
     caught.forEach(c -> line.append("%-34s".formatted(c.isEmpty() ? "NOT NOTICED" : c)));
     out.println(before != null ? line + "(by an earlier run)" : line);
     return all;
