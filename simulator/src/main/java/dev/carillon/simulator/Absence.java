@@ -155,7 +155,10 @@ final class Absence {
             (elsewhere - endedAway) + " jobs of " + id() + " were run by others since it is back");
     for (ModelShard shard : world.model.shards()) {
       check(
-          shard.dropped || !world.lives(shard.owner) || nameOf(shard.owner).equals(shard.home),
+          shard.dropped
+              || !world.lives(shard.owner)
+              || nameOf(shard.owner).equals(shard.home)
+              || shard.isSnatched(),
           Guarantee.SPREAD,
           () -> "shard " + shard.index + " of " + shard.home + " is with " + nameOf(shard.owner));
     }

@@ -4,6 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.Rate;
+import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.Flow;
@@ -191,8 +192,11 @@ final class KeyJudge {
   /** Whether the job is known to wait for its key, and nobody is doing anything about it. */
   private boolean isInLine(ModelJob job, long incarnation) {
     Concurrency concurrency = job.spec.more().concurrency();
+    Schedule schedule = job.spec.more().schedule();
+    long now = world.clockOf(incarnation).wallMicros(); // the clock may have been put back
     return job.live()
-        && job.due <= world.clockOf(incarnation).wallMicros() // the clock may have been put back
+        && job.due <= now
+        && (schedule == null || !RecurrenceJudge.tooLate(schedule, job.due, now))
         && concurrency != null
         && concurrency.key().equals(Wishes.LINE_KEY)
         && job.blockedBy == incarnation

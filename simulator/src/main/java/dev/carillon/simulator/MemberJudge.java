@@ -167,6 +167,7 @@ final class MemberJudge {
                 + (world.clock.nanos() - made) / VirtualClock.MILLI
                 + " ms ago");
     shard.snatchedFrom = from;
+    shard.snatchedNanos = world.clock.nanos();
     world.trace.note("snatched", shard.index);
   }
 

@@ -46,6 +46,8 @@ final class ModelShard {
   /** Who came back just when it was claimed as from one who is dead, and may not know that yet. */
   long snatchedFrom;
 
+  long snatchedNanos;
+
   /** An older copy of the store was put back: this is what it was before. */
   boolean bygone;
 
@@ -87,5 +89,10 @@ final class ModelShard {
       }
     }
     return earliest;
+  }
+
+  /** Whether its owner has it by a claim of whose answer it need not have heard. */
+  boolean isSnatched() {
+    return snatchedFrom != 0 && snatchedNanos == claimedNanos;
   }
 }

@@ -24,6 +24,10 @@ final class Patience {
 
   /** What a shard owes others is paid in time. */
   private void pays(ModelShard shard) {
+    if (!world.lives(shard.owner) && shard.wake > world.clock.latestWallMicros()) {
+      shard.debtNanos = world.clock.nanos(); // clocks went back: nobody comes before its time
+      return;
+    }
     long owed = world.clock.nanos() - Math.max(shard.debtNanos, healedNanos);
     Violation.check(
         shard.debts.isEmpty() || shard.dropped || owed <= 2 * boundNanos(world),
