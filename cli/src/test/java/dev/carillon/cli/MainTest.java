@@ -25,6 +25,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,6 +44,8 @@ class MainTest {
   private static final JobType<List<String>, Integer> COUNT =
       JobType.of("count", new TypeToken<List<String>>() {}, TypeToken.of(Integer.class));
   private static final TaskType<byte[]> BYTES = TaskType.of("bytes", byte[].class);
+
+  private static final Duration ORDERED_WITHIN = Duration.ofMinutes(1);
 
   @TempDir static Path folder;
 
@@ -138,6 +142,29 @@ class MainTest {
       assertThat(run("cluster", "upgrade", postgres)).isZero();
     }
     assertThat(out.toString()).containsPattern("reader +1 +there");
+  }
+
+  @Test
+  void shardsGoWhereOperatorsWantThem() {
+    String postgres = PostgresServer.shared().url() + "&carillon.cluster=orders";
+    try (Carillon a = Carillon.builder().url(postgres).nodeId("a").daemon(true).open();
+        Carillon b = Carillon.builder().url(postgres).nodeId("b").daemon(true).open()) {
+      a.schedule(COUNT.job(List.of()).in(Duration.ofSeconds(50)));
+      assertThat(a.stats().shards()).isEqualTo(1);
+      assertThat(run("cluster", "drain", postgres, "a")).isZero();
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
+      assertThat(run("cluster", "undrain", postgres, "a")).isZero();
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);
+      assertThat(run("cluster", postgres, "--shards", "--json")).isZero();
+      Matcher shard = Pattern.compile("\"shard\":\"([^\"]+)\"").matcher(out.toString());
+      assertThat(shard.find()).isTrue();
+      assertThat(run("cluster", "move", postgres, shard.group(1), "b")).isZero();
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
+      assertThat(run("cluster", "move", postgres, shard.group(1))).isZero();
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);
+    }
+    assertThat(run("cluster", "move", postgres, "that one", "b")).isNotZero();
+    assertThat(err.toString()).contains("that one");
   }
 
   @Test

@@ -12,14 +12,14 @@ import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Three suites in their short form, one after the other. The others would make every build minutes
+ * Four suites in their short form, one after the other. The others would make every build minutes
  * longer and are run by the command. Bounds of time are those of a quiet machine: here they are
  * shown, and {@code ./carillon prove} judges them.
  */
 class ProofTest {
   private static final Path POSTGRES = Path.of("target", "postgres");
 
-  private static final Set<String> IN_EVERY_BUILD = Set.of("kill", "failover", "pause");
+  private static final Set<String> IN_EVERY_BUILD = Set.of("kill", "failover", "pause", "restart");
 
   @TempDir Path folder;
 
