@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Crash table: the sender dies: nobody waits, and whoever sees the letter deletes it. The server
  * dies before it answered: what does no harm twice is done again by the next owner of the shard; of
  * anything else it was said before that it had begun, so its sender hears that the outcome is not
- * known. The shard has no owner any more: the sender takes its letter back and claims the shard
- * itself. The sender was taken for dead and its letter deleted: as if the server had died.
+ * known. The shard has no owner any more, or came to the sender: it takes its letter back and does
+ * it itself, with a claim where that is needed. The sender was taken for dead and its letter
+ * deleted: as if the server had died.
  */
 final class Mail {
   private static final String PREFIX = "x\0";

@@ -46,6 +46,7 @@ final class ModelShard {
   /** Who came back just when it was claimed as from one who is dead, and may not know that yet. */
   long snatchedFrom;
 
+  /** When that was. */
   long snatchedNanos;
 
   /** An older copy of the store was put back: this is what it was before. */

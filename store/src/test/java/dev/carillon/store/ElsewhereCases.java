@@ -25,8 +25,9 @@ interface ElsewhereCases extends TckCases {
   }
 
   @Case(id = "C05", title = "transactional inbox and completion")
-  default void furtherCapabilitiesDoNotExistYet() {
-    throw StoreTck.notApplicable("no such capability exists yet");
+  default void transactionsAreThoseOfCallers() {
+    throw StoreTck.notApplicable(
+        "not a case yet; PostgreSQL: PostgresTransactionsTest, embedded: none");
   }
 
   @Case(id = "C06", title = "a changed incarnation is noticed")
