@@ -204,12 +204,19 @@ final class KillChecks {
       for (Start start : line.starts) {
         boolean beforeTold = line.end == null || start.note().atMicros() <= line.end.atMicros();
         boolean beforeWritten =
-            found.stream().allMatch(f -> start.note().atMicros() <= lastLifeOf(f, start.note()));
+            toldBy(start, line)
+                || found.stream()
+                    .allMatch(f -> start.note().atMicros() <= lastLifeOf(f, start.note()));
         check.that(
             line.mayRepeat || ledger.isLate(line, start) || (beforeTold && beforeWritten), line);
       }
     }
     return check;
+  }
+
+  /** Whether the process that started it wrote the end too: when it told of that counts, then. */
+  private static boolean toldBy(Start start, Line line) {
+    return line.end != null && line.end.incarnation() == start.incarnation();
   }
 
   /**

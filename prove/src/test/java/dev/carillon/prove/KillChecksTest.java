@@ -175,6 +175,17 @@ class KillChecksTest {
   }
 
   @Test
+  void anEndWithTheTimeOfItsTurnIsFineThoughAnotherNodeFellInThatTurn() {
+    request("a", Way.PLAIN, Behaviour.QUICK, "-", "-");
+    start("a", 1, 1, T + 10);
+    ledger.tell(1, new Note.Finished("a", true));
+    ledger.tell(1, new Note.Ended("a", "SUCCEEDED", T + 20));
+    found("a", JobState.SUCCEEDED, null, null, T);
+    ledger.disturbed(Ledger.Blow.OUTAGE, 2, T + 5, T + 50);
+    assertThat(broken()).isEmpty();
+  }
+
+  @Test
   void aSuccessWithoutWorkIsSeen() {
     request("a", Way.PLAIN, Behaviour.QUICK, "-", "-");
     found("a", JobState.SUCCEEDED, null, null, T);
