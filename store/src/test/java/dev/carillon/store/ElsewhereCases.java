@@ -24,12 +24,6 @@ interface ElsewhereCases extends TckCases {
     throw StoreTck.notApplicable("clocks are the node's; shown by the simulator");
   }
 
-  @Case(id = "C05", title = "transactional inbox and completion")
-  default void transactionsAreThoseOfCallers() {
-    throw StoreTck.notApplicable(
-        "not a case yet; PostgreSQL: PostgresTransactionsTest, embedded: none");
-  }
-
   @Case(id = "C06", title = "a changed incarnation is noticed")
   default void incarnationsChangeWhereDataCanGoBack() {
     throw StoreTck.notApplicable(

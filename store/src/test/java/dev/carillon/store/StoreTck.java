@@ -2,6 +2,8 @@ package dev.carillon.store;
 
 import dev.carillon.store.StoreInfo.Durability;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -40,6 +42,7 @@ public abstract class StoreTck
         MixCases,
         RecordsCases,
         CapabilityCases,
+        TransactionCases,
         ElsewhereCases {
 
   /** Whether faults are injected throughout. */
@@ -114,6 +117,11 @@ public abstract class StoreTck
   /** T42: how many random mixes the contract asks for; fewer where each step is a network away. */
   protected int mixes() {
     return 3_000;
+  }
+
+  /** How a user of the same database connects to it; for stores that declare TRANSACTIONS. */
+  protected Connection connect() throws SQLException {
+    throw new AssertionError("a store that declares TRANSACTIONS says how its users connect");
   }
 
   /** Ends the case; the table will show it as not applicable, with {@code reason}. */

@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Random;
 
@@ -65,6 +67,11 @@ class PostgresStoreTckTest extends StoreTck {
   @Override
   protected Store another(Store store) {
     return PostgresStore.open(((PostgresStore) store).options());
+  }
+
+  @Override
+  protected Connection connect() throws SQLException {
+    return PostgresServer.shared().connect();
   }
 
   @Override
