@@ -557,20 +557,9 @@ final class Dispatcher {
     }
   }
 
-  /** Those in lanes that have a concurrency key and are due later. */
+  /** Those that have a concurrency key or wait for it, and are due later. */
   List<ShardJob> keyedAfter(long micros) {
-    List<ShardJob> later = new ArrayList<>();
-    for (Lane lane : lanes.values()) {
-      lane.forEach(
-          job -> {
-            if (job.dueMicros > micros
-                && job.concurrency() != null
-                && job.isIdle(ShardJob.Phase.READY)) {
-              later.add(job);
-            }
-          });
-    }
-    return later;
+    return keys.dueAfter(micros);
   }
 
   /** Lanes were paused: what stands in them gives its concurrency keys back to others. */

@@ -206,6 +206,21 @@ final class KeySlot {
     return first;
   }
 
+  /** Adds those to {@code later} that have it or wait for it and are due after that time. */
+  void dueAfter(long micros, List<ShardJob> later) {
+    for (Object holder : holders) {
+      if (holder instanceof ShardJob job && job.busy == 0 && job.dueMicros > micros) {
+        later.add(job);
+      }
+    }
+    line.forEach(
+        job -> {
+          if (isWaiting(job) && job.dueMicros > micros) {
+            later.add(job);
+          }
+        });
+  }
+
   /** Takes out all that wait, first come first. */
   List<ShardJob> pollAll() {
     List<ShardJob> all = new ArrayList<>();

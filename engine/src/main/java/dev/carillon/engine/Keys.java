@@ -297,6 +297,13 @@ final class Keys {
     }
   }
 
+  /** The jobs that have a key or wait for one, and are due later. */
+  List<ShardJob> dueAfter(long micros) {
+    List<ShardJob> later = new ArrayList<>();
+    slots.values().forEach(slot -> slot.dueAfter(micros, later));
+    return later;
+  }
+
   /** Those that have room go on to their lanes. */
   private void offer(KeySlot slot) {
     if (!mayJudge()) {

@@ -52,6 +52,25 @@ class SharedKeyTest {
   }
 
   @Test
+  void jobThatIsNotDueAnyMoreIsNotGivenTheKey() {
+    StillWorld narrow = fleet.nodeThatLendsNothing("narrow", store -> store);
+    fleet.pass(Duration.ofSeconds(3));
+    running(narrow);
+    narrow.add(narrow.under(ONE)); // waits for the key
+    narrow.add(narrow.spec(narrow.nowMicros() - 30_000_000, 0, 0, new byte[0])); // for the slot
+    fleet.pass(Duration.ofSeconds(1));
+    narrow.skew(Duration.ofSeconds(-20));
+    b.skew(Duration.ofSeconds(-20));
+    fleet.pass(Duration.ofSeconds(1));
+    narrow.finishOne();
+    fleet.pass(Duration.ofSeconds(1));
+    assertThat(narrow.running()).as("what waited for the slot").hasSize(1);
+    b.add(b.under(ONE, b.nowMicros()));
+    fleet.pass(Duration.ofSeconds(5));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
   void keyOfADeadNodeIsWaitedFor() {
     running(a);
     fleet.kill(a);
