@@ -124,7 +124,7 @@ final class Beat {
       resolve(before);
     } else {
       beats++;
-      said = host.says(said);
+      said = host.says(said).withEra(era()); // not that of a time before it may have been dead
       send(self().encode(), this::goOn);
     }
   }

@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobError;
 import dev.carillon.store.Outcome;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +67,9 @@ final class Borrowing {
   /** Whose handlers have returned and whose lenders are about to be told. */
   private final Set<Long> telling = new HashSet<>();
 
+  /** What handlers want to be kept, by attempts: the first of each is on its way. */
+  private final Map<Long, ArrayDeque<Save>> saves = new LinkedHashMap<>();
+
   private final Map<Long, Lender> lenders = new HashMap<>();
   private Timers.@Nullable Timer look;
   private @Nullable Borrowed alone;
@@ -76,8 +81,10 @@ final class Borrowing {
     /** Whether this node may start anything now. */
     boolean mayStart();
 
-    /** Whether nobody can have taken that node for dead: its jobs are its own. */
-    boolean isHeard(long incarnation);
+    /**
+     * Whether nobody can have taken that node for dead since that era of it: its jobs are its own.
+     */
+    boolean isHeard(long incarnation, long era);
 
     /** Until when a handler must be called, by the monotonic clock; null for any time. */
     @Nullable Long startBy();
@@ -89,8 +96,16 @@ final class Borrowing {
     long gaveNanos;
   }
 
+  /** Its handler may have returned before it is answered. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  private record Save(long lender, byte[] state, Consumer<Outcome<Boolean>> answer) {}
+
   private static final class Borrowed {
     final long lender;
+
+    /** Of the lender: what it lent before it may have been dead is not its own any more. */
+    final long era;
+
     final Loan loan;
     final JobSpec spec;
     final FailurePolicy given;
@@ -102,7 +117,6 @@ final class Borrowing {
     /** It has its slot and waits for its marker to be written. */
     boolean ready;
 
-    @Nullable Consumer<Outcome<Boolean>> saving;
     byte[] policy;
 
     /** It is asked what follows its timeout: what its handler says meanwhile comes after that. */
@@ -115,8 +129,9 @@ final class Borrowing {
 
     boolean lenderGone;
 
-    Borrowed(long lender, Loan loan, long sinceNanos) {
+    Borrowed(long lender, long era, Loan loan, long sinceNanos) {
       this.lender = lender;
+      this.era = era;
       this.loan = loan;
       this.spec = JobSpec.decodeHead(loan.body());
       this.given = PolicyFormat.decode(loan.policy());
@@ -166,11 +181,11 @@ final class Borrowing {
   /** False where it is not for a borrower. */
   boolean heard(long from, Message message) {
     switch (message) {
-      case Message.Lend(Loan loan) -> take(from, loan);
+      case Message.Lend(long era, Loan loan) -> take(from, era, loan);
       case Message.Recall(long nonce, Message.Recall.Why why) -> recall(from, nonce, why);
       case Message.Check(List<Long> nonces) -> nonces.forEach(nonce -> check(from, nonce));
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
-      case Message.Revoked revoked -> permits.renew();
+      case Message.Revoked revoked -> revoked(from);
       case Message.Go(long nonce) -> go(from, nonce);
       default -> {
         return false;
@@ -179,10 +194,10 @@ final class Borrowing {
     return true;
   }
 
-  private void take(long from, Loan loan) {
+  private void take(long from, long era, Loan loan) {
     Borrowed one;
     try {
-      one = new Borrowed(from, loan, now());
+      one = new Borrowed(from, era, loan, now());
     } catch (UnknownFormatException | DamagedException e) {
       AttemptOutcome strange = new AttemptOutcome.Undecodable(JobError.of(e));
       wire.send(
@@ -196,6 +211,16 @@ final class Borrowing {
     }
     waiting.add(one);
     lenders.computeIfAbsent(from, f -> new Lender()).gaveNanos = now();
+  }
+
+  /** That node took this one for dead: what it lent before it said so is its own again. */
+  private void revoked(long from) {
+    permits.renew();
+    for (Borrowed one : List.copyOf(all.values())) {
+      if (one.lender == from) {
+        stop(one, Attempt.StopCause.FENCED);
+      }
+    }
   }
 
   private void recall(long from, long nonce, Message.Recall.Why why) {
@@ -226,12 +251,21 @@ final class Borrowing {
   }
 
   private void saved(long nonce, Outcome<Boolean> outcome) {
-    Borrowed one = all.get(nonce);
-    if (one != null && one.saving != null) {
-      Consumer<Outcome<Boolean>> saving = one.saving;
-      one.saving = null;
-      saving.accept(outcome);
+    ArrayDeque<Save> asked = saves.get(nonce);
+    if (asked == null) {
+      return;
     }
+    Save answered = asked.remove();
+    if (asked.isEmpty()) {
+      saves.remove(nonce);
+    } else {
+      send(nonce, asked.element());
+    }
+    answered.answer.accept(outcome);
+  }
+
+  private void send(long nonce, Save save) {
+    wire.send(save.lender, Message.encode(new Message.Save(nonce, save.state)));
   }
 
   // ---- running
@@ -280,7 +314,7 @@ final class Borrowing {
   private boolean mayStart(Borrowed one, HandlerSlot handler) {
     return permits.isReady()
         && host.mayStart()
-        && host.isHeard(one.lender)
+        && host.isHeard(one.lender, one.era)
         && handler.gate.hasRoom()
         && env.wallMicros() >= one.loan.dueMicros()
         && (one.loan.alone() ? mayStartAlone(one) : dispatcher.mayStartBorrowed());
@@ -331,7 +365,8 @@ final class Borrowing {
       return;
     }
     one.ready = false;
-    if (!host.mayStart() || !host.isHeard(from) || stopping || isPaused(one)) {
+    boolean inTime = env.wallMicros() >= one.loan.dueMicros() && !isPastDeadline(one);
+    if (!inTime || !host.mayStart() || !host.isHeard(from, one.era) || stopping || isPaused(one)) {
       giveBack(one);
       return;
     }
@@ -456,11 +491,11 @@ final class Borrowing {
     }
   }
 
-  /** The handler of an attempt that was borrowed has returned. */
-  void finished(Attempt attempt, AttemptOutcome outcome) {
+  /** The handler of an attempt that was borrowed has returned; false where it no longer counts. */
+  boolean finished(Attempt attempt, AttemptOutcome outcome) {
     Borrowed one = all.remove(attempt.nonce());
     if (one == null || one.handler == null) {
-      return;
+      return false;
     }
     leave(one);
     boolean completes = attempt.closeCompletion();
@@ -478,6 +513,7 @@ final class Borrowing {
     } else {
       tell.run();
     }
+    return !attempt.over;
   }
 
   /** It gives its slot back, if it has one. */
@@ -512,8 +548,12 @@ final class Borrowing {
       answer.accept(Outcome.ok(false));
       return;
     }
-    one.saving = answer;
-    wire.send(one.lender, Message.encode(new Message.Save(attempt.nonce(), state)));
+    Save save = new Save(one.lender, state, answer);
+    ArrayDeque<Save> asked = saves.computeIfAbsent(attempt.nonce(), n -> new ArrayDeque<>(1));
+    asked.add(save);
+    if (asked.size() == 1) {
+      send(attempt.nonce(), save);
+    }
   }
 
   // ---- how much of it
@@ -547,7 +587,7 @@ final class Borrowing {
 
   /** Who is there now: what runs for others is asked to stop. */
   void saw(List<Member> members) {
-    if (all.isEmpty()) {
+    if (all.isEmpty() && saves.isEmpty()) {
       return;
     }
     List<Long> there = members.stream().map(Member::incarnation).toList();
@@ -555,9 +595,29 @@ final class Borrowing {
       if (!there.contains(one.lender) && !one.lenderGone) {
         one.lenderGone = true;
         stop(one, Attempt.StopCause.CANCEL);
-        saved(one.loan.nonce(), Outcome.ok(false));
       }
     }
+    takeSaves(save -> !there.contains(save.lender));
+  }
+
+  /** Those that are not answered any more: their attempts are nobody's. */
+  private void takeSaves(Predicate<Save> gone) {
+    List<Save> taken = new ArrayList<>();
+    saves
+        .values()
+        .removeIf(
+            asked -> {
+              boolean gives = gone.test(asked.element());
+              taken.addAll(gives ? asked : List.of());
+              return gives;
+            });
+    taken.forEach(save -> save.answer.accept(Outcome.ok(false)));
+  }
+
+  /** The store is another copy: what was lent by the one before is nobody's. */
+  void exchanged() {
+    fence();
+    takeSaves(save -> true);
   }
 
   /** Others may take this node for dead. */

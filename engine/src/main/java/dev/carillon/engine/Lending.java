@@ -115,6 +115,9 @@ final class Lending {
 
     /** Whether nothing can run any more of what that node ran. */
     boolean isOver(long incarnation);
+
+    /** This node's era, by its beat. */
+    long era();
   }
 
   private static final class Borrower {
@@ -285,7 +288,7 @@ final class Lending {
     checkLater();
     lentTotal++;
     env.metrics().count("attempts.lent", 1);
-    wire.send(attempt.lentTo, Message.encode(new Message.Lend(attempt.loan())));
+    wire.send(attempt.lentTo, Message.encode(new Message.Lend(host.era(), attempt.loan())));
   }
 
   /** The attempt is asked to save and return, or to stop. */

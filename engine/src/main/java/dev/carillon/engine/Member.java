@@ -17,6 +17,7 @@ import java.util.Set;
  * clock        long
  * free         varint
  * handlers     varint
+ * era          varint
  * </pre>
  *
  * @param nodeId stable across restarts; decides whose shards come home to it, and nothing else
@@ -37,25 +38,30 @@ record Member(
    *     it has not been measured
    * @param free attempts that it could run for others
    * @param handlers which of its lists of handlers it last wrote; 0 for none
+   * @param era another number after each time that it may have been dead to others
    */
-  record Said(int format, long clockMicros, int free, long handlers) {
+  record Said(int format, long clockMicros, int free, long handlers, long era) {
     static final long CLOCK_UNKNOWN = Long.MIN_VALUE;
-    static final Said NOTHING = new Said(0, CLOCK_UNKNOWN, 0, 0);
+    static final Said NOTHING = new Said(0, CLOCK_UNKNOWN, 0, 0, 0);
 
     Said withFormat(int other) {
-      return new Said(other, clockMicros, free, handlers);
+      return new Said(other, clockMicros, free, handlers, era);
     }
 
     Said withClock(long micros) {
-      return new Said(format, micros, free, handlers);
+      return new Said(format, micros, free, handlers, era);
     }
 
     Said withFree(int other) {
-      return new Said(format, clockMicros, other, handlers);
+      return new Said(format, clockMicros, other, handlers, era);
     }
 
     Said withHandlers(long other) {
-      return new Said(format, clockMicros, free, other);
+      return new Said(format, clockMicros, free, other, era);
+    }
+
+    Said withEra(long other) {
+      return new Said(format, clockMicros, free, handlers, other);
     }
   }
 
@@ -93,6 +99,7 @@ record Member(
         .i64(said.clockMicros())
         .varint(said.free())
         .varint(said.handlers())
+        .varint(said.era())
         .toBytes();
   }
 
@@ -113,7 +120,7 @@ record Member(
       }
     }
     long controls = in.varint();
-    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint());
+    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), in.varint());
     return new Member(nodeId, incarnation, beat, traits, controls, said);
   }
 

@@ -104,6 +104,9 @@ final class Members implements Directory, ControlVersion.Host {
     private long sinceNanos;
     private boolean dead;
 
+    /** The era in which it was last taken for dead: a beat of that time may arrive late. */
+    private long lostEra = -1;
+
     Peer(Member member, Stamp version, long sinceNanos) {
       this.member = member;
       this.version = version;
@@ -289,6 +292,11 @@ final class Members implements Directory, ControlVersion.Host {
     }
   }
 
+  /** The copy of the store that this node goes by; null while it has not adopted one. */
+  @Nullable String copy() {
+    return adopting ? null : copy;
+  }
+
   private void adopt(String incarnation) {
     env.submit(
         NodeEnvironment.Channel.BEAT,
@@ -399,6 +407,7 @@ final class Members implements Directory, ControlVersion.Host {
       peer.dead = false;
     } else if (!gap && !peer.dead && silent >= settings.timeout().toNanos()) {
       peer.dead = true;
+      peer.lostEra = peer.member.said().era();
       env.metrics().count("members.judged.dead", 1);
       changed = true;
     }
@@ -539,14 +548,16 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   /**
-   * Whether a peer has been heard of so lately that nobody can have taken it for dead: with two
-   * beats to spare, for the looks of this node and of others.
+   * Whether nobody can have taken a peer for dead since that era of it began: it has been heard of
+   * of late, with two beats to spare for the looks of this node and of others, and in no later era.
    */
-  boolean isHeard(long incarnation) {
+  boolean isHeard(long incarnation, long era) {
     Peer peer = peers.get(incarnation);
     long spare = 2 * settings.beat().toNanos();
     return peer != null
         && peer.isThere()
+        && peer.lostEra < era
+        && peer.member.said().era() <= era
         && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
   }
 

@@ -19,8 +19,12 @@ import org.jspecify.annotations.Nullable;
 sealed interface Message {
   int VERSION = 1;
 
-  /** The lender's: run this. */
-  record Lend(Loan loan) implements Message {}
+  /**
+   * The lender's: run this.
+   *
+   * @param era of the lender, by its beat
+   */
+  record Lend(long era, Loan loan) implements Message {}
 
   /** The lender's: this is not to go on. */
   record Recall(long nonce, Why why) implements Message {
@@ -116,7 +120,7 @@ sealed interface Message {
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
-      case Lend(Loan loan) -> loan.write(out.u8(1));
+      case Lend(long era, Loan loan) -> loan.write(out.u8(1).varint(era));
       case Recall(long nonce, Recall.Why why) -> out.u8(2).i64(nonce).u8(why.code);
       case Check(List<Long> nonces) -> {
         out.u8(14).varint(nonces.size());
@@ -160,7 +164,7 @@ sealed interface Message {
     }
     int kind = in.u8();
     return switch (kind) {
-      case 1 -> new Lend(Loan.read(in));
+      case 1 -> new Lend(in.varint(), Loan.read(in));
       case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
       case 3 -> new Window((int) in.varint());
       case 4 -> new Done(in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));

@@ -899,8 +899,7 @@ public final class Node {
   /** The runner says how an attempt went; false where it no longer counts. */
   public boolean finished(Attempt attempt, AttemptOutcome outcome) {
     if (attempt.isBorrowed()) {
-      borrowing.finished(attempt, outcome);
-      return true;
+      return borrowing.finished(attempt, outcome);
     }
     return attempts.finished(attempt, outcome);
   }
@@ -1549,6 +1548,7 @@ public final class Node {
 
     @Override
     public void looked(List<Member> others) {
+      wire.looked();
       if (isClient()) {
         errands.saw(others);
       }
@@ -1594,7 +1594,7 @@ public final class Node {
       forgetCopy();
       // What they wait for went with the copy; what they say now is in this one.
       errands.exchanged();
-      borrowing.fence();
+      borrowing.exchanged();
     }
 
     private void forgetCopy() {
@@ -1660,6 +1660,11 @@ public final class Node {
     @Override
     public boolean isForgotten(long incarnation) {
       return members != null && members.isForgotten(incarnation);
+    }
+
+    @Override
+    public @Nullable String copy() {
+      return members == null ? null : members.copy();
     }
 
     @Override
@@ -1788,12 +1793,17 @@ public final class Node {
     public boolean isOver(long incarnation) {
       return members == null || members.isOver(incarnation);
     }
+
+    @Override
+    public long era() {
+      return members == null ? 0 : members.beat().era();
+    }
   }
 
   private final class BorrowingHost implements Borrowing.Host {
     @Override
-    public boolean isHeard(long incarnation) {
-      return members != null && members.isHeard(incarnation);
+    public boolean isHeard(long incarnation, long era) {
+      return members != null && members.isHeard(incarnation, era);
     }
 
     @Override

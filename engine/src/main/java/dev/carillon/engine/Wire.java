@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * key    "w\0" to "\0" from "." stream "." number, each 16 hex digits
- * value  byte 1, then pieces: byte 1 where the message goes on in the next piece, else 0; bytes
+ * value  byte 2, string copy of the store, then pieces: byte 1 where the message goes on in the
+ *        next piece, else 0; bytes
  * </pre>
  *
  * <p>Crash table: the sender dies: what it had written is heard, then nothing more comes. The
@@ -30,11 +31,13 @@ import org.jspecify.annotations.Nullable;
  * it is written again under the same number. A record that was written is gone, with an older copy
  * of the store say: after ten seconds the addressee goes on with those behind it, and whoever
  * misses an answer asks again. A record is read twice before its deletion is in effect: its number
- * says so. Nothing that must survive one of the two is said here.
+ * says so. An older copy of the store is put back, with records that were heard before: they are of
+ * another copy than their addressee goes by, and are deleted unheard. Nothing that must survive one
+ * of the two is said here.
  */
 final class Wire {
   private static final String PREFIX = "w\0";
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   /** What a record may have. */
   private static final int MOST_BYTES = 60 << 10;
@@ -80,6 +83,9 @@ final class Wire {
 
     /** Whether nobody expects that incarnation back. */
     boolean isForgotten(long incarnation);
+
+    /** The copy of the store that this node goes by; null until it knows, or goes by none. */
+    @Nullable String copy();
 
     /** Another node says something. */
     void heard(long from, byte[] message);
@@ -169,11 +175,15 @@ final class Wire {
 
   /** Writes what has been said in this turn. */
   void turn() {
+    String copy = host.copy();
+    if (copy == null) {
+      return;
+    }
     for (Map.Entry<Long, Outgoing> each : outgoing.entrySet()) {
       Outgoing to = each.getValue();
       List<byte[]> values = new ArrayList<>();
       while (!to.messages.isEmpty()) {
-        values.add(gather(to));
+        values.add(gather(to, copy));
       }
       for (int i = 0; i < values.size(); i++) {
         boolean last = i == values.size() - 1;
@@ -183,8 +193,8 @@ final class Wire {
   }
 
   /** As much as one record has room for. */
-  private static byte[] gather(Outgoing to) {
-    ByteWriter out = new ByteWriter(1024).u8(VERSION);
+  private static byte[] gather(Outgoing to, String copy) {
+    ByteWriter out = new ByteWriter(1024).u8(VERSION).string(copy);
     int room = MOST_BYTES;
     while (!to.messages.isEmpty() && room > PIECE_BYTES) {
       byte[] message = to.messages.element();
@@ -223,6 +233,13 @@ final class Wire {
   }
 
   // ---- hearing
+
+  /** It was looked who is there: one that was alone is not to wait until it looks again. */
+  void looked() {
+    if (host.hasPeers()) {
+      pollIn(IDLE_POLL_NANOS);
+    }
+  }
 
   /** Somebody rang. */
   void rang() {
@@ -286,10 +303,11 @@ final class Wire {
   }
 
   private void hear(List<Stored> found) {
+    String copy = host.copy();
     for (Stored record : found) {
       try {
-        if (!deleting.contains(record.key())) {
-          hear(record);
+        if (copy != null && !deleting.contains(record.key())) {
+          hear(record, copy);
         }
       } catch (RuntimeException e) {
         env.report("what another node says could not be read: " + e.getMessage(), e);
@@ -314,7 +332,16 @@ final class Wire {
     }
   }
 
-  private void hear(Stored record) {
+  private void hear(Stored record, String copy) {
+    ByteReader in = new ByteReader(record.value(), 0, record.value().length);
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("wire: version " + version + " (expected: 2)");
+    }
+    if (!in.string().equals(copy)) {
+      delete(record); // heard before, or said by who did not know yet that the copy is another
+      return;
+    }
     int at = prefix(incarnation).length();
     Source source = new Source(digits(record.key(), at), digits(record.key(), at + 17));
     long number = digits(record.key(), at + 34);
@@ -330,7 +357,7 @@ final class Wire {
     delete(record);
     if (number == of.expected) {
       of.expected++;
-      hear(source.from(), of, new ByteReader(record.value(), 0, record.value().length));
+      hear(source.from(), of, in);
     }
   }
 
@@ -347,10 +374,6 @@ final class Wire {
   }
 
   private void hear(long from, Incoming of, ByteReader in) {
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("wire: version " + version + " (expected: 1)");
-    }
     while (in.remaining() > 0) {
       boolean goesOn = in.u8() == 1;
       byte[] piece = in.bytes();

@@ -38,17 +38,22 @@ class ExchangeTest {
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);
   private final StillWorld b = node("b", 2);
+  private final List<StillWorld> worlds = new ArrayList<>(List.of(a, b));
 
   private StillWorld node(String id, long incarnation) {
+    return node(id, incarnation, true);
+  }
+
+  private StillWorld node(String id, long incarnation, boolean handles) {
     NodeOptions options = NodeOptions.of(id, incarnation).among(MEMBERSHIP);
-    StillWorld world = new StillWorld(options, store.open());
+    StillWorld world = new StillWorld(options, store.open(), handles);
     world.settle();
     return world;
   }
 
   private void pass(Duration time) {
     for (Duration left = time; left.isPositive(); left = left.minus(STEP)) {
-      for (StillWorld world : List.of(a, b)) {
+      for (StillWorld world : worlds) {
         world.pass(STEP);
         world.settle();
       }
@@ -113,6 +118,34 @@ class ExchangeTest {
     assertThat(a.running()).as("it is started again").hasSize(1);
     a.finishOne();
     assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void whatWasLentByTheCopyBeforeIsNotHeardAgain() {
+    StillWorld c = node("c", 3, false);
+    worlds.add(c);
+    pass(Duration.ofSeconds(3));
+    a.hold(NodeEnvironment.Channel.RECORDS);
+    b.hold(NodeEnvironment.Channel.RECORDS);
+    JobRef job = addDueIn(c, Duration.ZERO);
+    pass(STEP);
+    MemoryStore backup = store.backup(); // with the loan, that lies there for one of them
+    a.letGo();
+    b.letGo();
+    pass(Duration.ofSeconds(1));
+    StillWorld borrower = a.running().isEmpty() ? b : a;
+    assertThat(borrower.finishOne()).isNotNull();
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+    store.restore(backup);
+    worlds.remove(c); // it does not notice yet
+    pass(Duration.ofSeconds(2));
+    assertThat(a.running()).isEmpty();
+    assertThat(b.running()).isEmpty();
+    c.pass(Duration.ofSeconds(2));
+    worlds.add(c);
+    pass(Duration.ofSeconds(5));
+    assertThat(a.running().size() + b.running().size()).as("lent since then").isEqualTo(1);
   }
 
   @Test

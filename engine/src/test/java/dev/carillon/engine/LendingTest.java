@@ -266,6 +266,62 @@ class LendingTest {
   }
 
   @Test
+  void whatLayThereForABorrowerThatSeemedDeadIsNotStartedByIt() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    fleet.pause(b);
+    addDueNow(a, 1);
+    pass(StillFleet.DEAD_WITHIN);
+    a.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    pass(STEP);
+    assertThat(a.running()).hasSize(1);
+    fleet.resume(b);
+    pass(Duration.ofSeconds(3));
+    assertThat(b.node().borrowedTotal()).isZero();
+  }
+
+  @Test
+  void whatWasLentByOneThatMayHaveBeenDeadSinceIsNotStarted() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    b.holdAnswers(NodeEnvironment.Channel.RECORDS);
+    JobRef job = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN); // the loan is read, and the answer on its way
+    fleet.pause(a);
+    pass(StillFleet.DEAD_WITHIN);
+    assertThat(only(b).job().number).as("by its new owner").isEqualTo(job.number());
+    fleet.resume(a);
+    pass(Duration.ofSeconds(2));
+    b.letGo();
+    pass(Duration.ofSeconds(3));
+    assertThat(b.running()).hasSize(1);
+    assertThat(b.node().borrowedTotal()).isZero();
+  }
+
+  @Test
+  void suspectedJobIsNotStartedBeforeItsTimeThoughItsStartIsWritten() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld victim = node("victim");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    kill(victim);
+    pass(StillFleet.DEAD_WITHIN);
+    StillWorld b = node("b");
+    a.hold(NodeEnvironment.Channel.COMMIT);
+    pass(Duration.ofSeconds(4)); // it has its slot and waits for that
+    b.skew(Duration.ofSeconds(-20));
+    pass(STEP);
+    a.letGo();
+    pass(Duration.ofSeconds(2));
+    assertThat(b.running()).as("by its clock").isEmpty();
+    pass(Duration.ofSeconds(20));
+    assertThat(b.running()).hasSize(1);
+  }
+
+  @Test
   void whatIsLentByADeadOwnerIsStoppedAndMadeAgain() {
     StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");
@@ -436,6 +492,55 @@ class LendingTest {
     pass(Duration.ofMillis(500));
     assertThat(new JobReader(fleet.store()).find(job).orThrow().orElseThrow().view().result())
         .isEqualTo(result);
+  }
+
+  @Test
+  void savesAtTheSameTimeAreKeptInTheirOrder() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    List<Outcome<Boolean>> saves = new ArrayList<>();
+    b.node().save(only(b), new byte[] {1}, saves::add);
+    b.node().save(only(b), new byte[] {2}, saves::add);
+    pass(HEARD_WITHIN);
+    assertThat(saves).containsExactly(Outcome.ok(true), Outcome.ok(true));
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "again", ""), byPolicy()));
+    pass(Duration.ofMinutes(1));
+    assertThat(only(b).saved()).containsExactly(2);
+  }
+
+  @Test
+  void saveIsAnsweredThoughItsHandlerHasReturned() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    List<Outcome<Boolean>> saves = new ArrayList<>();
+    b.node().save(only(b), new byte[] {1}, saves::add);
+    b.node().save(only(b), new byte[] {2}, saves::add);
+    b.finishOne(new AttemptOutcome.Failed(new JobError("x", "again", ""), byPolicy()));
+    pass(HEARD_WITHIN);
+    assertThat(saves).containsExactly(Outcome.ok(true), Outcome.ok(false));
+    pass(Duration.ofMinutes(1));
+    assertThat(only(b).saved()).containsExactly(1);
+  }
+
+  @Test
+  void saveIsAnsweredThoughTheLenderDies() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    kill(a);
+    List<Outcome<Boolean>> saves = new ArrayList<>();
+    b.node().save(only(b), new byte[] {1}, saves::add);
+    b.finishOne();
+    pass(StillFleet.DEAD_WITHIN);
+    assertThat(saves).containsExactly(Outcome.ok(false));
   }
 
   private static byte[] bytes(int size, int seed) {

@@ -115,7 +115,7 @@ class StandInsTest {
             1L << 40,
             Set.of(Member.Trait.LEAVING, Member.Trait.CLIENT),
             7,
-            new Member.Said(3, -250_000, 16, 1L << 40));
+            new Member.Said(3, -250_000, 16, 1L << 40, 9));
     assertThat(Member.decode(member.encode())).isEqualTo(member);
   }
 }
