@@ -57,9 +57,17 @@ final class AttemptJudge {
     if (job.bygone()) {
       return; // its node has not noticed that the store went back: whatever it does is refused
     }
-    if (world.members.mayNotKnow(job.shard, execution.incarnation)) {
+    if (world.members.mayNotKnow(job.shard, execution.owner) || isOfNobody(execution)) {
       execution.unaware = true;
       return; // whatever it does is refused
+    }
+    if (execution.isLent()) {
+      if (isCurrent(execution)) {
+        startedElsewhere(execution, running);
+      } else {
+        execution.unaware = true;
+      }
+      return;
     }
     check(
         job.end != JobState.CANCELLED,
@@ -71,11 +79,11 @@ final class AttemptJudge {
         Guarantee.UNKNOWN_IS_SAID,
         () -> execution + " started, though it was refused");
     check(
-        job.shard.owner == execution.incarnation,
+        job.shard.owner == execution.owner,
         Guarantee.ONE_WRITER,
         () -> execution + " started in a shard of another owner");
     check(
-        execution.request.id == job.request && execution.attempt.number() == job.attempts + 1,
+        isCurrent(execution),
         Guarantee.ONE_OUTCOME,
         () -> execution + " started, but the journal has gone on to another");
     check(
@@ -96,16 +104,62 @@ final class AttemptJudge {
         Guarantee.DEPENDENCIES,
         () -> execution + " started, but of what it waits for not all has ended as it must");
     occurrence(execution, running);
-    long deadline = job.spec.deadline();
+    inTime(execution);
+    seesWhatWasSaved(execution);
+    onTime(execution);
+    trusted(execution);
+    keyRates.started(execution);
+    repeats(execution, running);
+    alone(execution, running);
+    limits(execution, running);
+  }
+
+  private static void inTime(Execution execution) {
+    long deadline = execution.job.spec.deadline();
     check(
         deadline == 0 || execution.clock.wallMicros() < deadline,
         Guarantee.DEADLINE,
         () -> execution + " started after its deadline");
+  }
+
+  private static void seesWhatWasSaved(Execution execution) {
     check(
-        Arrays.equals(execution.attempt.saved(), job.saved),
+        Arrays.equals(execution.attempt.saved(), execution.job.saved),
         Guarantee.ACKNOWLEDGED_IS_DURABLE,
         () -> execution + " does not see what was saved last");
-    onTime(execution);
+  }
+
+  /** Whether it was lent by a node that is gone since then, which its own need not have seen. */
+  private boolean isOfNobody(Execution execution) {
+    Life owner = world.life(execution.owner);
+    return execution.isLent()
+        && (owner == null
+            || !owner.alive()
+            || (owner.stopping && execution.job.shard.owner != execution.owner));
+  }
+
+  /** Whether the journal has not gone on to another. */
+  private static boolean isCurrent(Execution execution) {
+    ModelJob job = execution.job;
+    return execution.request.id == job.request && execution.attempt.number() == job.attempts + 1;
+  }
+
+  /**
+   * An attempt was lent and starts on another node. What its owner has heard since it lent it may
+   * cross with the start, and does not count.
+   */
+  private void startedElsewhere(Execution execution, List<Execution> running) {
+    ModelJob job = execution.job;
+    check(
+        job.shard.owner == execution.owner,
+        Guarantee.ONE_WRITER,
+        () -> execution + " started for a node that does not have its shard");
+    check(
+        execution.attempt.isDue(execution.clock.wallMicros()),
+        Guarantee.NEVER_EARLY,
+        () -> execution + " started early on another node");
+    inTime(execution);
+    seesWhatWasSaved(execution);
     trusted(execution);
     keyRates.started(execution);
     repeats(execution, running);
@@ -121,8 +175,10 @@ final class AttemptJudge {
     check(
         execution.interrupted
             || execution.job.bygone()
-            || execution.job.shard.owner == execution.incarnation
-            || world.members.mayNotKnow(execution.job.shard, execution.incarnation),
+            || execution.unaware
+            || execution.job.shard.owner == execution.owner
+            || world.members.mayNotKnow(execution.job.shard, execution.owner)
+            || isOfNobody(execution),
         Guarantee.MEMBERS,
         () -> execution + " is called though another node has its shard");
     world.members.called(execution);
@@ -229,6 +285,7 @@ final class AttemptJudge {
 
   private void repeats(Execution execution, List<Execution> running) {
     ModelJob job = execution.job;
+    takenBack(execution);
     check(
         ++job.starts <= job.startsAllowed,
         Guarantee.BOUNDED_REPEATS,
@@ -246,6 +303,26 @@ final class AttemptJudge {
               || world.members.isToldToStop(other),
           Guarantee.MEMBERS,
           () -> execution + " started while another node runs it and was not told to stop");
+    }
+  }
+
+  /**
+   * An attempt that was lent is made again where the node that ran it seemed dead, or its own may
+   * have when it failed.
+   */
+  private void takenBack(Execution execution) {
+    for (Execution other : execution.job.executions) {
+      if (other.isLent()
+          && !other.mayBeRepeated
+          && !other.unaware
+          && other.revision == execution.revision
+          && other.attempt.number() == execution.attempt.number()
+          && (world.members.mayHaveSeemedDead(other.incarnation, other.startedNanos)
+              || (other.outcome instanceof AttemptOutcome.Failed
+                  && other.startedNanos < world.healthyFromNanos()))) {
+        other.mayBeRepeated = true;
+        execution.job.startsAllowed++;
+      }
     }
   }
 
@@ -381,7 +458,8 @@ final class AttemptJudge {
             || execution.outcome instanceof AttemptOutcome.Undecodable)) {
       job.startsAllowed++;
     }
-    boolean counts = execution.accepted && job.shard.owner == execution.incarnation;
+    boolean counts =
+        execution.accepted && !execution.isLent() && job.shard.owner == execution.owner;
     check(
         !counts || job.live() || !job.endTold,
         Guarantee.ONE_OUTCOME,
@@ -435,7 +513,7 @@ final class AttemptJudge {
   /** A job's attempts by that life do not count any more. */
   static void cutOff(ModelJob job, long incarnationOfLife, boolean crash) {
     for (Execution execution : job.executions.reversed()) {
-      if (execution.incarnation != incarnationOfLife) {
+      if (execution.incarnation != incarnationOfLife && execution.owner != incarnationOfLife) {
         break;
       }
       if (execution.revision == job.revision && execution.attempt.number() > job.attempts) {

@@ -58,6 +58,8 @@ final class Climate {
   /** How often operators change something about queues and namespaces. */
   final int flowChanges;
 
+  private static final int LENDS_ONE_IN = 4;
+
   /** How often jobs of the concurrency key with a rate start. */
   final Rate keyRate;
 
@@ -75,8 +77,8 @@ final class Climate {
   final int namespaceLimit;
   private final NodeOptions settings;
 
-  Climate(Chance chance, int nodes) {
-    this.nodes = nodes;
+  Climate(Chance chance, Seed seed) {
+    this.nodes = seed.nodes();
     firstWallMicros = YEAR_2026_MICROS + chance.between(0, 86_400L * 365) * 1_000_000;
     spanNanos =
         chance.pick(nodes == 1 ? SPANS_SECONDS : SPANS_OF_SEVERAL_SECONDS) * VirtualClock.SECOND;
@@ -102,11 +104,21 @@ final class Climate {
     settings = settings(chance);
     skewMicros = new long[nodes];
     driftPerMillion = new long[nodes];
-    together = nodes == 1 ? null : new Together(chance, spanNanos);
+    together = nodes == 1 ? null : new Together(chance, spanNanos, lends(seed));
     if (nodes > 1) {
       Arrays.setAll(skewMicros, i -> chance.between(-MOST_SKEW_MICROS, MOST_SKEW_MICROS));
       Arrays.setAll(driftPerMillion, i -> chance.between(-MOST_DRIFT, MOST_DRIFT));
     }
+  }
+
+  /** Whether its nodes run attempts for each other. */
+  boolean lends() {
+    return together != null && together.lends;
+  }
+
+  /** By a lot of its own: it changes no other that is drawn. */
+  private static boolean lends(Seed seed) {
+    return new Chance(~seed.number()).oneIn(LENDS_ONE_IN);
   }
 
   /** What the clock of the store shows at first. */

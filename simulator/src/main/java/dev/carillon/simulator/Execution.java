@@ -9,6 +9,9 @@ final class Execution {
   final int life;
   final long incarnation;
 
+  /** The node whose job it is; it may have lent the attempt to the one that runs it. */
+  final long owner;
+
   /** The clocks of its node. */
   final NodeClock clock;
 
@@ -52,17 +55,24 @@ final class Execution {
   Execution(Life life, Attempt attempt, ModelJob job, Request request, World world) {
     this.life = life.index;
     this.incarnation = life.incarnation;
+    this.owner = job.shard.owners.getOrDefault(attempt.token().epoch(), life.incarnation);
     this.clock = life.clock;
     this.attempt = attempt;
     this.job = job;
     this.request = request;
-    this.revision = job.revision;
+    // It may have been lent before its job was replaced.
+    this.revision = request.id == job.request ? job.revision : job.revision - 1;
     this.startedNanos = world.clock.nanos();
     this.startedWallMicros = clock.wallMicros();
     this.marked = job.markers > 0;
     boolean waited = marked && job.markerIncarnation == incarnation;
     this.dispatchedNanos = waited ? clock.nanosWhenWallWas(job.startAt) : startedNanos;
-    this.dispatchKnown = !waited || clock.wallWasOnce(job.startAt);
+    this.dispatchKnown = !isLent() && (!waited || clock.wallWasOnce(job.startAt));
+  }
+
+  /** Whether it runs on another node than its job's. */
+  boolean isLent() {
+    return owner != incarnation;
   }
 
   boolean runs() {

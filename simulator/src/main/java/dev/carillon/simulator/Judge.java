@@ -206,7 +206,7 @@ final class Judge {
     for (Execution execution : job.executions.reversed()) {
       if (execution.attempt.number() == attempt
           && execution.revision == job.revision
-          && execution.incarnation == job.shard.owner) {
+          && execution.owner == job.shard.owner) {
         return execution;
       }
     }
@@ -277,7 +277,7 @@ final class Judge {
     check(
         execution != null
             && (execution.marked || startedAt == execution.startedWallMicros)
-            && (endedAt == null || endedAt == execution.finishedWallMicros),
+            && (endedAt == null || execution.isLent() || endedAt == execution.finishedWallMicros),
         Guarantee.HISTORY,
         () -> execution + " has other times in the journal");
   }
@@ -324,6 +324,9 @@ final class Judge {
 
   private void occurred(ModelJob job, JournalFormat.Next next) {
     Execution execution = execution(job, next.attempt());
+    if (execution == null && wasStoppedOnItsWay(next.outcome())) {
+      return;
+    }
     check(
         execution != null,
         Guarantee.ONE_OUTCOME,
@@ -504,7 +507,7 @@ final class Judge {
     Execution execution = end.attempt() == 0 ? null : execution(job, end.attempt());
     if (end.attempt() != 0) {
       check(
-          execution != null,
+          execution != null || wasStoppedOnItsWay(end.state()),
           Guarantee.ONE_OUTCOME,
           () -> job + " was ended by attempt " + end.attempt() + ", which never started");
     }
@@ -544,6 +547,11 @@ final class Judge {
       default -> throw new Violation(Guarantee.NOT_LOST, job + " ended as " + end.state());
     }
     world.trace.note("ended", job.request, end.attempt(), end.state().name());
+  }
+
+  /** Whether the attempt may have been lent, and stopped before it started. */
+  private boolean wasStoppedOnItsWay(@Nullable JobState state) {
+    return world.climate.lends() && state == JobState.CANCELLED;
   }
 
   private void cancelled(ModelJob job, JournalFormat.End end) {

@@ -112,8 +112,9 @@ final class KeyJudge {
     key.executions.removeIf(other -> !holds(other));
     Concurrency concurrency = concurrency(job);
     check(
-        count(execution, key, other -> other.incarnation == execution.incarnation)
-            < concurrency.limit(),
+        execution.isLent() // it has had its key since it was lent, and others with a larger limit
+            // came
+            || count(execution, key, other -> other.owner == execution.owner) < concurrency.limit(),
         Guarantee.LIMITS,
         () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
     check(
@@ -159,8 +160,9 @@ final class KeyJudge {
             && written
             && !execution.attempt.isFenced()
             && world.lives(execution.incarnation)
+            && !execution.mayBeRepeated
             && job.live()
-            && job.shard.owner == execution.incarnation
+            && job.shard.owner == execution.owner
             && job.shard.claimedNanos <= execution.dispatchedNanos
             && job.revision == execution.revision
             && job.anewNanos < execution.dispatchedNanos
@@ -170,7 +172,7 @@ final class KeyJudge {
   /** Of those that are known to wait in line the first goes first. */
   private void inOrder(Execution execution, Key key) {
     ModelJob job = execution.job;
-    if (!isInLine(job, execution.incarnation)) {
+    if (!isInLine(job, execution.owner)) {
       job.blockedBy = 0;
       return;
     }
@@ -181,7 +183,7 @@ final class KeyJudge {
       check(
           other == job
               || !before
-              || !isInLine(other, execution.incarnation)
+              || !isInLine(other, execution.owner)
               || other.blockedNanos >= job.blockedNanos, // it may have come too late
           Guarantee.LIMITS,
           () -> execution + " overtook " + other + ", which waits for the same key");
@@ -253,7 +255,9 @@ final class KeyJudge {
     boolean exact = concurrency(job).key().equals(Wishes.FEW_KEY) && world.climate.nodes == 1;
     int least = exact ? concurrency(job).limit() : 1;
     check(
-        others >= least || world.copy > 0, // who has the key by the copy may not know it yet
+        others >= least
+            || world.climate.lends() // one that is lent has it, and has not started
+            || world.copy > 0, // who has the key by the copy may not know it yet
         Guarantee.LIMITS,
         () -> job + " is refused beside " + others + " others under " + concurrency(job));
   }

@@ -286,6 +286,9 @@ final class Life implements NodeEnvironment {
 
   @Override
   public void report(String problem, @Nullable Throwable cause) {
+    if (cause instanceof Violation broken) {
+      throw broken; // the engine keeps what one message does from those behind it
+    }
     world.trace.note("report", 0, problem);
     if (problem.startsWith(WENT_BACK)) {
       opening.saysThatItWentBack();

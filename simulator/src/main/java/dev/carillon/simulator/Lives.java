@@ -172,7 +172,15 @@ final class Lives {
             awaitQuiet(life, world.clock.nanos() + GRACE_NANOS, true, then);
           } else {
             check(
-                !world.healthy(), Guarantee.NOT_STUCK, "a healthy node does not get quiet to stop");
+                !world.healthy(),
+                Guarantee.NOT_STUCK,
+                () ->
+                    "healthy node %d does not get quiet to stop: %d attempts, %d lent, %d borrowed"
+                        .formatted(
+                            life.nodeIndex,
+                            life.node.running(),
+                            life.node.lent(),
+                            life.node.borrowed()));
             release(life, then);
           }
         });
@@ -180,7 +188,8 @@ final class Lives {
 
   private void release(Life life, Runnable then) {
     world.trace.note("release", life.index, life.handlers.running(), "");
-    life.deliver(() -> life.node.release(() -> stopped(life, then)));
+    // It may have something to say to others after this in the same turn.
+    life.deliver(() -> life.node.release(() -> world.in(0, () -> stopped(life, then))));
     world.in(
         STOP_LIMIT_NANOS,
         () -> {

@@ -218,6 +218,20 @@ final class MemberJudge {
         || execution.job.bygone()
         || life == null
         || life.stoodStillSince(world.clock.nanos() - 1)
-        || mayNotKnow(execution.job.shard, execution.incarnation);
+        || mayNotKnow(execution.job.shard, execution.owner)
+        || (execution.isLent() && execution.job.shard.owner != execution.owner);
+  }
+
+  /**
+   * Whether others may have taken that start of a node for dead since shortly before then: what it
+   * starts may have lain there for it.
+   */
+  boolean mayHaveSeemedDead(long incarnation, long thenNanos) {
+    long sinceNanos = thenNanos - LATEST_NEWS_NANOS;
+    Beats of = beats.get(incarnation);
+    return of == null
+        || of.gone
+        || of.revivedNanos >= sinceNanos
+        || world.clock.nanos() - of.effectNanos >= shortestTimeout();
   }
 }

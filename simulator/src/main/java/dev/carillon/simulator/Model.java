@@ -202,6 +202,7 @@ final class Model {
       judge().claimed(shard, owner);
       shard.epoch = epoch;
       shard.owner = owner;
+      shard.owners.put(epoch, owner);
       shard.claimedNanos = clock.nanos();
     } else {
       check(owner == shard.owner, Guarantee.ONE_WRITER, "two claimers won one epoch");

@@ -51,6 +51,7 @@ final class ModelCopy {
     ModelShard copy = new ModelShard(shard.model, shard.index, shard.id, shard.home);
     copyFields(ModelShard.class, shard, copy);
     copy.debts.addAll(shard.debts);
+    copy.owners.putAll(shard.owners);
     for (ModelJob job : shard.jobs.values()) { // the parent of an occurrence is before it
       copy.jobs.put(job.number, copy(copy, job));
     }

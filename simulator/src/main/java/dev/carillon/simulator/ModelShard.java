@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.engine.JobRef;
 import dev.carillon.store.ShardId;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -27,6 +28,10 @@ final class ModelShard {
   long debtNanos;
 
   long epoch = 1;
+
+  /** Who has had it, by epochs. */
+  final Map<Long, Long> owners = new HashMap<>();
+
   long owner;
 
   /** Since when it has had no owner, or none that lives. */
@@ -64,6 +69,7 @@ final class ModelShard {
     this.index = index;
     this.id = id;
     this.owner = id.incarnation();
+    this.owners.put(epoch, owner);
     this.home = home;
   }
 

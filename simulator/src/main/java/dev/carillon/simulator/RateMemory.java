@@ -29,7 +29,7 @@ final class RateMemory {
   void started(Execution execution) {
     Concurrency concurrency = execution.job.spec.more().concurrency();
     if (concurrency != null) {
-      last.put(name(execution, concurrency), new Last(execution.incarnation, clock.nanos()));
+      last.put(name(execution, concurrency), new Last(execution.owner, clock.nanos()));
     }
   }
 
@@ -43,7 +43,7 @@ final class RateMemory {
     long interval = rate.period().toNanos() / rate.permits();
     Last before = last.getOrDefault(name(execution, concurrency), new Last(0, 0));
     long writtenNanos = before.nanos() - interval * rate.burst() - AHEAD_NANOS; // or later
-    boolean reads = before.incarnation() != execution.incarnation;
+    boolean reads = before.incarnation() != execution.owner;
     return reads && clock.jumpedBackSince(writtenNanos) ? interval + AHEAD_NANOS : 0;
   }
 

@@ -18,6 +18,9 @@ final class Together {
   /** How long after it the others wait for it to come back. */
   final long forgetNanos;
 
+  /** Whether nodes run attempts for each other. */
+  final boolean lends;
+
   /** How often a node is cut off from the store. */
   final int cuts;
 
@@ -36,7 +39,8 @@ final class Together {
   /** How old that is. */
   final long backupNanos;
 
-  Together(Chance chance, long spanNanos) {
+  Together(Chance chance, long spanNanos, boolean lends) {
+    this.lends = lends;
     beatNanos = chance.pick(BEATS_MILLIS) * VirtualClock.MILLI;
     timeoutNanos = BEATS_A_TIMEOUT * beatNanos;
     forgetNanos = Math.max(2 * timeoutNanos, chance.spread(spanNanos / 4, 20 * spanNanos));
@@ -49,12 +53,13 @@ final class Together {
   }
 
   Membership membership() {
-    return new Membership(
+    Membership membership =
+        new Membership(
             Duration.ofNanos(beatNanos),
             Duration.ofNanos(timeoutNanos),
             Duration.ofNanos(forgetNanos),
-            true)
-        .withoutLending(); // what judges attempts knows no others than their owner's
+            true);
+    return lends ? membership : membership.withoutLending();
   }
 
   /** How long a pause or a cut lasts: shorter than the timeout, or several times as long. */

@@ -53,7 +53,7 @@ final class World {
   World(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
     this.seed = seed;
     this.chance = new Chance(seed.number());
-    this.climate = new Climate(chance, seed.nodes());
+    this.climate = new Climate(chance, seed);
     this.crashesLeft = climate.crashes;
     this.clock = new VirtualClock(climate);
     this.trace = new Trace(clock, printer);
