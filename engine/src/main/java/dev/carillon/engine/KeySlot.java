@@ -208,17 +208,17 @@ final class KeySlot {
 
   /** Adds those to {@code later} that have it or wait for it and are due after that time. */
   void dueAfter(long micros, List<ShardJob> later) {
-    for (Object holder : holders) {
-      if (holder instanceof ShardJob job && job.busy == 0 && job.dueMicros > micros) {
-        later.add(job);
-      }
-    }
     line.forEach(
         job -> {
           if (isWaiting(job) && job.dueMicros > micros) {
             later.add(job);
           }
         });
+    for (Object holder : holders) { // after those to whom it would be given else
+      if (holder instanceof ShardJob job && job.busy == 0 && job.dueMicros > micros) {
+        later.add(job);
+      }
+    }
   }
 
   /** Takes out all that wait, first come first. */
