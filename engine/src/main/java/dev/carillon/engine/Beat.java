@@ -194,6 +194,7 @@ final class Beat {
   }
 
   private void acknowledge(Sent sent) {
+    fenceIfLate(); // the answer may have waited while this node stood still
     version = sent.change().value() == null ? Stamp.ABSENT : sent.change().stamp();
     acknowledged = sent;
     timers.cancel(fence);
@@ -216,6 +217,7 @@ final class Beat {
 
   /** The store is another copy: what was acknowledged is not there, and this node joins anew. */
   void exchanged() {
+    era += member ? 1 : 0;
     member = false;
     acknowledged = null;
   }
@@ -233,7 +235,7 @@ final class Beat {
     return member;
   }
 
-  /** Another number after each time that it stopped or began to be one. */
+  /** Another number after each time that it stopped or began to be one, odd while it is one. */
   long era() {
     fenceIfLate();
     return era;

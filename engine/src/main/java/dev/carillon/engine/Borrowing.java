@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Crash table: this node dies: the lender has what was said before, and makes the others again.
  * It is fenced: what runs is asked to stop, what waits goes back. The lender dies or leaves: what
- * runs for it is asked to stop, and whatever comes of it is nobody's.
+ * runs for it is asked to stop, and whatever comes of it is nobody's. The lender may have been dead
+ * to others since it lent something: it has another era, and what it lent before is not started. It
+ * has taken this node for dead: it says so, and what it lent before that is stopped.
  */
 final class Borrowing {
   private static final int MOST_WINDOW = 2_048;
@@ -82,12 +84,13 @@ final class Borrowing {
     boolean mayStart();
 
     /**
-     * Whether nobody can have taken that node for dead since that era of it: its jobs are its own.
+     * Until when, by the monotonic clock, nobody can have taken that node for dead since that era
+     * of it: its jobs are its own. Null where somebody may have.
      */
-    boolean isHeard(long incarnation, long era);
+    @Nullable Long heardUntil(long incarnation, long era);
 
-    /** Until when a handler must be called, by the monotonic clock; null for any time. */
-    @Nullable Long startBy();
+    /** Until when nobody can have taken this node for dead. */
+    long startBy();
   }
 
   private static final class Lender {
@@ -314,10 +317,21 @@ final class Borrowing {
   private boolean mayStart(Borrowed one, HandlerSlot handler) {
     return permits.isReady()
         && host.mayStart()
-        && host.isHeard(one.lender, one.era)
+        && isHeard(one)
         && handler.gate.hasRoom()
         && env.wallMicros() >= one.loan.dueMicros()
         && (one.loan.alone() ? mayStartAlone(one) : dispatcher.mayStartBorrowed());
+  }
+
+  private boolean isHeard(Borrowed one) {
+    return host.heardUntil(one.lender, one.era) != null;
+  }
+
+  /** Until when its handler must be called: the lives of both nodes stand behind it. */
+  private long startBy(Borrowed one) {
+    Long heard = host.heardUntil(one.lender, one.era);
+    long own = host.startBy();
+    return heard != null && heard - own < 0 ? heard : own;
   }
 
   /** One at a time; the others wait. */
@@ -366,7 +380,7 @@ final class Borrowing {
     }
     one.ready = false;
     boolean inTime = env.wallMicros() >= one.loan.dueMicros() && !isPastDeadline(one);
-    if (!inTime || !host.mayStart() || !host.isHeard(from, one.era) || stopping || isPaused(one)) {
+    if (!inTime || !host.mayStart() || !isHeard(one) || stopping || isPaused(one)) {
       giveBack(one);
       return;
     }
@@ -393,7 +407,7 @@ final class Borrowing {
             one.loan,
             one.spec.type(),
             policy,
-            new Attempt.Borrowed(env.wallMicros(), host.startBy(), permits.own()));
+            new Attempt.Borrowed(env.wallMicros(), startBy(one), permits.own()));
     one.attempt = attempt;
     borrowedTotal++;
     watchTime(one, attempt);

@@ -277,6 +277,7 @@ final class Lending {
 
   /** The attempt's handler is to be called by the node that it is lent to. */
   void lend(Attempt attempt) {
+    long era = host.era();
     Borrower borrower = borrowers.get(attempt.lentTo);
     if (borrower == null || borrower.lost) {
       host.finished(attempt, new AttemptOutcome.Interrupted());
@@ -288,7 +289,7 @@ final class Lending {
     checkLater();
     lentTotal++;
     env.metrics().count("attempts.lent", 1);
-    wire.send(attempt.lentTo, Message.encode(new Message.Lend(host.era(), attempt.loan())));
+    wire.send(attempt.lentTo, Message.encode(new Message.Lend(era, attempt.loan())));
   }
 
   /** The attempt is asked to save and return, or to stop. */

@@ -38,7 +38,8 @@ record Member(
    *     it has not been measured
    * @param free attempts that it could run for others
    * @param handlers which of its lists of handlers it last wrote; 0 for none
-   * @param era another number after each time that it may have been dead to others
+   * @param era another number after each time that it may have been dead to others; odd while it
+   *     counts itself among the living
    */
   record Said(int format, long clockMicros, int free, long handlers, long era) {
     static final long CLOCK_UNKNOWN = Long.MIN_VALUE;
@@ -120,8 +121,13 @@ record Member(
       }
     }
     long controls = in.varint();
-    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), in.varint());
+    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), era(in));
     return new Member(nodeId, incarnation, beat, traits, controls, said);
+  }
+
+  /** Nodes of earlier builds do not tell it. */
+  private static long era(ByteReader in) {
+    return in.remaining() == 0 ? 0 : in.varint();
   }
 
   /** One whose record only later versions can read: it is there, and no more is known of it. */

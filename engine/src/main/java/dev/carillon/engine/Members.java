@@ -104,8 +104,14 @@ final class Members implements Directory, ControlVersion.Host {
     private long sinceNanos;
     private boolean dead;
 
-    /** The era in which it was last taken for dead: a beat of that time may arrive late. */
+    /** The last era in which it was taken for dead: a beat of that time may arrive late. */
     private long lostEra = -1;
+
+    /** It was there then or later, by a beat that was new; null where none has been. */
+    private @Nullable Long heardNanos;
+
+    /** A beat came after a long silence: it may have been on its way for as long. */
+    private boolean late;
 
     Peer(Member member, Stamp version, long sinceNanos) {
       this.member = member;
@@ -331,6 +337,7 @@ final class Members implements Directory, ControlVersion.Host {
   /** What a read that was sent then has shown. */
   private void looked(List<Stored> records, long sentNanos) {
     boolean gap = !hasReadOfLate();
+    Long before = gap ? null : (Long) lastReadNanos;
     boolean changed = gap; // what could not be claimed meanwhile is looked for again
     hasRead = true;
     lastReadNanos = sentNanos; // it may have been answered long after it looked
@@ -344,7 +351,7 @@ final class Members implements Directory, ControlVersion.Host {
         Member seen = read(record);
         there.add(seen.incarnation());
         strangers.remove(seen.incarnation());
-        changed |= saw(seen, record.version(), sentNanos, gap);
+        changed |= saw(seen, record.version(), sentNanos, before);
       }
     }
     changed |= letGo(there);
@@ -393,7 +400,8 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   /** True where that changes who is to look after what. */
-  private boolean saw(Member seen, Stamp version, long sentNanos, boolean gap) {
+  private boolean saw(Member seen, Stamp version, long sentNanos, @Nullable Long beforeNanos) {
+    boolean gap = beforeNanos == null;
     Peer peer = peers.get(seen.incarnation());
     if (peer == null) {
       peers.put(seen.incarnation(), new Peer(seen, version, now()));
@@ -405,9 +413,10 @@ final class Members implements Directory, ControlVersion.Host {
     if (beaten) {
       changed |= peer.dead;
       peer.dead = false;
+      hear(peer, beforeNanos);
     } else if (!gap && !peer.dead && silent >= settings.timeout().toNanos()) {
       peer.dead = true;
-      peer.lostEra = peer.member.said().era();
+      peer.lostEra = peer.member.said().era() | 1; // the one in which it may be by now
       env.metrics().count("members.judged.dead", 1);
       changed = true;
     }
@@ -419,6 +428,23 @@ final class Members implements Directory, ControlVersion.Host {
     peer.member = seen;
     peer.version = version;
     return changed;
+  }
+
+  /**
+   * Takes note of a beat that is new. After a long silence the second one counts: it was sent when
+   * its node knew whether it had been late with the first.
+   *
+   * @param beforeNanos when it was not there yet; null where that is not known
+   */
+  private void hear(Peer peer, @Nullable Long beforeNanos) {
+    Long heard = peer.heardNanos;
+    boolean silent = heard == null || now() - heard >= heardFor();
+    if (beforeNanos == null || (silent && !peer.late)) {
+      peer.late = beforeNanos != null;
+    } else {
+      peer.heardNanos = beforeNanos;
+      peer.late = false;
+    }
   }
 
   /** Nobody expects it back; the next look shows whether its record is gone. */
@@ -548,17 +574,22 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   /**
-   * Whether nobody can have taken a peer for dead since that era of it began: it has been heard of
-   * of late, with two beats to spare for the looks of this node and of others, and in no later era.
+   * Until when nobody can have taken a peer for dead since that era of it began, by the monotonic
+   * clock, with two beats to spare for the looks of this node and of others; null where somebody
+   * may have.
    */
-  boolean isHeard(long incarnation, long era) {
+  @Nullable Long heardUntil(long incarnation, long era) {
     Peer peer = peers.get(incarnation);
-    long spare = 2 * settings.beat().toNanos();
-    return peer != null
-        && peer.isThere()
-        && peer.lostEra < era
-        && peer.member.said().era() <= era
-        && now() - peer.sinceNanos < settings.timeout().toNanos() - spare;
+    Long heard = peer == null ? null : peer.heardNanos;
+    if (peer == null || heard == null || now() - heard >= heardFor()) {
+      return null;
+    }
+    boolean same = peer.lostEra < era && peer.member.said().era() <= era;
+    return same && peer.isThere() ? heard + heardFor() : null;
+  }
+
+  private long heardFor() {
+    return settings.timeout().toNanos() - 2 * settings.beat().toNanos();
   }
 
   /** What operators have ordered, as far as was read. */

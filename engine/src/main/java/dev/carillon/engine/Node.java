@@ -1802,8 +1802,8 @@ public final class Node {
 
   private final class BorrowingHost implements Borrowing.Host {
     @Override
-    public boolean isHeard(long incarnation, long era) {
-      return members != null && members.isHeard(incarnation, era);
+    public @Nullable Long heardUntil(long incarnation, long era) {
+      return members == null ? null : members.heardUntil(incarnation, era);
     }
 
     @Override
@@ -1812,8 +1812,8 @@ public final class Node {
     }
 
     @Override
-    public @Nullable Long startBy() {
-      return members == null ? null : members.beat().deadlineNanos();
+    public long startBy() {
+      return members == null ? Long.MAX_VALUE : members.beat().deadlineNanos();
     }
   }
 

@@ -282,8 +282,8 @@ final class Wire {
           boolean all = false;
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
             hear(found);
-            all = found.size() < MOST_READ;
-            pollAgain |= !all;
+            all = found.size() < MOST_READ && host.copy() != null;
+            pollAgain |= found.size() >= MOST_READ;
           }
           if (all) {
             List<Runnable> after = List.copyOf(afterPoll);
@@ -339,7 +339,9 @@ final class Wire {
       throw new UnknownFormatException("wire: version " + version + " (expected: 2)");
     }
     if (!in.string().equals(copy)) {
-      delete(record); // heard before, or said by who did not know yet that the copy is another
+      // Of the copy before; or of the next, which this node does not know yet: until it does, the
+      // store refuses to delete it, and afterwards that is not asked for any more.
+      delete(record);
       return;
     }
     int at = prefix(incarnation).length();
