@@ -324,7 +324,7 @@ final class Judge {
 
   private void occurred(ModelJob job, JournalFormat.Next next) {
     Execution execution = execution(job, next.attempt());
-    if (execution == null && wasStoppedOnItsWay(next.outcome())) {
+    if (execution == null && wasStoppedOnItsWay(job, next.outcome(), next.reason())) {
       return;
     }
     check(
@@ -507,7 +507,7 @@ final class Judge {
     Execution execution = end.attempt() == 0 ? null : execution(job, end.attempt());
     if (end.attempt() != 0) {
       check(
-          execution != null || wasStoppedOnItsWay(end.state()),
+          execution != null || wasStoppedOnItsWay(job, end.state(), end.reason()),
           Guarantee.ONE_OUTCOME,
           () -> job + " was ended by attempt " + end.attempt() + ", which never started");
     }
@@ -550,8 +550,10 @@ final class Judge {
   }
 
   /** Whether the attempt may have been lent, and stopped before it started. */
-  private boolean wasStoppedOnItsWay(@Nullable JobState state) {
-    return world.climate.lends() && state == JobState.CANCELLED;
+  private boolean wasStoppedOnItsWay(
+      ModelJob job, @Nullable JobState state, @Nullable String reason) {
+    return world.climate.lends()
+        && (state == JobState.CANCELLED || world.keys.cancelledByNewer(job, reason));
   }
 
   private void cancelled(ModelJob job, JournalFormat.End end) {
