@@ -3,7 +3,6 @@ package dev.carillon.store;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.store.Journals.Resolution;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Transactions.Rider;
@@ -70,11 +69,8 @@ final class InboxTaker {
   /** Appends a row as the next entry; false where another did so. */
   boolean bring(Row row) {
     for (int i = 0; i < MAX_REPEATS; i++) {
-      Append append = journal.next(bench.id(), row.body());
-      Outcome<Long> outcome =
-          transactions().append(List.of(append), List.of(rider(row)), false).getFirst();
-      if (outcome.isOk() || (outcome instanceof Outcome.Unknown && isIn(append))) {
-        journal.accept(append);
+      Outcome<Long> outcome = journal.tryAppend(row.body(), rider(row));
+      if (outcome.isOk()) {
         return true;
       }
       assertThat(Workbench.isDefinite(outcome)).as("%s", outcome).isFalse();
@@ -83,14 +79,6 @@ final class InboxTaker {
       }
     }
     throw new AssertionError("no definite answer in " + MAX_REPEATS + " calls");
-  }
-
-  private boolean isIn(Append unknown) {
-    boolean in = bench.ok(() -> bench.journals().resolve(unknown)) == Resolution.COMMITTED;
-    if (!in) {
-      journal.skip();
-    }
-    return in;
   }
 
   /** The tickets of the rows in its journal. */

@@ -1,6 +1,8 @@
 package dev.carillon.store;
 
 import dev.carillon.store.Journals.Publication;
+import dev.carillon.store.Journals.Resolution;
+import dev.carillon.store.Transactions.Rider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -119,6 +121,24 @@ final class JournalWriter {
       }
       tail++;
     }
+  }
+
+  /** Appends an entry with what rides along, once; resolves what is unknown. */
+  Outcome<Long> tryAppend(byte[] data, Rider rider) {
+    Append append = next(bench.id(), data);
+    Outcome<Long> outcome =
+        bench.store().transactions().append(List.of(append), List.of(rider), false).getFirst();
+    if (outcome instanceof Outcome.Unknown) {
+      if (bench.ok(() -> bench.journals().resolve(append)) == Resolution.COMMITTED) {
+        outcome = Outcome.ok(append.number());
+      } else {
+        skip();
+      }
+    }
+    if (outcome.isOk()) {
+      accept(append);
+    }
+    return outcome;
   }
 
   /** Takes note of an entry that was acknowledged otherwise. */

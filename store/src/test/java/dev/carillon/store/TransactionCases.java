@@ -253,16 +253,7 @@ interface TransactionCases extends TckCases {
   private void takeNote(Place place, boolean completed) {
     JournalWriter owner = bench().claim(place.shard());
     Rider rider = new Rider(List.of(), List.of(), completed ? List.of(place) : List.of());
-    Outcome<Long> outcome = new Outcome.Unavailable<>("not yet");
-    while (!outcome.isOk()) {
-      Append append = owner.next();
-      outcome = transactions().append(List.of(append), List.of(rider), false).getFirst();
-      if (outcome instanceof Outcome.Unknown) {
-        boolean in = bench().ok(() -> bench().journals().resolve(append)) == Resolution.COMMITTED;
-        outcome = in ? Outcome.ok(append.number()) : outcome;
-        owner.skip();
-      }
-    }
+    assertThat(bench().ask(() -> owner.tryAppend(Workbench.NO_WORDS, rider)).isOk()).isTrue();
     assertThat(settled(place)).isEqualTo(new Settled(null, false));
   }
 }
