@@ -494,16 +494,21 @@ class LendingTest {
         .isEqualTo(result);
   }
 
+  /** An attempt that one node runs for the other. */
+  private Attempt lend(StillWorld lender, StillWorld borrower) {
+    pass(Duration.ofSeconds(3));
+    addDueNow(lender, 1);
+    pass(HEARD_WITHIN);
+    return only(borrower);
+  }
+
   @Test
   void savesAtTheSameTimeAreKeptInTheirOrder() {
-    StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");
-    pass(Duration.ofSeconds(3));
-    addDueNow(a, 1);
-    pass(HEARD_WITHIN);
+    Attempt lent = lend(node("a", SLOTS, false), b);
     List<Outcome<Boolean>> saves = new ArrayList<>();
-    b.node().save(only(b), new byte[] {1}, saves::add);
-    b.node().save(only(b), new byte[] {2}, saves::add);
+    b.node().save(lent, new byte[] {1}, saves::add);
+    b.node().save(lent, new byte[] {2}, saves::add);
     pass(HEARD_WITHIN);
     assertThat(saves).containsExactly(Outcome.ok(true), Outcome.ok(true));
     b.finishOne(new AttemptOutcome.Failed(new JobError("x", "again", ""), byPolicy()));
@@ -513,14 +518,11 @@ class LendingTest {
 
   @Test
   void saveIsAnsweredThoughItsHandlerHasReturned() {
-    StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");
-    pass(Duration.ofSeconds(3));
-    addDueNow(a, 1);
-    pass(HEARD_WITHIN);
+    Attempt lent = lend(node("a", SLOTS, false), b);
     List<Outcome<Boolean>> saves = new ArrayList<>();
-    b.node().save(only(b), new byte[] {1}, saves::add);
-    b.node().save(only(b), new byte[] {2}, saves::add);
+    b.node().save(lent, new byte[] {1}, saves::add);
+    b.node().save(lent, new byte[] {2}, saves::add);
     b.finishOne(new AttemptOutcome.Failed(new JobError("x", "again", ""), byPolicy()));
     pass(HEARD_WITHIN);
     assertThat(saves).containsExactly(Outcome.ok(true), Outcome.ok(false));
@@ -532,12 +534,10 @@ class LendingTest {
   void saveIsAnsweredThoughTheLenderDies() {
     StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");
-    pass(Duration.ofSeconds(3));
-    addDueNow(a, 1);
-    pass(HEARD_WITHIN);
+    Attempt lent = lend(a, b);
     kill(a);
     List<Outcome<Boolean>> saves = new ArrayList<>();
-    b.node().save(only(b), new byte[] {1}, saves::add);
+    b.node().save(lent, new byte[] {1}, saves::add);
     b.finishOne();
     pass(StillFleet.DEAD_WITHIN);
     assertThat(saves).containsExactly(Outcome.ok(false));
