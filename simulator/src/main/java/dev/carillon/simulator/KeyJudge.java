@@ -112,8 +112,7 @@ final class KeyJudge {
     key.executions.removeIf(other -> !holds(other));
     Concurrency concurrency = concurrency(job);
     check(
-        execution.isLent() // it has had its key since it was lent, and others with a larger limit
-            // came
+        execution.isLent() // it had its key before those that came since, by larger limits
             || count(execution, key, other -> other.owner == execution.owner) < concurrency.limit(),
         Guarantee.LIMITS,
         () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
