@@ -66,8 +66,15 @@ final class Mail {
   /** For what those left behind who have died. */
   private static final long ALONE_POLL_NANOS = 5_000_000_000L;
 
-  /** How often it is looked whether the shard of a letter still has an owner. */
-  private static final long LOOK_NANOS = 1_000_000_000;
+  /**
+   * How often, at most and at least, it is looked whether the shard of a letter still has an owner.
+   */
+  private static final long SHORTEST_LOOK_NANOS = 100_000_000;
+
+  private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
+
+  /** The part of the time a letter has been under way that its shard may be without an owner. */
+  private static final int LOOK_PART = 2;
 
   /** After so long a letter is taken back. */
   private static final long PATIENCE_NANOS = 60_000_000_000L;
@@ -409,11 +416,13 @@ final class Mail {
   /** Nobody may be there to serve it. */
   private void lookAfter(Sent one) {
     long now = env.monotonicNanos();
-    if (!one.there || one.takingBack || now - one.lookedNanos < LOOK_NANOS) {
+    long age = now - one.sinceNanos;
+    long every = Math.clamp(age / LOOK_PART, SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS);
+    if (!one.there || one.takingBack || now - one.lookedNanos < every) {
       return;
     }
     one.lookedNanos = now;
-    if (now - one.sinceNanos >= PATIENCE_NANOS) {
+    if (age >= PATIENCE_NANOS) {
       takeBack(
           one,
           () ->

@@ -698,12 +698,31 @@ class ClusterTest {
     others.get(asker).settle();
     stop(a);
     others.forEach(world -> world.hold(NodeEnvironment.Channel.CONTROL)); // claims take a while
+    others.get(asker).hold(NodeEnvironment.Channel.READ); // and looking whether somebody claims
     pass(Duration.ofMillis(700));
     assertThat(headOf(job).released()).isTrue();
     assertThat(letters()).hasSize(1);
     others.forEach(StillWorld::letGo);
     pass(STEP.multipliedBy(2));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+  }
+
+  /** Its sender may be about to stop, and waits for the answer. */
+  @Test
+  void letterToAShardThatNobodyNeedsYetIsSoonTakenBack() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofHours(30));
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(job, "not wanted", answers::add);
+    b.settle();
+    stop(a);
+    assertThat(headOf(job).released()).isTrue();
+    assertThat(letters()).hasSize(1);
+    pass(STEP.multipliedBy(2));
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    assertThat(letters()).isEmpty();
   }
 
   @Test
