@@ -270,10 +270,10 @@ final class KeyJudge {
             && world.clock.highestWallSince(Math.min(other.sinceNanos, job.sinceNanos)) >= due);
   }
 
-  /** A key is held until its node knows of the end. */
-  private static boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
-    return job.endedNanos >= nanos
-        || (job.endedBy == incarnation && (!job.endTold || job.endToldNanos >= nanos));
+  /** A key is held until the node that ended the job knows of it. */
+  private boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
+    boolean counts = job.endedBy == incarnation || world.lives(job.endedBy);
+    return job.endedNanos >= nanos || (counts && (!job.endTold || job.endToldNanos >= nanos));
   }
 
   private static boolean cancels(ModelJob job) {
