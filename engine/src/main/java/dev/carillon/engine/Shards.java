@@ -67,7 +67,11 @@ final class Shards {
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
   private final Orphans orphans = new Orphans();
   private final Map<Shard, List<Runnable>> whenFree = new LinkedHashMap<>();
-  private final ArrayDeque<Runnable> loads = new ArrayDeque<>();
+
+  /** Shards that wait to be read; those that somebody waits for are read before them. */
+  private final LinkedHashMap<ShardId, Read> reads = new LinkedHashMap<>();
+
+  private final ArrayDeque<Read> awaitedReads = new ArrayDeque<>();
   private boolean reading;
   private int sequence;
   private @Nullable Shard lastForDue;
@@ -568,26 +572,51 @@ final class Shards {
     read(shard, shard.generation, shard.tail);
   }
 
+  /** What is to be read of a shard; what is appended later arrives while it is loading. */
+  private record Read(Shard shard, int generation, long upTo) {}
+
   private void read(Shard shard, int generation, long upTo) {
-    loads.add(
-        () ->
-            env.submit(
-                NodeEnvironment.Channel.READ,
-                store -> ShardLoad.read(store, shard.id, generation, upTo),
-                load -> {
-                  reading = false;
-                  wasRead(shard, generation, upTo, load);
-                  readNext();
-                }));
+    Read read = new Read(shard, generation, upTo);
+    if (shard.awaited() || shard.visitorsWait()) {
+      awaitedReads.add(read);
+    } else {
+      reads.put(shard.id, read);
+    }
     readNext();
   }
 
   /** One at a time, so that what is read beside them waits for one of them and not for all. */
   private void readNext() {
-    Runnable next = reading ? null : loads.poll();
-    if (next != null) {
-      reading = true;
-      next.run();
+    while (!reading && !(awaitedReads.isEmpty() && reads.isEmpty())) {
+      Read read = awaitedReads.isEmpty() ? reads.pollFirstEntry().getValue() : awaitedReads.poll();
+      if (read.shard().loading()) { // it was not lost meanwhile
+        reading = true;
+        env.submit(
+            NodeEnvironment.Channel.READ,
+            store -> ShardLoad.read(store, read.shard().id, read.generation(), read.upTo()),
+            load -> {
+              reading = false;
+              wasRead(read.shard(), read.generation(), read.upTo(), load);
+              readNext();
+            });
+      }
+    }
+  }
+
+  /** A node that stops does not read what nobody waits for. */
+  private void leaveUnread() {
+    for (Read read : reads.values()) {
+      read.shard().arrivedWhileLoading = null;
+    }
+    reads.clear();
+  }
+
+  /** Runs {@code action} when the shard, which is on its way here, is loaded or lost, and soon. */
+  void whenLoaded(Shard shard, Runnable action) {
+    shard.whenLoaded(action);
+    Read read = reads.remove(shard.id);
+    if (read != null) {
+      awaitedReads.add(read);
     }
   }
 
@@ -694,7 +723,7 @@ final class Shards {
   /** Loads the shard and then, or when it is lost, does {@code then}. */
   void loadFor(Shard shard, Runnable then) {
     load(shard);
-    shard.whenLoaded(then);
+    whenLoaded(shard, then);
   }
 
   /** Gives {@code use} the shard, claimed and loaded. */
@@ -705,7 +734,8 @@ final class Shards {
           @Override
           public void use(Shard shard) {
             load(shard);
-            shard.whenLoaded(
+            whenLoaded(
+                shard,
                 () -> {
                   if (shard.loaded()) {
                     use.use(shard);
@@ -1422,6 +1452,7 @@ final class Shards {
     packs.stop();
     if (!directory.isAlone()) {
       leaving = true;
+      leaveUnread();
       List<Shard> idle = new ArrayList<>();
       for (Shard shard : known.values()) {
         if (shard.owned()) {

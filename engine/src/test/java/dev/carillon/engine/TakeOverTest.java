@@ -184,6 +184,61 @@ class TakeOverTest {
     assertThat(b.running()).hasSize(2);
   }
 
+  /** Jobs of a in so many shards, which b has claimed: it reads the first, which takes a while. */
+  private List<JobRef> readingAfterADeath(int shards) {
+    fleet.pass(SETTLED);
+    List<JobRef> jobs = new ArrayList<>();
+    for (int i = 0; i < shards; i++) {
+      JobRef job = addDueIn(a, Duration.ofHours(3 + i));
+      Duration delay = Duration.ofSeconds(30 + i);
+      a.node().reschedule(job, a.nowMicros() + Micros.ceil(delay), outcome -> {});
+      a.settle();
+      jobs.add(job);
+    }
+    fleet.kill(a);
+    b.hold(NodeEnvironment.Channel.CONTROL); // until it has seen all of them
+    fleet.pass(StillFleet.DEAD_WITHIN.plusSeconds(1));
+    answerHeld();
+    assertThat(jobs).extracting(job -> headOf(job).owner()).containsOnly(2L);
+    return jobs;
+  }
+
+  /** What b has asked so far is answered; what it reads then is not. */
+  private void answerHeld() {
+    b.letGo();
+    b.hold(NodeEnvironment.Channel.READ);
+    b.settle();
+  }
+
+  @Test
+  void shardThatSomebodyWaitsForIsReadNext() {
+    List<JobRef> jobs = readingAfterADeath(8);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    b.node().cancel(jobs.getLast(), "not wanted", answers::add);
+    answerHeld();
+    assertThat(answers).as("while the first is read").isEmpty();
+    answerHeld();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+  }
+
+  @Test
+  void nodeThatStopsGivesBackUnreadWhatNobodyWaitsFor() {
+    List<JobRef> jobs = readingAfterADeath(8);
+    JobRef first = jobs.removeFirst();
+    b.node().beginStop();
+    b.settle();
+    assertThat(headOf(first).released()).as("it is being read").isFalse();
+    assertThat(jobs).extracting(job -> headOf(job).released()).containsOnly(true);
+    b.letGo();
+    b.settle();
+    assertThat(headOf(first).released()).isTrue();
+    assertThat(b.node().quiet()).isTrue();
+    fleet.kill(b);
+    StillWorld c = fleet.node("c");
+    fleet.pass(Duration.ofMinutes(1));
+    assertThat(c.running()).hasSize(8);
+  }
+
   /** Time passes and handlers return, until that job runs somewhere; null where it does not. */
   private @Nullable StillWorld workUntilItRuns(JobRef job, List<StillWorld> nodes) {
     for (int step = 0; step < 600; step++) {
