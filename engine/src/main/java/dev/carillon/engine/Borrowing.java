@@ -91,6 +91,9 @@ final class Borrowing {
 
     /** Until when nobody can have taken this node for dead. */
     long startBy();
+
+    /** This node's era, by its beat. */
+    long era();
   }
 
   private static final class Lender {
@@ -184,7 +187,8 @@ final class Borrowing {
   /** False where it is not for a borrower. */
   boolean heard(long from, Message message) {
     switch (message) {
-      case Message.Lend(long era, Loan loan) -> take(from, era, loan);
+      case Message.Lend(long era, long borrowerEra, Loan loan) ->
+          take(from, era, borrowerEra == host.era(), loan);
       case Message.Recall(long nonce, Message.Recall.Why why) -> recall(from, nonce, why);
       case Message.Check(List<Long> nonces) -> nonces.forEach(nonce -> check(from, nonce));
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
@@ -197,7 +201,13 @@ final class Borrowing {
     return true;
   }
 
-  private void take(long from, long era, Loan loan) {
+  /**
+   * Takes up a loan.
+   *
+   * @param current it was lent since nobody can have taken this node for dead; else its lender may
+   *     have taken it back for that
+   */
+  private void take(long from, long era, boolean current, Loan loan) {
     Borrowed one;
     try {
       one = new Borrowed(from, era, loan, now());
@@ -208,7 +218,7 @@ final class Borrowing {
       return;
     }
     all.put(loan.nonce(), one);
-    if (stopping || !host.mayStart() || isPaused(one)) {
+    if (stopping || !current || !host.mayStart() || isPaused(one)) {
       giveBack(one);
       return;
     }

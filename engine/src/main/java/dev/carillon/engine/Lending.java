@@ -122,6 +122,10 @@ final class Lending {
 
   private static final class Borrower {
     final long incarnation;
+
+    /** In which it is, or is about to be, by its last beat. */
+    long era;
+
     int free;
 
     /** How many it has got since it said that. */
@@ -176,6 +180,7 @@ final class Lending {
       }
       if (known != null) {
         known.takes = member.takesShards();
+        known.era = member.said().era() | 1;
         known.free = member.said().free();
         known.sinceFree = 0;
       }
@@ -289,7 +294,7 @@ final class Lending {
     checkLater();
     lentTotal++;
     env.metrics().count("attempts.lent", 1);
-    wire.send(attempt.lentTo, Message.encode(new Message.Lend(era, attempt.loan())));
+    wire.send(attempt.lentTo, Message.encode(new Message.Lend(era, borrower.era, attempt.loan())));
   }
 
   /** The attempt is asked to save and return, or to stop. */

@@ -23,8 +23,9 @@ sealed interface Message {
    * The lender's: run this.
    *
    * @param era of the lender, by its beat
+   * @param borrowerEra of the borrower, by the beat of it that the lender has seen
    */
-  record Lend(long era, Loan loan) implements Message {}
+  record Lend(long era, long borrowerEra, Loan loan) implements Message {}
 
   /** The lender's: this is not to go on. */
   record Recall(long nonce, Why why) implements Message {
@@ -120,7 +121,8 @@ sealed interface Message {
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
-      case Lend(long era, Loan loan) -> loan.write(out.u8(1).varint(era));
+      case Lend(long era, long borrowerEra, Loan loan) ->
+          loan.write(out.u8(1).varint(era).varint(borrowerEra));
       case Recall(long nonce, Recall.Why why) -> out.u8(2).i64(nonce).u8(why.code);
       case Check(List<Long> nonces) -> {
         out.u8(14).varint(nonces.size());
@@ -164,7 +166,7 @@ sealed interface Message {
     }
     int kind = in.u8();
     return switch (kind) {
-      case 1 -> new Lend(in.varint(), Loan.read(in));
+      case 1 -> new Lend(in.varint(), in.varint(), Loan.read(in));
       case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
       case 3 -> new Window((int) in.varint());
       case 4 -> new Done(in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));

@@ -1807,6 +1807,11 @@ public final class Node {
     }
 
     @Override
+    public long era() {
+      return members == null ? 0 : members.beat().era();
+    }
+
+    @Override
     public boolean mayStart() {
       return isAmongOthers();
     }

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Wire {
   private static final String PREFIX = "w\0";
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
 
   /** What a record may have. */
   private static final int MOST_BYTES = 60 << 10;
@@ -336,7 +336,7 @@ final class Wire {
     ByteReader in = new ByteReader(record.value(), 0, record.value().length);
     int version = in.u8();
     if (version != VERSION) {
-      throw new UnknownFormatException("wire: version " + version + " (expected: 2)");
+      throw new UnknownFormatException("wire: version " + version + " (expected: 3)");
     }
     if (!in.string().equals(copy)) {
       // Of the copy before; or of the next, which this node does not know yet: until it does, the

@@ -282,6 +282,29 @@ class LendingTest {
   }
 
   @Test
+  void whatWasLentToOneThatSeemedDeadSinceIsNotStartedByIt() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    a.hold(NodeEnvironment.Channel.RECORDS); // the loan is not written
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    fleet.pause(b);
+    pass(StillFleet.DEAD_WITHIN);
+    fleet.resume(b);
+    pass(Duration.ofSeconds(2));
+    a.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    for (int i = 0; i < 2; i++) {
+      a.letGo();
+      a.hold(NodeEnvironment.Channel.RECORDS); // the loan is, and not yet that it is taken back
+      pass(STEP);
+    }
+    assertThat(a.running()).hasSize(1);
+    pass(Duration.ofSeconds(1));
+    assertThat(b.node().borrowedTotal()).isZero();
+  }
+
+  @Test
   void whatWasLentByOneThatMayHaveBeenDeadSinceIsNotStarted() {
     StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");
