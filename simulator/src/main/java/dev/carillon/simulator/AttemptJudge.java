@@ -473,6 +473,7 @@ final class AttemptJudge {
         !last // the answer took long, and a later attempt may have saved something else
             || job.bygone()
             || job.revision != execution.revision
+            || job.anewNanos >= execution.dispatchedNanos
             || !job.live()
             || Arrays.equals(job.saved, state),
         Guarantee.ACKNOWLEDGED_IS_DURABLE,
