@@ -271,8 +271,8 @@ final class KeyJudge {
   }
 
   /** A key is held until the node that ended the job knows of it. */
-  private boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
-    boolean counts = job.endedBy == incarnation || world.lives(job.endedBy);
+  private static boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
+    boolean counts = job.endedBy == incarnation || job.endedBy == job.shard.owner;
     return job.endedNanos >= nanos || (counts && (!job.endTold || job.endToldNanos >= nanos));
   }
 
