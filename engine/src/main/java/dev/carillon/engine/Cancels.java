@@ -58,7 +58,7 @@ final class Cancels {
           @Override
           public void use(Shard shard) {
             if (shard.loading()) {
-              shards.whenLoaded(shard, () -> cancel(ref, reason, answer));
+              shards.hurry(shard, () -> cancel(ref, reason, answer));
             } else if (shard.fold != null) {
               cancelLoaded(shard, shard.fold, ref, reason, answer);
             } else {

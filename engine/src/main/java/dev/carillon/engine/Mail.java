@@ -67,14 +67,11 @@ final class Mail {
   private static final long ALONE_POLL_NANOS = 5_000_000_000L;
 
   /**
-   * How often, at most and at least, it is looked whether the shard of a letter still has an owner.
+   * The shortest and longest time from one look whether a letter's shard has an owner to another.
    */
   private static final long SHORTEST_LOOK_NANOS = 100_000_000;
 
   private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
-
-  /** The part of the time a letter has been under way that its shard may be without an owner. */
-  private static final int LOOK_PART = 2;
 
   /** After so long a letter is taken back. */
   private static final long PATIENCE_NANOS = 60_000_000_000L;
@@ -87,6 +84,7 @@ final class Mail {
   private final Host host;
   private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
   private final Set<String> inService = new HashSet<>();
+  private final Set<ShardId> lookingAt = new HashSet<>();
 
   /** Letters that this node does not serve, and since when it has not looked why nobody does. */
   private final Map<String, Long> unserved = new HashMap<>();
@@ -108,8 +106,11 @@ final class Mail {
     /** Takes up the shard if it is this node's, by a claim whose answer it never heard. */
     void takeUpIfOwn(ShardId shard);
 
-    /** Whether nobody alive has the shard. */
-    boolean isFree(Head head);
+    /** Whether nobody alive has the shard, and this node would claim it if it needed it. */
+    boolean mayTake(Head head);
+
+    /** Whether another node is about to claim it. */
+    boolean isAboutToGo(Head head);
 
     boolean isDead(long incarnation);
 
@@ -356,7 +357,7 @@ final class Mail {
           .toList()
           .forEach(this::deletedByOthers);
     }
-    List.copyOf(sent.values()).forEach(this::lookAfter);
+    lookAfterSent();
   }
 
   private void found(Lying letter) {
@@ -413,31 +414,48 @@ final class Mail {
     }
   }
 
-  /** Nobody may be there to serve it. */
-  private void lookAfter(Sent one) {
+  /** Nobody may be there to serve them. */
+  private void lookAfterSent() {
     long now = env.monotonicNanos();
-    long age = now - one.sinceNanos;
-    long every = Math.clamp(age / LOOK_PART, SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS);
-    if (!one.there || one.takingBack || now - one.lookedNanos < every) {
-      return;
+    Map<ShardId, List<Sent>> unsure = new LinkedHashMap<>();
+    for (Sent one : List.copyOf(sent.values())) {
+      long age = now - one.sinceNanos;
+      long every = Math.clamp(age / 2, SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS);
+      if (!one.there || one.takingBack || now - one.lookedNanos < every) {
+        continue;
+      }
+      one.lookedNanos = now;
+      if (age >= PATIENCE_NANOS) {
+        takeBack(
+            one,
+            () ->
+                one.answer.accept(
+                    new Outcome.Unavailable<>("the node that has the job's shard did not answer")));
+      } else {
+        unsure.computeIfAbsent(one.letter.job().shard(), shard -> new ArrayList<>()).add(one);
+      }
     }
-    one.lookedNanos = now;
-    if (age >= PATIENCE_NANOS) {
-      takeBack(
-          one,
-          () ->
-              one.answer.accept(
-                  new Outcome.Unavailable<>("the node that has the job's shard did not answer")));
+    unsure.forEach(this::lookAt);
+  }
+
+  private void lookAt(ShardId shard, List<Sent> letters) {
+    if (!lookingAt.add(shard)) {
       return;
     }
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> store.journals().head(one.letter.job().shard()),
+        store -> store.journals().head(shard),
         outcome -> {
+          lookingAt.remove(shard);
           boolean gone = outcome instanceof Outcome.Fenced<Head>;
-          boolean free = outcome instanceof Outcome.Ok<Head>(Head head) && host.isFree(head);
-          if (gone || free) {
-            takeBack(one, one.again);
+          Head free =
+              outcome instanceof Outcome.Ok<Head>(Head head) && host.mayTake(head) ? head : null;
+          boolean goes = free != null && host.isAboutToGo(free);
+          for (Sent one : letters) {
+            boolean tooLong = env.monotonicNanos() - one.sinceNanos >= LONGEST_LOOK_NANOS;
+            if (gone || (free != null && (!goes || tooLong))) {
+              takeBack(one, one.again);
+            }
           }
         });
   }

@@ -1867,8 +1867,13 @@ public final class Node {
     }
 
     @Override
-    public boolean isFree(Head head) {
-      return members == null || members.isFree(head);
+    public boolean mayTake(Head head) {
+      return !shards.isForOthers(head);
+    }
+
+    @Override
+    public boolean isAboutToGo(Head head) {
+      return shards.isAboutToGo(head);
     }
 
     @Override

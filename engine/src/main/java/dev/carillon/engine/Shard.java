@@ -250,11 +250,15 @@ final class Shard {
 
   /** Whether nothing of it is queued, in flight, unresolved or owed. */
   boolean quiet() {
+    return !loading() && isUntouched();
+  }
+
+  /** The same of one that may be loading. */
+  boolean isUntouched() {
     return owned()
         && pending.isEmpty()
         && inFlight == null
         && !unresolved
-        && !loading()
         && !rewriting
         && holds == 0
         && raiseWakeTo == Long.MIN_VALUE;

@@ -68,11 +68,14 @@ final class Shards {
   private final Orphans orphans = new Orphans();
   private final Map<Shard, List<Runnable>> whenFree = new LinkedHashMap<>();
 
-  /** Shards that wait to be read; those that somebody waits for are read before them. */
-  private final LinkedHashMap<ShardId, Read> reads = new LinkedHashMap<>();
+  /** Shards that are to be read and that nobody waits for. */
+  private final LinkedHashMap<Shard, Read> reads = new LinkedHashMap<>();
 
+  /** Those that somebody waits for. */
   private final ArrayDeque<Read> awaitedReads = new ArrayDeque<>();
+
   private boolean reading;
+  private boolean readAwaited;
   private int sequence;
   private @Nullable Shard lastForDue;
   private boolean listing;
@@ -517,7 +520,7 @@ final class Shards {
         shard.replaced = retention.stillKept(shard, now.replaced());
         if (now.drained() && !shard.suspect) {
           retire(shard, now);
-        } else if (leaving && !shard.awaited()) {
+        } else if (leaving && !shard.awaited() && !shard.suspect) {
           goAgain(shard);
         } else if (shard.suspect || !far || shard.awaited()) {
           load(shard);
@@ -580,7 +583,7 @@ final class Shards {
     if (shard.awaited() || shard.visitorsWait()) {
       awaitedReads.add(read);
     } else {
-      reads.put(shard.id, read);
+      reads.put(shard, read);
     }
     readNext();
   }
@@ -588,7 +591,9 @@ final class Shards {
   /** One at a time, so that what is read beside them waits for one of them and not for all. */
   private void readNext() {
     while (!reading && !(awaitedReads.isEmpty() && reads.isEmpty())) {
-      Read read = awaitedReads.isEmpty() ? reads.pollFirstEntry().getValue() : awaitedReads.poll();
+      // Not two of the same kind while both wait: those that somebody waits for may never end.
+      readAwaited = reads.isEmpty() || (!awaitedReads.isEmpty() && !readAwaited);
+      Read read = readAwaited ? awaitedReads.removeFirst() : reads.pollFirstEntry().getValue();
       if (read.shard().loading()) { // it was not lost meanwhile
         reading = true;
         env.submit(
@@ -603,18 +608,29 @@ final class Shards {
     }
   }
 
-  /** A node that stops does not read what nobody waits for. */
-  private void leaveUnread() {
-    for (Read read : reads.values()) {
-      read.shard().arrivedWhileLoading = null;
+  private void readAgain(Shard shard, int generation, long upTo) {
+    if (shard.loading()) {
+      read(shard, generation, upTo);
     }
-    reads.clear();
   }
 
-  /** Runs {@code action} when the shard, which is on its way here, is loaded or lost, and soon. */
-  void whenLoaded(Shard shard, Runnable action) {
+  /**
+   * A node that stops does not read what nobody waits for. What is suspect it does: what killed the
+   * last owner is convicted by the one that follows it.
+   */
+  private void leaveUnread() {
+    for (Shard shard : List.copyOf(reads.keySet())) {
+      if (!shard.suspect && shard.isUntouched()) {
+        reads.remove(shard);
+        shard.arrivedWhileLoading = null;
+      }
+    }
+  }
+
+  /** Runs {@code action} as soon as the shard is loaded, or lost, and has it read before others. */
+  void hurry(Shard shard, Runnable action) {
     shard.whenLoaded(action);
-    Read read = reads.remove(shard.id);
+    Read read = reads.remove(shard);
     if (read != null) {
       awaitedReads.add(read);
     }
@@ -644,7 +660,7 @@ final class Shards {
         settle(shard);
       }
       case ShardLoad.Failed failed ->
-          host.at(env.monotonicNanos() + RETRY_NANOS, () -> read(shard, generation, upTo));
+          host.at(env.monotonicNanos() + RETRY_NANOS, () -> readAgain(shard, generation, upTo));
       case ShardLoad.Replaced replaced when generation != shard.generation ->
           read(shard, shard.generation, shard.tail);
       case ShardLoad.Replaced byAnother -> lost(shard);
@@ -723,7 +739,7 @@ final class Shards {
   /** Loads the shard and then, or when it is lost, does {@code then}. */
   void loadFor(Shard shard, Runnable then) {
     load(shard);
-    whenLoaded(shard, then);
+    hurry(shard, then);
   }
 
   /** Gives {@code use} the shard, claimed and loaded. */
@@ -734,7 +750,7 @@ final class Shards {
           @Override
           public void use(Shard shard) {
             load(shard);
-            whenLoaded(
+            hurry(
                 shard,
                 () -> {
                   if (shard.loaded()) {
@@ -826,10 +842,18 @@ final class Shards {
   }
 
   /** Whether others have it, or are to have it: nobody takes up at once what wakes later. */
-  private boolean isForOthers(Head head) {
-    boolean soon = head.wakeMicros() <= env.wallMicros() + horizonMicros();
-    boolean goes = leaving && (stopping || (soon && directory.hasTakers()));
+  boolean isForOthers(Head head) {
+    boolean goes = leaving && (stopping || (wakesSoon(head) && directory.hasTakers()));
     return goes || !directory.isFree(head);
+  }
+
+  /** Whether another node, which is to look after the shard, is about to claim it. */
+  boolean isAboutToGo(Head head) {
+    return wakesSoon(head) && !directory.isMine(head.home(), head.shard());
+  }
+
+  private boolean wakesSoon(Head head) {
+    return head.wakeMicros() <= env.wallMicros() + horizonMicros();
   }
 
   private void withOwnedAgain(ShardId id, Use use) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class TakeOverTest {
   private static final Duration STEP = Duration.ofMillis(100);
   private static final Duration SETTLED = Duration.ofSeconds(4);
+  private static final int SHARDS = 8;
 
   private final StillFleet fleet = new StillFleet(STEP);
   private final StillWorld a = fleet.node("a");
@@ -184,18 +186,18 @@ class TakeOverTest {
     assertThat(b.running()).hasSize(2);
   }
 
-  /** Jobs of a in so many shards, which b has claimed: it reads the first, which takes a while. */
-  private List<JobRef> readingAfterADeath(int shards) {
+  /** Jobs of a in shards that b has claimed since that: it reads the first, which takes a while. */
+  private List<JobRef> readingSince(Consumer<StillWorld> blow) {
     fleet.pass(SETTLED);
     List<JobRef> jobs = new ArrayList<>();
-    for (int i = 0; i < shards; i++) {
+    for (int i = 0; i < SHARDS; i++) {
       JobRef job = addDueIn(a, Duration.ofHours(3 + i));
       Duration delay = Duration.ofSeconds(30 + i);
       a.node().reschedule(job, a.nowMicros() + Micros.ceil(delay), outcome -> {});
       a.settle();
       jobs.add(job);
     }
-    fleet.kill(a);
+    blow.accept(a);
     b.hold(NodeEnvironment.Channel.CONTROL); // until it has seen all of them
     fleet.pass(StillFleet.DEAD_WITHIN.plusSeconds(1));
     answerHeld();
@@ -212,7 +214,7 @@ class TakeOverTest {
 
   @Test
   void shardThatSomebodyWaitsForIsReadNext() {
-    List<JobRef> jobs = readingAfterADeath(8);
+    List<JobRef> jobs = readingSince(fleet::kill);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
     b.node().cancel(jobs.getLast(), "not wanted", answers::add);
     answerHeld();
@@ -223,7 +225,7 @@ class TakeOverTest {
 
   @Test
   void nodeThatStopsGivesBackUnreadWhatNobodyWaitsFor() {
-    List<JobRef> jobs = readingAfterADeath(8);
+    List<JobRef> jobs = readingSince(fleet::stop);
     JobRef first = jobs.removeFirst();
     b.node().beginStop();
     b.settle();
@@ -236,7 +238,20 @@ class TakeOverTest {
     fleet.kill(b);
     StillWorld c = fleet.node("c");
     fleet.pass(Duration.ofMinutes(1));
-    assertThat(c.running()).hasSize(8);
+    assertThat(c.running()).hasSize(SHARDS);
+  }
+
+  /** Whoever follows the dead one convicts what killed it. */
+  @Test
+  void nodeThatStopsReadsTheShardsOfADeadOneFirst() {
+    List<JobRef> jobs = readingSince(fleet::kill);
+    b.node().beginStop();
+    b.settle();
+    assertThat(jobs).extracting(job -> headOf(job).released()).containsOnly(false);
+    b.letGo();
+    b.settle();
+    assertThat(jobs).extracting(job -> headOf(job).released()).containsOnly(true);
+    assertThat(b.node().quiet()).isTrue();
   }
 
   /** Time passes and handlers return, until that job runs somewhere; null where it does not. */
