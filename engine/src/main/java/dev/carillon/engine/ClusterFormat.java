@@ -51,10 +51,7 @@ final class ClusterFormat {
     Stamp stamp = new Stamp(writer, ++sequence);
     env.submit(
         NodeEnvironment.Channel.BEAT,
-        store -> {
-          store.adopt(store.incarnation()); // it may be another copy than when it was opened
-          return settle(store, formats.newest(), stamp);
-        },
+        store -> settle(store, formats.newest(), stamp),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Integer>(Integer format))) {
             timers.at(env.monotonicNanos() + RETRY_NANOS, () -> learn(begin));
