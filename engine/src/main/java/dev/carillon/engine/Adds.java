@@ -41,6 +41,8 @@ import org.jspecify.annotations.Nullable;
 final class Adds {
   private static final int MAX_ROUNDS = 32;
 
+  private static final long RETRY_NANOS = 50_000_000;
+
   private static final String EXPECTED_BY_ID = " (expected: one that exists)";
   private static final String EXPECTED_BY_NAME =
       " (expected: one that has not ended, since a name is free afterwards;"
@@ -597,6 +599,9 @@ final class Adds {
                 exists(request, value, shard, live);
               } else if (live == null && shard.isBehind(job.number())) {
                 proveBehind(request, record, shard, job);
+              } else if (live == null && shard.isOnItsWay(job.number())) {
+                // Another shard of its batch was lost meanwhile; this one will know what became.
+                again(() -> examine(request));
               } else {
                 notLive(request, record, job);
               }
@@ -623,6 +628,10 @@ final class Adds {
             lookElsewhere(request, record, value, head);
           }
         });
+  }
+
+  private void again(Runnable action) {
+    shards.at(env.monotonicNanos() + RETRY_NANOS, action);
   }
 
   /** The shard is another's, or the job was lost with another copy of the store. */
@@ -736,6 +745,10 @@ final class Adds {
                       answer.accept(new Outcome.Unavailable<>("the shard is changing hands"));
                     }
                   });
+              return;
+            }
+            if (live == null && shard.isOnItsWay(job.number())) {
+              again(() -> look(job, answer)); // as in examine
               return;
             }
             if (live == null) {
