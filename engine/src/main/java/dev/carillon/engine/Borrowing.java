@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Crash table: this node dies: the lender has what was said before, and makes the others again.
  * It is fenced: what runs is asked to stop, what waits goes back. The lender dies or leaves: what
  * runs for it is asked to stop, and whatever comes of it is nobody's. The lender may have been dead
- * to others since it lent something: it has another era, and what it lent before is not started. It
- * has taken this node for dead: it says so, and what it lent before that is stopped.
+ * to others since it lent something: it has another era, and what it lent before is not started, or
+ * asked to stop. It has taken this node for dead: it says so, and what it lent before that is
+ * stopped.
  */
 final class Borrowing {
   private static final int MOST_WINDOW = 2_048;
@@ -134,6 +135,9 @@ final class Borrowing {
     boolean told;
 
     boolean lenderGone;
+
+    /** Others may have taken the lender for dead since it lent this, and run it. */
+    boolean lenderWasAway;
 
     Borrowed(long lender, long era, Loan loan, long sinceNanos) {
       this.lender = lender;
@@ -614,14 +618,19 @@ final class Borrowing {
     if (all.isEmpty() && saves.isEmpty()) {
       return;
     }
-    List<Long> there = members.stream().map(Member::incarnation).toList();
+    Map<Long, Long> eras = new HashMap<>();
+    members.forEach(member -> eras.put(member.incarnation(), member.said().era()));
     for (Borrowed one : List.copyOf(all.values())) {
-      if (!there.contains(one.lender) && !one.lenderGone) {
+      Long era = eras.get(one.lender);
+      if (era == null && !one.lenderGone) {
         one.lenderGone = true;
         stop(one, Attempt.StopCause.CANCEL);
+      } else if (era != null && era > one.era && !one.lenderWasAway) {
+        one.lenderWasAway = true;
+        stop(one, Attempt.StopCause.FENCED);
       }
     }
-    takeSaves(save -> !there.contains(save.lender));
+    takeSaves(save -> !eras.containsKey(save.lender));
   }
 
   /** Those that are not answered any more: their attempts are nobody's. */

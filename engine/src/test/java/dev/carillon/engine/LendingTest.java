@@ -323,6 +323,24 @@ class LendingTest {
     assertThat(b.node().borrowedTotal()).isZero();
   }
 
+  /** It did not see the lender dead, but that it has been. */
+  @Test
+  void whatRunsForOneThatMayHaveBeenDeadSinceIsStopped() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    addDueNow(a, 1);
+    pass(HEARD_WITHIN);
+    Attempt lent = only(b);
+    a.hold(NodeEnvironment.Channel.RECORDS); // it cannot say that it is to stop
+    fleet.pause(a);
+    pass(Duration.ofMillis(2100)); // it is fenced when it goes on, and was not yet dead to others
+    fleet.resume(a);
+    assertThat(b.isInterrupted(lent)).isFalse();
+    pass(Duration.ofSeconds(1));
+    assertThat(b.isInterrupted(lent)).isTrue();
+  }
+
   @Test
   void suspectedJobIsNotStartedBeforeItsTimeThoughItsStartIsWritten() {
     StillWorld a = node("a", SLOTS, false);
