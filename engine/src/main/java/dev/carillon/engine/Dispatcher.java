@@ -203,21 +203,22 @@ final class Dispatcher {
     sweepAt = Math.max(FIRST_SWEEP, 2 * (lanes.size() + handlers.size()));
   }
 
-  /** The job's time has come. */
-  void ready(ShardJob job, boolean overdue) {
+  /** The job's time has come; false where it does not stand in its lane now. */
+  boolean ready(ShardJob job, boolean overdue) {
     if (job.busy > 0) {
       job.phase = ShardJob.Phase.READY;
-      return; // its place in line may be about to change: it comes back once it is not busy
+      return false; // its place in line may be about to change: it comes back once it is not busy
     }
     Lane lane = laneOf(job);
     Concurrency concurrency = job.concurrency();
     if (concurrency != null && lane.paused() == null && !keys.admit(job, concurrency)) {
-      return;
+      return false;
     }
     job.phase = ShardJob.Phase.READY;
     lane.add(job, overdue);
     ready++;
     refill(lane);
+    return true;
   }
 
   /** Lets overdue jobs come to the front of their lane, where there is room. */
@@ -593,7 +594,9 @@ final class Dispatcher {
       if (job == null) {
         return;
       }
-      ready(job, false);
+      if (!ready(job, false)) {
+        continue; // it waits for its key, or ends for want of it: the place is another's
+      }
       if (laneOf(job).hasRoom()) {
         room--;
       } else {
