@@ -225,8 +225,13 @@ final class Beat {
   /** From then on others may take this node for dead, if nothing it says arrives meanwhile. */
   long deadlineNanos() {
     Sent last = acknowledged;
+    return last == null ? now() : last.nanos() + countsForNanos();
+  }
+
+  /** How long after something was sent nobody can have taken this node for dead by it. */
+  long countsForNanos() {
     long timeout = settings.timeout().toNanos();
-    return last == null ? now() : last.nanos() + timeout - timeout / MARGIN_PART;
+    return timeout - timeout / MARGIN_PART;
   }
 
   /** Whether this node may count itself among the living now. */

@@ -56,6 +56,7 @@ final class Members implements Directory, ControlVersion.Host {
   private final Host host;
   private final long writer;
   private final String ownKey;
+  private final long bornNanos;
   private final Map<Long, Peer> peers = new HashMap<>();
   private final Map<Long, Stranger> strangers = new HashMap<>();
   private long sequence;
@@ -151,6 +152,7 @@ final class Members implements Directory, ControlVersion.Host {
     beat.say(said -> said.withFormat(env.formats().newest()));
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());
+    this.bornNanos = env.monotonicNanos();
   }
 
   /** Begins to beat and to look. */
@@ -502,6 +504,14 @@ final class Members implements Directory, ControlVersion.Host {
   /** How long it takes at most until others act on what a node says of itself. */
   long newsNanos() {
     return settings.timeout().toNanos() / 2;
+  }
+
+  /**
+   * Whether this start of the node is too young for anybody to have taken it for dead, by a first
+   * beat that was answered late or by what else it wrote before one arrived.
+   */
+  boolean isYoung() {
+    return now() - bornNanos < beat.countsForNanos();
   }
 
   private long now() {

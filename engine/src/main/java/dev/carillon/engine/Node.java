@@ -1616,7 +1616,7 @@ public final class Node {
       }
       handlerLists.writeAgain();
       shards.joined();
-      if (join == 1 || members == null) {
+      if (members == null || (join == 1 && members.isYoung())) {
         prove(join);
       } else {
         // Who has not heard yet that this node is back may still take what it has.
