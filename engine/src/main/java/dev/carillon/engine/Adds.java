@@ -600,7 +600,7 @@ final class Adds {
               } else if (live == null && shard.isBehind(job.number())) {
                 proveBehind(request, record, shard, job);
               } else if (live == null && shard.isOnItsWay(job.number())) {
-                // Another shard of its batch was lost meanwhile; this one will know what became.
+                // Another shard of its batch was lost; this one is yet to hear what became of it.
                 again(() -> examine(request));
               } else {
                 notLive(request, record, job);
