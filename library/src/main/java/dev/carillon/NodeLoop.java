@@ -48,6 +48,7 @@ final class NodeLoop {
   private final StoreDriver driver;
   private final HandlerRunner runner;
   private final boolean hasTransactions;
+  private final String firstCopy;
   private final Node node;
 
   // The loop's own.
@@ -100,6 +101,8 @@ final class NodeLoop {
     this.driver = new StoreDriver(store, this, reports);
     this.runner = runner;
     this.hasTransactions = store.info().can(Capability.TRANSACTIONS);
+    this.firstCopy = store.incarnation();
+    store.adopt(firstCopy); // nothing was learnt from another
     readClocks();
     this.node = new Node(new Environment(), settings.node());
   }
@@ -538,6 +541,11 @@ final class NodeLoop {
     @Override
     public boolean hasTransactions() {
       return hasTransactions;
+    }
+
+    @Override
+    public String firstCopy() {
+      return firstCopy;
     }
 
     @Override

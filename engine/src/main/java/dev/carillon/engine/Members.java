@@ -62,8 +62,10 @@ final class Members implements Directory, ControlVersion.Host {
   private long sequence;
   private long lastReadNanos;
   private boolean hasRead;
-  private @Nullable String copy;
+  private String copy;
   private boolean adopting;
+  private boolean started;
+  private Timers.@Nullable Timer nextLook;
   private boolean over;
   private StandIns standIns = new StandIns(List.of());
   private Set<String> homes = Set.of();
@@ -153,20 +155,22 @@ final class Members implements Directory, ControlVersion.Host {
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());
     this.bornNanos = env.monotonicNanos();
+    this.copy = env.firstCopy();
   }
 
-  /** Begins to beat and to look. */
-  void start() {
-    env.submit(NodeEnvironment.Channel.BEAT, Members::adoptWhatIs, adopted -> copy = adopted);
-    beat.start();
+  /** Begins to look whether the store is still the copy that this node knows. */
+  void watch() {
     look();
   }
 
-  /** Before the first beat: what a node learns as a member is of a copy that it knows. */
-  private static String adoptWhatIs(Store store) {
-    String incarnation = store.incarnation();
-    store.adopt(incarnation);
-    return incarnation;
+  /** Begins to beat, and to look at who else is there. */
+  void start() {
+    started = true;
+    beat.start();
+    if (nextLook != null) {
+      timers.cancel(nextLook);
+      look();
+    }
   }
 
   Beat beat() {
@@ -217,23 +221,35 @@ final class Members implements Directory, ControlVersion.Host {
       return;
     }
     long sent = now();
+    boolean asMember = started;
+    nextLook = null;
     env.submit(
         NodeEnvironment.Channel.BEAT,
         Members::look,
         look -> {
           try {
             compare(look.incarnation());
-            if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros)) {
-              host.storeClock(sent, micros);
-            }
-            if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
-              looked(records, sent);
+            if (asMember) {
+              looked(look, sent);
             }
           } catch (RuntimeException e) {
             env.report("what the look at the members showed could not be acted on", e);
           }
-          timers.at(Math.max(nextLookNanos(sent), now()), this::look);
+          if (asMember == started) {
+            nextLook = timers.at(Math.max(nextLookNanos(sent), now()), this::look);
+          } else {
+            look();
+          }
         });
+  }
+
+  private void looked(Look look, long sentNanos) {
+    if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros)) {
+      host.storeClock(sentNanos, micros);
+    }
+    if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
+      looked(records, sentNanos);
+    }
   }
 
   /** A beat later, or when somebody's silence has lasted for the timeout, whichever comes first. */
@@ -261,7 +277,7 @@ final class Members implements Directory, ControlVersion.Host {
   /** Notices that the store went back in time, or was exchanged for another. */
   private void compare(String incarnation) {
     String known = copy;
-    if (known == null || incarnation.equals(known) || adopting) {
+    if (incarnation.equals(known) || adopting) {
       return;
     }
     adopting = true;
@@ -300,7 +316,7 @@ final class Members implements Directory, ControlVersion.Host {
     }
   }
 
-  /** The copy of the store that this node goes by; null while it has not adopted one. */
+  /** The copy of the store that this node goes by; null while it is on its way to another. */
   @Nullable String copy() {
     return adopting ? null : copy;
   }

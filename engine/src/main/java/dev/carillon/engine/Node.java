@@ -192,6 +192,9 @@ public final class Node {
     flow.load(dispatcher::open);
     rates.sweep();
     format.learn(this::begin);
+    if (members != null) {
+      members.watch();
+    }
   }
 
   /** What others have written is such as this node reads. */
@@ -1592,6 +1595,7 @@ public final class Node {
     @Override
     public void adopted() {
       forgetCopy();
+      format.learn(() -> {}); // the copy may be older than the record of it
       // What they wait for went with the copy; what they say now is in this one.
       errands.exchanged();
       borrowing.exchanged();
@@ -1620,6 +1624,7 @@ public final class Node {
         prove(join);
       } else {
         // Who has not heard yet that this node is back may still take what it has.
+        keys.fenced();
         timers.at(env.monotonicNanos() + members.newsNanos(), () -> prove(join));
       }
     }

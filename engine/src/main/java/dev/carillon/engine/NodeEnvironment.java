@@ -55,6 +55,12 @@ public interface NodeEnvironment {
     return false;
   }
 
+  /**
+   * Which {@linkplain Store#incarnation copy} the store was, and was adopted as, before the node
+   * asked anything of it; the same one at each call.
+   */
+  String firstCopy();
+
   /** What this version of the code reads and writes; the same one at each call. */
   Formats formats();
 

@@ -8,6 +8,7 @@ import dev.carillon.store.Append;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stored;
 import dev.carillon.store.RestorableStore;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
@@ -282,6 +283,27 @@ class ExchangeTest {
     pass(Duration.ofSeconds(10));
     assertThat(answers).hasSize(1);
     assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
+  }
+
+  @Test
+  void nodeThatIsStillStartingNoticesThatTheStoreWentBack() {
+    pass(Duration.ofSeconds(3));
+    a.hold(NodeEnvironment.Channel.BEAT);
+    a.restart(NodeOptions.of("a", 3).among(MEMBERSHIP));
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    a.node().changeFlow(QUEUE, setting -> setting.paused("for now"), answers::add);
+    a.settle();
+    store.restore(new MemoryStore()); // it has no record of the format either
+    a.letGo();
+    pass(Duration.ofSeconds(10));
+    assertThat(a.reports()).hasSize(1);
+    assertThat(a.reports().getFirst()).startsWith("the store went back in time");
+    assertThat(answers).hasSize(1);
+    assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
+    a.add(a.spec(a.nowMicros(), 0, 0, new byte[0]));
+    assertThat(a.running()).hasSize(1);
+    Stored format = store.now().records().get(ClusterFormat.KEY).orThrow().orElseThrow();
+    assertThat(ClusterFormat.read(format)).isEqualTo(Formats.shipped().newest());
   }
 
   @Test

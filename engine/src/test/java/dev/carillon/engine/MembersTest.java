@@ -59,6 +59,7 @@ class MembersTest {
               this);
       all.add(this);
       if (looks) {
+        members.watch();
         members.start();
         settle();
       }
@@ -83,6 +84,11 @@ class MembersTest {
         timers.run(nanos);
         settle();
       }
+    }
+
+    @Override
+    public String firstCopy() {
+      return store.incarnation();
     }
 
     @Override

@@ -236,6 +236,11 @@ class RecurrencesTest {
     }
 
     @Override
+    public String firstCopy() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public Formats formats() {
       throw new UnsupportedOperationException();
     }

@@ -415,6 +415,13 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   @Override
+  public String firstCopy() {
+    String copy = store.incarnation();
+    store.adopt(copy);
+    return copy;
+  }
+
+  @Override
   public Formats formats() {
     return formats;
   }

@@ -265,6 +265,11 @@ final class Life implements NodeEnvironment {
   }
 
   @Override
+  public String firstCopy() {
+    return opening.incarnation();
+  }
+
+  @Override
   public Formats formats() {
     return formats;
   }

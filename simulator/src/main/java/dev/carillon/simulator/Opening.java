@@ -26,8 +26,6 @@ final class Opening implements Store {
   /** The copy that the node goes by. */
   private int copy;
 
-  private boolean everAdopted;
-
   /** The node has said, since it last adopted one, that the store went back in time. */
   private boolean said;
 
@@ -67,12 +65,11 @@ final class Opening implements Store {
   public void adopt(String incarnation) {
     int adopted = Integer.parseInt(incarnation.substring(NAME.length()));
     check(
-        adopted == copy || said || !everAdopted, // what never beat has learnt nothing
+        adopted == copy || said,
         Guarantee.WENT_BACK,
         "a node goes on with an older copy of the store and has not said so");
     world.trace.note("adopt", adopted);
     copy = adopted;
-    everAdopted = true;
     said = false;
   }
 
