@@ -249,6 +249,7 @@ final class Dispatcher {
   void leaveLine(ShardJob job) {
     if (waitsAlone == job) {
       waitsAlone = null;
+      offerLimited(handlerOf(job));
     } else if (job.phase == ShardJob.Phase.LIMITED) {
       Concurrency concurrency = job.concurrency();
       if (!handlerOf(job).withdraw(job) && concurrency != null) {
@@ -256,7 +257,7 @@ final class Dispatcher {
       }
     } else if (job.phase == ShardJob.Phase.READY && laneOf(job).remove(job)) {
       ready--;
-      offerLimited(handlerOf(job)); // it may have been offered in the place of another
+      offerLimited(handlerOf(job));
     }
     bodies.forget(job);
   }
@@ -302,6 +303,8 @@ final class Dispatcher {
         waitsAlone = null;
         if (alone.isIdle(ShardJob.Phase.READY)) {
           startAlone(alone);
+        } else {
+          offerLimited(handlerOf(alone));
         }
         continue;
       }
@@ -322,7 +325,9 @@ final class Dispatcher {
   private void startAlone(ShardJob job) {
     Lane lane = laneOf(job);
     if (!lane.hasRoom()) {
-      ready(job, false);
+      if (!ready(job, false)) {
+        offerLimited(handlerOf(job));
+      }
     } else if (mayRun(job, lane)) {
       exclusive = true;
       enterAndStart(job, true);
@@ -382,6 +387,7 @@ final class Dispatcher {
       long borrower = lender.borrowerFor(job.type);
       if (borrower != 0) {
         lendOut(job, borrower);
+        offerLimited(handlerOf(job));
         lent++;
         spare--;
       }
@@ -407,7 +413,11 @@ final class Dispatcher {
       passedOver.add(new PassedOver(job, lane.wasLateTurn()));
       return false;
     }
-    return concurrency == null || keys.mayStart(job, concurrency);
+    if (concurrency != null && !keys.mayStart(job, concurrency)) {
+      offerLimited(handlerOf(job));
+      return false;
+    }
+    return true;
   }
 
   /** What may have killed a node, or may have been completed under another, stays here. */
@@ -475,9 +485,10 @@ final class Dispatcher {
       ready--;
       boolean moved = job.lane != lane; // a replace gave it another queue, where it stands as well
       if (moved || !job.isIdle(ShardJob.Phase.READY)) {
-        offerLimited(handlerOf(job)); // it may have been offered in the place of another
+        offerLimited(handlerOf(job));
       } else if (job.isStripped()) {
         bodies.await(job, null);
+        offerLimited(handlerOf(job)); // it may not come back
       } else if (admission.admits(job, lane)) {
         return job;
       }
@@ -509,7 +520,7 @@ final class Dispatcher {
       return false;
     }
     if (concurrency != null && !keys.mayStart(job, concurrency)) {
-      offerLimited(handler); // it may have been offered in the place of another
+      offerLimited(handler);
       return false;
     }
     return true;
@@ -581,7 +592,8 @@ final class Dispatcher {
 
   /**
    * As many jobs as the handler has room for go back to their lanes; of lanes that stand aside one
-   * more each, which takes nobody's place.
+   * more each, which takes nobody's place. This is to be called whenever a job that stood in its
+   * lane is not started after all: it may have been offered in the place of another.
    */
   private void offerLimited(HandlerSlot handler) {
     if (!handler.anyLimited()) {

@@ -440,6 +440,27 @@ class LendingTest {
   }
 
   @Test
+  void placeOfAHandlerGoesToAnotherJobWhereOneIsLentInstead() {
+    StillWorld a = node("a", 2, false);
+    StillWorld b = node("b", 1, true);
+    a.node().register(StillWorld.TYPE, 1, null);
+    a.node().register("other", Integer.MAX_VALUE, null);
+    pass(Duration.ofSeconds(3));
+    List<JobRef> jobs = addDueNow(a, 3); // the second and third wait for the handler
+    assertThat(a.running()).hasSize(1);
+    a.add(a.ofType("other", 9));
+    a.add(a.ofType("other", 9));
+    a.finishOne();
+    pass(Duration.ofSeconds(1));
+    assertThat(a.running()).extracting(Attempt::type).containsExactly("other", "other");
+    assertThat(only(b).number()).isEqualTo(1);
+    a.finishOne();
+    a.finishOne();
+    finishAll(a);
+    assertThat(stateOf(jobs.getLast())).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
   void recordsThatAreGoneCostTheirLoansAndNoOthers() {
     StillWorld a = node("a", SLOTS, false);
     StillWorld b = node("b");

@@ -316,12 +316,29 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       long deadlineMicros,
       byte[] payload,
       More more) {
+    return spec(TYPE, namespace, name, dueMicros, priority, deadlineMicros, payload, more);
+  }
+
+  /** One of another type, due now. */
+  JobSpec ofType(String type, int priority) {
+    return spec(type, JobSpec.DEFAULT, null, micros, priority, 0, new byte[0], More.NONE);
+  }
+
+  private JobSpec spec(
+      String type,
+      String namespace,
+      @Nullable String name,
+      long dueMicros,
+      int priority,
+      long deadlineMicros,
+      byte[] payload,
+      More more) {
     return new JobSpec(
         dueMicros,
         micros,
         priority,
         dev.carillon.store.Records.Stamp.ABSENT,
-        TYPE,
+        type,
         1,
         namespace,
         JobSpec.DEFAULT,
