@@ -351,7 +351,8 @@ final class Lending {
   /** Its start is written down before its handler is called: it may have killed a node before. */
   private void ready(long from, long nonce) {
     Attempt attempt = lentTo(from, nonce);
-    if (attempt != null) {
+    Borrower borrower = borrowers.get(from);
+    if (attempt != null && borrower != null && !borrower.lost) {
       host.mark(
           attempt,
           () -> wire.send(from, Message.encode(new Message.Go(nonce))),

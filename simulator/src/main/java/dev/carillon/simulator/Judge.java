@@ -194,6 +194,13 @@ final class Judge {
     }
   }
 
+  /** Whether the node that was to run it alone died since, or who lent it may have thought so. */
+  private boolean mayBeConvicted(ModelJob job) {
+    boolean lent = job.alone && job.markerIncarnation != job.shard.owner;
+    return job.crashedAlone
+        || (lent && world.members.mayHaveSeemedDead(job.markerIncarnation, job.markedNanos));
+  }
+
   void saved(ModelJob job, JournalFormat.Save save) {
     check(
         execution(job, save.attempt()) != null,
@@ -311,7 +318,7 @@ final class Judge {
         () -> job + " has an occurrence after its deadline");
     if (isPoison(next.reason())) {
       check(
-          job.crashedAlone && next.outcome() == JobState.DEAD,
+          mayBeConvicted(job) && next.outcome() == JobState.DEAD,
           Guarantee.POISON,
           () -> "an occurrence of " + job + " is convicted, but no crash hit it alone");
       job.occurrenceConvicted = true;
@@ -522,7 +529,7 @@ final class Judge {
       case DEAD -> {
         if (end.attempt() == 0) {
           check(
-              job.crashedAlone,
+              mayBeConvicted(job),
               Guarantee.POISON,
               () -> job + " is convicted, but no crash hit it alone");
           check(

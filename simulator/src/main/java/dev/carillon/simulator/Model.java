@@ -499,6 +499,7 @@ final class Model {
       }
       job.alone = start.alone();
       job.markerIncarnation = start.incarnation();
+      job.markedNanos = clock.nanos();
       job.startAt = start.at();
       job.tell(JobEvent.Kind.STARTED, start.attempt());
       judge().marked(job);

@@ -121,6 +121,7 @@ final class ModelJob {
 
   boolean alone;
   long markerIncarnation;
+  long markedNanos;
 
   /** Set while an attempt alone is under way; a crash then makes it fair to convict. */
   boolean crashedAlone;
