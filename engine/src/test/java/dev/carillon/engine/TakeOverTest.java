@@ -224,6 +224,21 @@ class TakeOverTest {
   }
 
   @Test
+  void shardsThatSomebodyWaitsForAreReadInTurnWithTheOthers() {
+    List<JobRef> jobs = readingSince(fleet::kill);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    for (JobRef job : jobs.subList(SHARDS - 2, SHARDS)) {
+      b.node().cancel(job, "not wanted", answers::add);
+    }
+    List<Integer> answered = new ArrayList<>();
+    for (int read = 0; read < 4; read++) {
+      answerHeld();
+      answered.add(answers.size());
+    }
+    assertThat(answered).containsExactly(0, 1, 1, 2);
+  }
+
+  @Test
   void nodeThatStopsGivesBackUnreadWhatNobodyWaitsFor() {
     List<JobRef> jobs = readingSince(fleet::stop);
     JobRef first = jobs.removeFirst();
