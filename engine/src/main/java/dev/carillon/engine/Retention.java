@@ -13,6 +13,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -98,6 +100,17 @@ public final class Retention {
     return keepUntil(options, summary);
   }
 
+  /** Whether all that a drained shard tells is past its retention. */
+  boolean isOver(Summary summary) {
+    return keepUntil(summary) <= env.wallMicros();
+  }
+
+  /** Whether an idempotency key of a drained shard may still count. */
+  boolean hasKeys(Summary summary) {
+    long since = env.wallMicros() - Micros.ceil(options.keyRetention());
+    return summary.keyed() > 0 && summary.lastEndMicros() >= since;
+  }
+
   private static long keepUntil(NodeOptions options, Summary summary) {
     if (!summary.evidence()) {
       long keep = Micros.ceil(options.successRetention());
@@ -116,9 +129,9 @@ public final class Retention {
     if (summary.keyed() > 0) {
       forgetKeys(
           shard,
-          Long.MAX_VALUE,
+          () -> Long.MAX_VALUE,
           () -> shard.owned() && !isUsed(shard),
-          () -> retire(shard, summary.withoutKeys()));
+          endedBefore -> retire(shard, summary.withoutKeys()));
     } else if (summary.dead() + summary.failed() > 0) {
       keepEvidence(shard, summary);
     } else {
@@ -283,9 +296,12 @@ public final class Retention {
 
   /**
    * Deletes the records that the shard's jobs left under their keys, of those that ended before;
-   * stops where {@code goesOn} says no.
+   * stops where {@code goesOn} says no. {@code before} is asked anew whenever the journal is read
+   * again: where the clock has gone back, what has ended meanwhile seems to have ended earlier.
    */
-  private void forgetKeys(Shard shard, long endedBefore, BooleanSupplier goesOn, Runnable then) {
+  private void forgetKeys(
+      Shard shard, LongSupplier before, BooleanSupplier goesOn, LongConsumer then) {
+    long endedBefore = before.getAsLong();
     int generation = shard.generation;
     long tail = shard.tail;
     env.submit(
@@ -294,9 +310,10 @@ public final class Retention {
         load -> {
           switch (load) {
             case ShardLoad.Folded folded ->
-                forgetKeys(shard, keyed(folded, endedBefore), goesOn, then);
-            case ShardLoad.Failed failed -> forgetKeysLater(shard, endedBefore, goesOn, then);
-            case ShardLoad.Replaced meanwhile -> forgetKeysLater(shard, endedBefore, goesOn, then);
+                forgetKeys(
+                    shard, keyed(folded, endedBefore), goesOn, () -> then.accept(endedBefore));
+            case ShardLoad.Failed failed -> forgetKeysLater(shard, before, goesOn, then);
+            case ShardLoad.Replaced meanwhile -> forgetKeysLater(shard, before, goesOn, then);
             case ShardLoad.Gone gone -> shards.lost(shard);
             case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
           }
@@ -304,11 +321,11 @@ public final class Retention {
   }
 
   private void forgetKeysLater(
-      Shard shard, long endedBefore, BooleanSupplier goesOn, Runnable then) {
+      Shard shard, LongSupplier before, BooleanSupplier goesOn, LongConsumer then) {
     later(
         () -> {
           if (goesOn.getAsBoolean()) {
-            forgetKeys(shard, endedBefore, goesOn, then);
+            forgetKeys(shard, before, goesOn, then);
           }
         });
   }
@@ -419,17 +436,17 @@ public final class Retention {
   }
 
   private void compactForAge(Shard shard) {
-    long endedBefore = env.wallMicros() - keyMicros();
+    LongSupplier before = () -> env.wallMicros() - keyMicros();
     if (shard.fold != null && shard.fold.keyed() == 0) {
-      compactLingering(shard, endedBefore);
+      compactLingering(shard, before.getAsLong());
       return;
     }
     shard.holds++;
     forgetKeys(
         shard,
-        endedBefore,
+        before,
         shard::loaded,
-        () -> {
+        endedBefore -> {
           shard.holds--;
           if (shard.fold != null && mayBeCompacted(shard, shard.fold)) {
             compactLingering(shard, endedBefore);

@@ -1274,7 +1274,7 @@ final class Shards {
     } else if (shard.visitorsWait()) {
       shard.drainedAs = summary;
       shard.fireOwned(); // it retires at its wake time
-    } else if (shard.spent || retention.keepUntil(summary) <= env.wallMicros()) {
+    } else if (retention.isOver(summary) || (shard.spent && !retention.hasKeys(summary))) {
       retention.retire(shard, summary);
     } else {
       releaseAs(shard, summary, head -> {});

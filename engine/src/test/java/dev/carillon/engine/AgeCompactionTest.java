@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
+import dev.carillon.store.FaultyStore;
+import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +19,18 @@ import org.junit.jupiter.api.Test;
 class AgeCompactionTest {
   private static final Duration DEAD_RETENTION = Duration.ofDays(1);
 
-  private final StillWorld world = new StillWorld(options(1));
+  /** Whether journals cannot be read. */
+  private boolean unreadable;
+
+  private final Store store =
+      new FaultyStore(
+          new MemoryStore(),
+          operation ->
+              unreadable && operation == FaultyStore.Operation.READ
+                  ? FaultyStore.Fault.FAIL_BEFORE
+                  : FaultyStore.Fault.NONE);
+
+  private final StillWorld world = new StillWorld(options(1), store);
 
   private static NodeOptions options(long incarnation) {
     NodeOptions defaults = NodeOptions.of("node", incarnation);
@@ -89,5 +103,27 @@ class AgeCompactionTest {
     assertThat(world.finishOne()).isNull();
     world.restart(options(2));
     assertThat(state(dead)).isNull();
+  }
+
+  /** What has ended meanwhile is not old by a clock that is corrected by then. */
+  @Test
+  void keyOfAJobThatEndedAfterTheClockWasCorrectedIsRemembered() {
+    Schedule schedule = Schedule.every(Duration.ofMinutes(10));
+    world.add(world.recurring(schedule, world.nowMicros() + 1_000_000));
+    world.add(world.keyed("order-0", Duration.ZERO));
+    world.finishOne();
+    Duration delay = Duration.ofSeconds(1);
+    JobRef keyed = world.add(world.keyed("order-1", delay));
+    world.node().pause(keyed, "for now", outcome -> {});
+    unreadable = true;
+    world.skew(Duration.ofDays(10));
+    pass(Duration.ofMinutes(5)); // its history is to be gone through, and cannot be
+    world.skew(Duration.ZERO);
+    world.node().resume(keyed, outcome -> {});
+    pass(Duration.ofMinutes(1));
+    unreadable = false;
+    pass(Duration.ofMinutes(5));
+    assertThat(state(keyed)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(world.add(world.keyed("order-1", delay))).isEqualTo(keyed);
   }
 }

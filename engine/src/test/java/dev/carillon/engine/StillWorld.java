@@ -319,6 +319,27 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     return spec(TYPE, namespace, name, dueMicros, priority, deadlineMicros, payload, more);
   }
 
+  /** One under an idempotency key. */
+  JobSpec keyed(String key, Duration delay) {
+    JobSpec spec = spec(micros + Micros.ceil(delay), 0, 0, new byte[0]);
+    return new JobSpec(
+        spec.dueMicros(),
+        spec.acceptedMicros(),
+        spec.priority(),
+        spec.stamp(),
+        spec.type(),
+        spec.typeVersion(),
+        spec.namespace(),
+        spec.queue(),
+        null,
+        key,
+        spec.metadata(),
+        spec.timeoutMicros(),
+        spec.deadlineMicros(),
+        spec.more(),
+        spec.payload());
+  }
+
   /** One of another type, due now. */
   JobSpec ofType(String type, int priority) {
     return spec(type, JobSpec.DEFAULT, null, micros, priority, 0, new byte[0], More.NONE);
