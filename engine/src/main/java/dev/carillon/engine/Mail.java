@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * key      "x\0" shard "\0" sender's incarnation "." number
- * value    byte 1, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; begun: long by whom;
- *          then the letter or the answer
+ * value    byte 2, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; string copy of the store
+ *          in which it was asked; begun: long by whom; then the letter or the answer
  * </pre>
  *
  * <p>Crash table: the sender dies: nobody waits, and whoever sees the letter deletes it. The server
@@ -32,11 +32,12 @@ import org.jspecify.annotations.Nullable;
  * anything else it was said before that it had begun, so its sender hears that the outcome is not
  * known. The shard has no owner any more, or came to the sender: it takes its letter back and does
  * it itself, with a claim where that is needed. The sender was taken for dead and its letter
- * deleted: as if the server had died.
+ * deleted: as if the server had died. An older copy of the store is put back, with a letter that
+ * was served or taken back since: it was asked in another copy, and is deleted.
  */
 final class Mail {
   private static final String PREFIX = "x\0";
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int ASKED = 1;
   private static final int BEGUN = 2;
   private static final int ANSWERED = 3;
@@ -114,6 +115,9 @@ final class Mail {
 
     boolean isDead(long incarnation);
 
+    /** The copy of the store that this node goes by; null while it goes by none. */
+    @Nullable String copy();
+
     /** Has another node send it, where this one owns nothing; false where it does itself. */
     boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer);
 
@@ -123,6 +127,7 @@ final class Mail {
 
   private static final class Sent {
     final String key;
+    final String copy;
     final Letter letter;
     final Consumer<Outcome<byte[]>> answer;
     final Runnable again;
@@ -134,11 +139,13 @@ final class Mail {
 
     Sent(
         String key,
+        String copy,
         Letter letter,
         Consumer<Outcome<byte[]>> answer,
         Runnable again,
         long sinceNanos) {
       this.key = key;
+      this.copy = copy;
       this.letter = letter;
       this.answer = answer;
       this.again = again;
@@ -150,7 +157,13 @@ final class Mail {
 
   /** A letter as it lies there. */
   private record Lying(
-      String key, Stamp version, ShardId shard, long sender, int state, ByteReader rest) {
+      String key,
+      Stamp version,
+      ShardId shard,
+      long sender,
+      int state,
+      String copy,
+      ByteReader rest) {
 
     static Lying read(Stored record) {
       String key = record.key();
@@ -162,9 +175,9 @@ final class Mail {
       ByteReader in = new ByteReader(record.value(), 0, record.value().length);
       int version = in.u8();
       if (version != VERSION) {
-        throw new UnknownFormatException("letter: version " + version + " (expected: 1)");
+        throw new UnknownFormatException("letter: version " + version + " (expected: 2)");
       }
-      return new Lying(key, record.version(), shard, sender, in.u8(), in);
+      return new Lying(key, record.version(), shard, sender, in.u8(), in.string(), in);
     }
   }
 
@@ -211,7 +224,12 @@ final class Mail {
     if (host.forwards(letter, answer)) {
       return;
     }
-    byte[] value = value(ASKED, LetterFormat.encode(letter));
+    String copy = host.copy();
+    if (copy == null) {
+      timers.at(env.monotonicNanos() + POLL_NANOS, again);
+      return;
+    }
+    byte[] value = value(ASKED, copy, LetterFormat.encode(letter));
     if (sent.size() >= MOST_SENT || value.length > MOST_BYTES) {
       answer.accept(
           new Outcome.Unavailable<>(
@@ -224,7 +242,7 @@ final class Mail {
                       + ")"));
       return;
     }
-    Sent one = new Sent(key(letter), letter, answer, again, env.monotonicNanos());
+    Sent one = new Sent(key(letter), copy, letter, answer, again, env.monotonicNanos());
     sent.put(one.key, one);
     one.version =
         records.put(
@@ -256,8 +274,8 @@ final class Mail {
         + Long.toHexString(0x1000_0000_0000_0000L + ++number); // in order, as text too
   }
 
-  private static byte[] value(int state, byte[] rest) {
-    return new ByteWriter(2 + rest.length).u8(VERSION).u8(state).raw(rest).toBytes();
+  private static byte[] value(int state, String copy, byte[] rest) {
+    return new ByteWriter(64 + rest.length).u8(VERSION).u8(state).string(copy).raw(rest).toBytes();
   }
 
   // ---- looking
@@ -365,6 +383,11 @@ final class Mail {
       Sent one = sent.get(letter.key());
       if (one != null && letter.state() == ANSWERED) {
         answered(one, letter, LetterFormat.decodeAnswer(letter.rest()));
+      } else if (isOfAnotherCopy(letter)) {
+        delete(letter.key(), letter.version());
+        if (one != null) {
+          deletedByOthers(one);
+        }
       } else if (one != null && letter.state() == BEGUN && host.isDead(letter.rest().i64())) {
         answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
       } else if (one != null && letter.state() == ASKED) {
@@ -380,8 +403,21 @@ final class Mail {
     } else if (!host.has(letter.shard())) {
       wonder(letter);
     } else if (!inService.contains(letter.key())) {
-      serve(letter);
+      if (isOfAnotherCopy(letter)) {
+        delete(letter.key(), letter.version());
+      } else {
+        serve(letter);
+      }
     }
+  }
+
+  /**
+   * What became of it in the copy before is not known; its sender knows that, or hears it. Where
+   * this node does not know yet that there is another copy the store refuses to delete it.
+   */
+  private boolean isOfAnotherCopy(Lying letter) {
+    String copy = host.copy();
+    return copy != null && !letter.copy().equals(copy);
   }
 
   /** Whose shard is this, if nobody serves the letter? */
@@ -474,7 +510,7 @@ final class Mail {
         records.change(
             one.key,
             one.version,
-            value(TAKEN_BACK, new byte[0]),
+            value(TAKEN_BACK, one.copy, new byte[0]),
             inEffect -> takenBack(one, inEffect ? version[0] : null, then));
   }
 
@@ -514,19 +550,13 @@ final class Mail {
       serve(letter, outcome -> served(lying, lying.version(), asked, true, outcome));
       return;
     }
-    byte[] begun =
-        new ByteWriter(10 + asked.length)
-            .u8(VERSION)
-            .u8(BEGUN)
-            .i64(incarnation)
-            .raw(asked)
-            .toBytes();
+    byte[] begun = new ByteWriter(8 + asked.length).i64(incarnation).raw(asked).toBytes();
     Stamp[] version = new Stamp[1];
     version[0] =
         records.change(
             lying.key(),
             lying.version(),
-            begun,
+            value(BEGUN, lying.copy(), begun),
             inEffect -> {
               if (inEffect) {
                 serve(letter, outcome -> served(lying, version[0], asked, false, outcome));
@@ -554,7 +584,8 @@ final class Mail {
     } else if (repeatable) {
       inService.remove(key); // nothing was done: whoever has the shard does it
     } else {
-      records.change(key, version, value(ASKED, asked), inEffect -> inService.remove(key));
+      byte[] again = value(ASKED, lying.copy(), asked);
+      records.change(key, version, again, inEffect -> inService.remove(key));
     }
   }
 
@@ -563,7 +594,7 @@ final class Mail {
     records.change(
         lying.key(),
         version,
-        value(ANSWERED, answer),
+        value(ANSWERED, lying.copy(), answer),
         inEffect -> {
           inService.remove(lying.key());
           ring(lying.sender());

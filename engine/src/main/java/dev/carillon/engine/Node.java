@@ -1887,6 +1887,11 @@ public final class Node {
     }
 
     @Override
+    public @Nullable String copy() {
+      return members == null ? null : members.copy();
+    }
+
+    @Override
     public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
       if (isClient()) {
         errands.ask(letter, answer);

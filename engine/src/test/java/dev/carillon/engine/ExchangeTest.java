@@ -3,7 +3,9 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Schedule;
 import dev.carillon.store.Append;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
@@ -283,6 +285,40 @@ class ExchangeTest {
     pass(Duration.ofSeconds(10));
     assertThat(answers).hasSize(1);
     assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
+  }
+
+  @Test
+  void letterThatWasTakenBackIsNotServedInTheOtherCopy() {
+    pass(Duration.ofSeconds(3));
+    Schedule daily = Schedule.every(Duration.ofDays(1));
+    JobRef schedule = a.add(a.recurring(daily, a.nowMicros() + Micros.ceil(Duration.ofDays(1))));
+    a.hold(NodeEnvironment.Channel.RECORDS); // it does not see the letter
+    List<Outcome<ControlResult>> refused = new ArrayList<>();
+    b.node()
+        .trigger(
+            schedule,
+            new Controls.Added() {
+              @Override
+              public void added(List<JobRef> jobs) {
+                throw new IllegalStateException("trigger: done (expected: refused)");
+              }
+
+              @Override
+              public void refused(Outcome<ControlResult> why) {
+                refused.add(why);
+              }
+            });
+    pass(Duration.ofSeconds(1));
+    MemoryStore backup = store.backup();
+    pass(Duration.ofSeconds(70));
+    assertThat(refused).hasSize(1);
+    assertThat(refused.getFirst()).isInstanceOf(Outcome.Unavailable.class);
+    store.restore(backup);
+    pass(Duration.ofSeconds(1));
+    a.letGo();
+    pass(Duration.ofSeconds(10));
+    assertThat(a.running()).isEmpty();
+    assertThat(store.now().records().list("x\0", null, 10).orThrow()).isEmpty();
   }
 
   @Test
