@@ -339,7 +339,9 @@ final class Judge {
         Guarantee.ONE_OUTCOME,
         () -> "an occurrence of " + job + " was ended by an attempt that never started");
     boolean accepted = execution != null && execution.accepted;
-    isOf(execution, next.startedAt(), accepted ? next.at() : null);
+    if (!isUnheard(execution, next.reason())) {
+      isOf(execution, next.startedAt(), accepted ? next.at() : null);
+    }
     JobState outcome = next.outcome();
     if (outcome == JobState.SUCCEEDED) {
       check(
@@ -354,6 +356,17 @@ final class Judge {
     } else {
       givenUp(job, outcome, next.attempt(), execution);
     }
+  }
+
+  /**
+   * Whether an attempt that was lent may have been ended for a newer job when its owner took the
+   * node that ran it for dead: it need not have heard that it ran, and knows when it lent it.
+   */
+  private boolean isUnheard(@Nullable Execution execution, @Nullable String reason) {
+    return execution != null
+        && execution.isLent()
+        && KeyJudge.isForNewer(reason)
+        && world.members.mayHaveSeemedDead(execution.incarnation, execution.startedNanos);
   }
 
   /** Its schedule has no time left. */
