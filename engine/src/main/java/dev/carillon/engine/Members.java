@@ -440,7 +440,7 @@ final class Members implements Directory, ControlVersion.Host {
     }
     if (beaten || (gap && !peer.dead)) {
       peer.sinceNanos = now();
-    } else if (!peer.isThere() && silent >= settings.forget().toNanos()) {
+    } else if (!peer.isThere() && silent >= forgetNanos()) {
       forget(peer);
     }
     peer.member = seen;
@@ -463,6 +463,15 @@ final class Members implements Directory, ControlVersion.Host {
       peer.heardNanos = beforeNanos;
       peer.late = false;
     }
+  }
+
+  /** One without a record is over to everybody: its handlers have had their time before. */
+  private long forgetNanos() {
+    return Math.max(settings.forget().toNanos(), overNanos());
+  }
+
+  private long overNanos() {
+    return settings.timeout().toNanos() + STOP_NANOS;
   }
 
   /** Nobody expects it back; the next look shows whether its record is gone. */
@@ -595,8 +604,7 @@ final class Members implements Directory, ControlVersion.Host {
       return false;
     }
     Peer peer = peers.get(incarnation);
-    long over = settings.timeout().toNanos() + STOP_NANOS;
-    return peer == null || peer.member.isGone() || now() - peer.sinceNanos >= over;
+    return peer == null || peer.member.isGone() || now() - peer.sinceNanos >= overNanos();
   }
 
   /**

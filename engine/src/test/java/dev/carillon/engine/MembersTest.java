@@ -23,6 +23,7 @@ class MembersTest {
   private static final Duration FORGET = Duration.ofMinutes(10);
 
   private final MemoryStore store = new MemoryStore();
+  private Duration forget = FORGET;
   private final List<One> all = new ArrayList<>();
 
   /** A member, its clock and its link. */
@@ -54,7 +55,7 @@ class MembersTest {
               this,
               timers,
               NodeOptions.of(nodeId, incarnation),
-              new Membership(BEAT, TIMEOUT, FORGET, true),
+              new Membership(BEAT, TIMEOUT, forget, true),
               new RecordChanges(this, incarnation, timers),
               this);
       all.add(this);
@@ -351,6 +352,26 @@ class MembersTest {
     pass(TIMEOUT.plusSeconds(2));
     assertThat(a.changed).as("what could not be claimed is looked for").isGreaterThan(changes);
     assertThat(a.members.isFree(headOf(b))).isTrue();
+  }
+
+  @Test
+  void nobodyIsForgottenBeforeItsHandlersHadTheirTimeToStop() {
+    forget = TIMEOUT;
+    One a = new One("a");
+    One b = new One("b");
+    One c = new One("c");
+    pass(Duration.ofSeconds(1));
+    b.paused = true;
+    pass(TIMEOUT.plusSeconds(8));
+    for (One other : List.of(a, c)) {
+      assertThat(other.members.isDead(b.incarnation)).isTrue();
+      assertThat(other.members.isOver(b.incarnation)).isFalse();
+    }
+    pass(Duration.ofSeconds(4));
+    for (One other : List.of(a, c)) {
+      assertThat(other.members.isOver(b.incarnation)).isTrue();
+      assertThat(other.members.isForgotten(b.incarnation)).isTrue();
+    }
   }
 
   @Test

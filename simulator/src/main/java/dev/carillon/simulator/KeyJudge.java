@@ -117,7 +117,7 @@ final class KeyJudge {
         Guarantee.LIMITS,
         () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
     check(
-        count(execution, key, other -> !world.members.isToldToStop(other)) < key.largestLimit,
+        count(execution, key, this::countsElsewhere) < key.largestLimit,
         Guarantee.LIMITS,
         () ->
             execution
@@ -140,6 +140,16 @@ final class KeyJudge {
         .filter(other -> !execution.marked || other.dispatchedNanos < execution.dispatchedNanos)
         .filter(counts)
         .count();
+  }
+
+  /**
+   * Whether other nodes leave it its key. One that has returned is not told to stop: it has it
+   * until its outcome is durable, but not for longer than its node can be known to be there.
+   */
+  private boolean countsElsewhere(Execution other) {
+    boolean over =
+        !other.runs() && world.members.mayHaveBeenOver(other.owner, other.dispatchedNanos);
+    return !over && !world.members.isToldToStop(other);
   }
 
   /** Whether an attempt has its key: until its handler has returned and its outcome is durable. */

@@ -26,6 +26,9 @@ final class MemberJudge {
   /** How long a node may not know what any read would show. */
   private static final long LATEST_NEWS_NANOS = 60 * VirtualClock.SECOND;
 
+  /** How long the handlers of a node have to stop after it was dead. */
+  private static final long STOP_NANOS = 10 * VirtualClock.SECOND;
+
   private final World world;
   private final Map<Long, Beats> beats = new HashMap<>();
   private final Map<String, Known> nodes = new HashMap<>();
@@ -37,6 +40,9 @@ final class MemberJudge {
 
     /** When it was last heard of again after others may have taken it for dead. */
     long revivedNanos = Long.MIN_VALUE;
+
+    /** When it was last heard of again after its handlers had had their time to stop. */
+    long overUntilNanos = Long.MIN_VALUE;
 
     /** It has said goodbye, or its record was deleted: to others it is not there. */
     boolean gone;
@@ -85,6 +91,9 @@ final class MemberJudge {
     node.recorded.add(incarnation);
     if (of.gone || now - of.effectNanos >= shortestTimeout()) {
       of.revivedNanos = now;
+    }
+    if (isOver(of)) {
+      of.overUntilNanos = now;
     }
     of.gone = saysGoodbye(change.value(), life);
     of.sentNanos = Math.max(of.sentNanos, sentNanos);
@@ -220,6 +229,20 @@ final class MemberJudge {
         || life.stoodStillSince(world.clock.nanos() - 1)
         || mayNotKnow(execution.job.shard, execution.owner)
         || (execution.isLent() && execution.job.shard.owner != execution.owner);
+  }
+
+  /**
+   * Whether others may have taken that start of a node for dead since then, for so long that they
+   * have what it had of limits.
+   */
+  boolean mayHaveBeenOver(long incarnation, long sinceNanos) {
+    Beats of = beats.get(incarnation);
+    return of != null && (of.overUntilNanos >= sinceNanos || isOver(of));
+  }
+
+  private boolean isOver(Beats of) {
+    long silent = world.clock.nanos() - of.effectNanos;
+    return silent >= shortestTimeout() + STOP_NANOS - SLACK_NANOS;
   }
 
   /**
