@@ -18,11 +18,18 @@ final class Orphans {
   private static final int MOST = 10_000;
 
   private final Map<ShardId, Seen> seen = new HashMap<>();
+  private long listing;
 
-  private record Seen(long epoch, long sinceNanos) {}
+  /** That it was so since then, up to that listing. */
+  private record Seen(long epoch, long wakeMicros, long sinceNanos, long listing) {
+    boolean isOf(Head head) {
+      return epoch == head.epoch() && wakeMicros == head.wakeMicros();
+    }
+  }
 
   /**
-   * Whether nobody has claimed the shard for so long.
+   * Whether nobody has claimed the shard for so long, nor changed its wake time, and each listing
+   * meanwhile showed it.
    *
    * @param waits whether it is due, and nobody's
    */
@@ -32,14 +39,18 @@ final class Orphans {
       return false;
     }
     Seen before = seen.get(head.shard());
-    if (before == null || before.epoch() != head.epoch()) {
-      if (seen.size() >= MOST) {
-        seen.clear(); // some wait longer for it
-      }
-      seen.put(head.shard(), new Seen(head.epoch(), nowNanos));
-      return false;
+    long since = before != null && before.isOf(head) ? before.sinceNanos() : nowNanos;
+    if (before == null && seen.size() >= MOST) {
+      seen.clear(); // some wait longer for it
     }
-    return nowNanos - before.sinceNanos() >= AFTER_NANOS;
+    seen.put(head.shard(), new Seen(head.epoch(), head.wakeMicros(), since, listing));
+    return nowNanos - since >= AFTER_NANOS;
+  }
+
+  /** A listing is over: what it did not show sleeps, or is gone. */
+  void listed() {
+    seen.values().removeIf(shard -> shard.listing() != listing);
+    listing++;
   }
 
   void clear() {

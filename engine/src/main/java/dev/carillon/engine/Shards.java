@@ -1022,6 +1022,7 @@ final class Shards {
   private void listed() {
     listing = false;
     looked = true;
+    orphans.listed();
     claimsALook = Math.min(MOST_CLAIMS, claimsALook + FIRST_CLAIMS);
     if (lookSoon) {
       lookSoon();
