@@ -206,7 +206,8 @@ public final class CarillonBuilder {
 
   /**
    * How long after its last sign of life a node is expected back: until then others look after its
-   * jobs but add none to its shards.
+   * jobs but add none to its shards. At least {@link #memberTimeout} and ten seconds, in which its
+   * handlers stop, also where less is set.
    *
    * @param forgetAfter 10 minutes by default
    * @return this
