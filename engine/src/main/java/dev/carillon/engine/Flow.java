@@ -37,6 +37,9 @@ public final class Flow {
   private final List<Runnable> whenLoaded = new ArrayList<>();
   private boolean loaded;
 
+  /** How often what was read was forgotten. */
+  private int reloads;
+
   /** What a setting is about. */
   public enum Scope {
     /** All jobs of a queue, in whatever namespace. */
@@ -101,6 +104,7 @@ public final class Flow {
   void reload(Runnable then) {
     List<Subject> before = List.copyOf(kept.keySet());
     kept.clear();
+    reloads++;
     load(
         () -> {
           before.stream().filter(subject -> !kept.containsKey(subject)).forEach(this::apply);
@@ -109,12 +113,17 @@ public final class Flow {
   }
 
   private void load(@Nullable String after, Runnable then) {
+    int known = reloads;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
         store -> store.records().list(PREFIX, after, PAGE),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page))) {
             timers.at(env.monotonicNanos() + RETRY_NANOS, () -> load(after, then));
+            return;
+          }
+          if (known != reloads) {
+            load(null, then); // what was read is forgotten, and this with it
             return;
           }
           page.forEach(this::take);
@@ -187,6 +196,7 @@ public final class Flow {
       answer.accept(Outcome.ok(get(subject)));
       return;
     }
+    int known = reloads;
     Stamp[] version = new Stamp[1];
     version[0] =
         records.put(
@@ -194,7 +204,7 @@ public final class Flow {
             old.version(),
             next.encode(),
             inEffect -> {
-              if (inEffect) {
+              if (inEffect && known == reloads) {
                 kept.put(subject, new Kept(next, version[0]));
                 apply(subject);
                 answer.accept(Outcome.ok(get(subject)));

@@ -288,6 +288,27 @@ class ExchangeTest {
   }
 
   @Test
+  void settingThatWentWithTheOtherCopyIsWrittenAnew() {
+    pass(Duration.ofSeconds(3));
+    MemoryStore backup = store.backup();
+    a.holdAnswers(NodeEnvironment.Channel.RECORDS);
+    change(a, setting -> setting.limit(3));
+    a.settle(); // it is in effect, and that is not heard yet
+    store.restore(backup);
+    pass(Duration.ofSeconds(1));
+    a.letGo();
+    pass(Duration.ofSeconds(10));
+    List<Outcome<FlowSetting>> answers = new ArrayList<>();
+    a.node().changeFlow(QUEUE, setting -> setting.limit(3), answers::add);
+    pass(Duration.ofSeconds(3));
+    assertThat(answers).hasSize(1);
+    assertThat(answers.getFirst().isOk()).isTrue();
+    List<Integer> limits = new ArrayList<>();
+    b.node().flow(QUEUE, setting -> limits.add(setting.limit()));
+    assertThat(limits).containsExactly(3);
+  }
+
+  @Test
   void letterThatWasTakenBackIsNotServedInTheOtherCopy() {
     pass(Duration.ofSeconds(3));
     Schedule daily = Schedule.every(Duration.ofDays(1));
