@@ -137,6 +137,9 @@ final class Lending {
     int out;
     boolean lost;
 
+    /** Whether it was lost without a word: who is forgotten later seems to have said one. */
+    boolean died;
+
     Borrower(long incarnation) {
       this.incarnation = incarnation;
     }
@@ -417,6 +420,7 @@ final class Lending {
   /** What it said before is heard, then nothing that it says counts. */
   private void lose(Borrower borrower) {
     borrower.lost = true;
+    borrower.died = !host.stoppedInOrder(borrower.incarnation);
     if (borrower.out == 0) {
       forget(borrower);
       return;
@@ -440,10 +444,9 @@ final class Lending {
         back.add(attempt);
       }
     }
-    boolean died = !host.stoppedInOrder(borrower.incarnation);
     for (Attempt attempt : back) {
       back(attempt);
-      if (died) {
+      if (borrower.died) {
         attempt.job().mark(true);
         attempt.lost = true;
       }
