@@ -165,19 +165,21 @@ final class Mail {
       String copy,
       ByteReader rest) {
 
+    static long sender(String key) {
+      int from = PREFIX.length() + ShardId.TEXT_LENGTH + 1;
+      return Long.parseUnsignedLong(key.substring(from, key.indexOf('.', from)), 16);
+    }
+
     static Lying read(Stored record) {
       String key = record.key();
       int at = PREFIX.length();
       ShardId shard = ShardId.parse(key.substring(at, at + ShardId.TEXT_LENGTH));
-      int senderFrom = at + ShardId.TEXT_LENGTH + 1;
-      long sender =
-          Long.parseUnsignedLong(key.substring(senderFrom, key.indexOf('.', senderFrom)), 16);
       ByteReader in = new ByteReader(record.value(), 0, record.value().length);
       int version = in.u8();
       if (version != VERSION) {
         throw new UnknownFormatException("letter: version " + version + " (expected: 2)");
       }
-      return new Lying(key, record.version(), shard, sender, in.u8(), in.string(), in);
+      return new Lying(key, record.version(), shard, sender(key), in.u8(), in.string(), in);
     }
   }
 
@@ -360,7 +362,9 @@ final class Mail {
     for (Stored record : letters) {
       seen.add(record.key());
       try {
-        found(Lying.read(record));
+        if (!deletedAsOfTheDead(record)) {
+          found(Lying.read(record));
+        }
       } catch (RuntimeException e) {
         env.report("a letter could not be read or served: " + e.getMessage(), e);
       }
@@ -376,6 +380,16 @@ final class Mail {
           .forEach(this::deletedByOthers);
     }
     lookAfterSent();
+  }
+
+  /** Nobody waits for what a dead node asked, in whatever version that is written. */
+  private boolean deletedAsOfTheDead(Stored record) {
+    long sender = Lying.sender(record.key());
+    boolean dead = sender != incarnation && host.isDead(sender);
+    if (dead && !inService.contains(record.key())) {
+      delete(record.key(), record.version());
+    }
+    return dead;
   }
 
   private void found(Lying letter) {
@@ -395,10 +409,6 @@ final class Mail {
         if (host.has(letter.shard())) {
           takeBack(one, one.again); // the shard has come to this node itself
         }
-      }
-    } else if (host.isDead(letter.sender())) {
-      if (!inService.contains(letter.key())) {
-        delete(letter.key(), letter.version());
       }
     } else if (!host.has(letter.shard())) {
       wonder(letter);
