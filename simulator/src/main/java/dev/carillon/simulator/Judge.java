@@ -196,9 +196,9 @@ final class Judge {
 
   /** Whether the node that was to run it alone died since, or who lent it may have thought so. */
   private boolean mayBeConvicted(ModelJob job) {
-    boolean lent = job.alone && job.markerIncarnation != job.shard.owner;
     return job.crashedAlone
-        || (lent && world.members.mayHaveSeemedDead(job.markerIncarnation, job.markedNanos));
+        || (job.lentAlone
+            && world.members.mayHaveSeemedDead(job.markerIncarnation, job.markedNanos));
   }
 
   void saved(ModelJob job, JournalFormat.Save save) {

@@ -500,6 +500,7 @@ final class Model {
       job.alone = start.alone();
       job.markerIncarnation = start.incarnation();
       job.markedNanos = clock.nanos();
+      job.lentAlone = start.alone() && start.incarnation() != job.shard.owner;
       job.startAt = start.at();
       job.tell(JobEvent.Kind.STARTED, start.attempt());
       judge().marked(job);

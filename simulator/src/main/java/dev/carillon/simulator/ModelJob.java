@@ -123,6 +123,9 @@ final class ModelJob {
   long markerIncarnation;
   long markedNanos;
 
+  /** Whether it was to run alone on another node than its owner. */
+  boolean lentAlone;
+
   /** Set while an attempt alone is under way; a crash then makes it fair to convict. */
   boolean crashedAlone;
 
@@ -473,6 +476,7 @@ final class ModelJob {
     markers = Math.min(markers, left);
     alone = false;
     markerIncarnation = 0;
+    lentAlone = false;
     crashedAlone = false;
   }
 
