@@ -649,7 +649,8 @@ final class Adds {
 
   /** Whether the job has the name, or key, that is asked for: a replayed dead letter has none. */
   private static boolean isNamedAs(ShardJob live, AddRequest request) {
-    return Names.recordKey(live.head()).equals(Names.recordKey(request.spec));
+    return live.hasName() // else its body may not be in memory
+        && Names.recordKey(live.head()).equals(Names.recordKey(request.spec));
   }
 
   private void notLive(AddRequest request, Stored record, JobRef job) {
@@ -720,8 +721,8 @@ final class Adds {
   }
 
   /**
-   * Answers another node: byte 0 where the job does not live, else byte 1, the key of the record
-   * that names it and its own key.
+   * Answers another node: byte 0 where the job does not live or has no name, else byte 1, the key
+   * of the record that names it and its own key.
    */
   void look(JobRef job, Consumer<Outcome<byte[]>> answer) {
     List<Runnable> waiting = namedOnTheirWay.get(job);
@@ -751,8 +752,8 @@ final class Adds {
               again(() -> look(job, answer)); // as in examine
               return;
             }
-            if (live == null) {
-              none();
+            if (live == null || !live.hasName()) {
+              none(); // one without a name may have no body in memory
               return;
             }
             String key = live.head().key();

@@ -46,6 +46,11 @@ final class StillFleet {
     return open(options(id, slots), handles);
   }
 
+  /** One that keeps few bodies of jobs in memory. */
+  StillWorld nodeOfFewBodies(String id, long bodyBudgetBytes) {
+    return open(options(id, NodeOptions.of(id, 1).slots(), bodyBudgetBytes), true);
+  }
+
   /** One that sees the store through another. */
   StillWorld node(String id, UnaryOperator<Store> through) {
     NodeOptions options = options(id, NodeOptions.of(id, 1).slots());
@@ -70,6 +75,10 @@ final class StillFleet {
   }
 
   private NodeOptions options(String id, int slots) {
+    return options(id, slots, NodeOptions.of(id, 1).bodyBudgetBytes());
+  }
+
+  private NodeOptions options(String id, int slots, long bodyBudgetBytes) {
     NodeOptions all = NodeOptions.of(id, ++incarnations).among(Membership.standard());
     return new NodeOptions(
         all.nodeId(),
@@ -87,7 +96,7 @@ final class StillFleet {
         all.maxQueuedBytes(),
         all.maxShardJobs(),
         all.maxShardBytes(),
-        all.bodyBudgetBytes(),
+        bodyBudgetBytes,
         all.failurePolicy(),
         all.packFromJobs(),
         all.historyBytes(),
