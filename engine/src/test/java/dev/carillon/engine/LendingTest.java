@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.Concurrency;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.store.Outcome;
@@ -631,6 +632,29 @@ class LendingTest {
       pass(Duration.ofMillis(500));
     }
     assertThat(jobs).allMatch(job -> stateOf(job) == JobState.SUCCEEDED);
+  }
+
+  @Test
+  void keyOfWhatIsLentIsHeldUntilTheHandlersOfADeadBorrowerHadTimeToStop() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    a.add(a.under(Concurrency.of("printer")));
+    pass(Duration.ofSeconds(2));
+    assertThat(b.running()).hasSize(1);
+    StillWorld c = node("c");
+    a.add(a.under(Concurrency.of("printer")));
+    pass(Duration.ofSeconds(3));
+    fleet.pause(b);
+    pass(StillFleet.DEAD_WITHIN);
+    addDueNow(a, 1);
+    pass(Duration.ofSeconds(2));
+    assertThat(c.running()).as("what has no key").hasSize(1);
+    c.finishOne();
+    pass(Duration.ofSeconds(6));
+    assertThat(c.running()).as("b may run it").isEmpty();
+    pass(Duration.ofSeconds(4));
+    assertThat(c.running()).hasSize(1);
   }
 
   @Test

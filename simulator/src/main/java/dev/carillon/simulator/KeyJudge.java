@@ -113,7 +113,7 @@ final class KeyJudge {
     Concurrency concurrency = concurrency(job);
     check(
         execution.isLent() // it had its key before those that came since, by larger limits
-            || count(execution, key, other -> other.owner == execution.owner) < concurrency.limit(),
+            || count(execution, key, other -> countsHere(execution, other)) < concurrency.limit(),
         Guarantee.LIMITS,
         () -> execution + " is one too many under " + concurrency + " beside " + key.executions);
     check(
@@ -140,6 +140,17 @@ final class KeyJudge {
         .filter(other -> !execution.marked || other.dispatchedNanos < execution.dispatchedNanos)
         .filter(counts)
         .count();
+  }
+
+  /**
+   * Whether it has its key by the node that starts the other. One that is lent has it until the
+   * node that runs it has been dead for as long as its handlers have to stop: a node that stands
+   * still does not know.
+   */
+  private boolean countsHere(Execution execution, Execution other) {
+    boolean takenBack =
+        other.isLent() && world.members.mayHaveBeenOver(other.incarnation, other.startedNanos);
+    return other.owner == execution.owner && !takenBack;
   }
 
   /**
