@@ -32,6 +32,11 @@ final class Asked {
     return List.copyOf(controls);
   }
 
+  /** Whether one of them may still be under way: who asked has not heard how it went. */
+  boolean anyOpen() {
+    return controls.stream().anyMatch(control -> control.told == Told.NOTHING);
+  }
+
   /** A change was written: false if no request is left whose it may be. */
   boolean changed(UserOperations.Kind kind, Predicate<Control> fits) {
     List<Control> whose =

@@ -224,6 +224,8 @@ final class KeyJudge {
         && job.blockedBy == incarnation
         && staysWith(job.shard, incarnation)
         && job.blockedNanos > job.touchedNanos
+        && !job.cancelAsked
+        && !job.asked.anyOpen() // a letter may reach its node long after it was asked
         && job.blockedNanos > job.shard.claimedNanos // else it is about to be read again
         && job.parent == null
         && job.spec.name() == null

@@ -125,8 +125,6 @@ final class ModelCopy {
   /** What users asked of one may be done to the other. */
   private static void carryOver(ModelJob job, ModelJob copy) {
     for (Control control : job.asked.all()) {
-      // By the letter that is in the copy, and by who still has it in mind.
-      copy.asked.add(new Control(control.kind, control.value));
       copy.asked.add(new Control(control.kind, control.value));
     }
     copy.cancelAsked |= job.cancelAsked;
