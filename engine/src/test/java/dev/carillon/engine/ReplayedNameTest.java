@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
-import dev.carillon.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -46,10 +44,6 @@ class ReplayedNameTest {
     return world.nowMicros() + Micros.ceil(Duration.ofDays(9));
   }
 
-  private Consumer<Outcome<ControlResult>> answer() {
-    return outcome -> done.add(outcome.orThrow());
-  }
-
   /** A node that dies before it has given back the name of a dead letter; that waits again. */
   private JobRef replayedByOneThatDies() {
     StillWorld first = fleet.node("first");
@@ -57,7 +51,7 @@ class ReplayedNameTest {
     JobRef job = first.add(first.named("report", first.nowMicros(), new byte[100]));
     first.hold(NodeEnvironment.Channel.RECORDS);
     first.giveUpOne();
-    first.node().replay(job, null, answer());
+    first.node().replay(job, null, outcome -> done.add(outcome.orThrow()));
     first.settle();
     first.finishOne(new AttemptOutcome.Again(inDays(first), ""));
     assertThat(done).containsExactly(ControlResult.DONE);
