@@ -18,20 +18,7 @@ class BatchNameTest {
   private final List<CarillonException> refused = new ArrayList<>();
 
   private AddRequest request(JobSpec spec, List<JobRef> added) {
-    return new AddRequest(
-        spec,
-        IfExists.KEEP,
-        new AddRequest.Answer() {
-          @Override
-          public void added(JobRef job, boolean created) {
-            added.add(job);
-          }
-
-          @Override
-          public void refused(CarillonException why) {
-            refused.add(why);
-          }
-        });
+    return new AddRequest(spec, IfExists.KEEP, new AddAnswers(added, refused));
   }
 
   private static long in(StillWorld world, int days) {

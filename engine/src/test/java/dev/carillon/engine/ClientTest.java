@@ -26,20 +26,7 @@ class ClientTest {
   private final List<CarillonException> refused = new ArrayList<>();
 
   private AddRequest request(JobSpec spec) {
-    return new AddRequest(
-        spec,
-        IfExists.FAIL,
-        new AddRequest.Answer() {
-          @Override
-          public void added(JobRef job, boolean created) {
-            added.add(job);
-          }
-
-          @Override
-          public void refused(CarillonException why) {
-            refused.add(why);
-          }
-        });
+    return new AddRequest(spec, IfExists.FAIL, new AddAnswers(added, refused));
   }
 
   private static JobSpec dueNow(StillWorld world) {

@@ -21,23 +21,8 @@ class ReplayedNameTest {
   private final List<ControlResult> done = new ArrayList<>();
 
   private void add(StillWorld world) {
-    world
-        .node()
-        .add(
-            new AddRequest(
-                world.named("report", inDays(world), new byte[0]),
-                IfExists.FAIL,
-                new AddRequest.Answer() {
-                  @Override
-                  public void added(JobRef job, boolean created) {
-                    added.add(job);
-                  }
-
-                  @Override
-                  public void refused(CarillonException why) {
-                    refused.add(why);
-                  }
-                }));
+    JobSpec spec = world.named("report", inDays(world), new byte[0]);
+    world.node().add(new AddRequest(spec, IfExists.FAIL, new AddAnswers(added, refused)));
   }
 
   private static long inDays(StillWorld world) {
