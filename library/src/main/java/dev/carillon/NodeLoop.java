@@ -48,6 +48,7 @@ final class NodeLoop {
   private final StoreDriver driver;
   private final HandlerRunner runner;
   private final boolean hasTransactions;
+  private final boolean commitsBeside;
   private final String firstCopy;
   private final Node node;
 
@@ -101,6 +102,7 @@ final class NodeLoop {
     this.driver = new StoreDriver(store, this, reports);
     this.runner = runner;
     this.hasTransactions = store.info().can(Capability.TRANSACTIONS);
+    this.commitsBeside = store.info().can(Capability.CONCURRENT_APPENDS);
     this.firstCopy = store.incarnation();
     store.adopt(firstCopy); // nothing was learnt from another
     readClocks();
@@ -541,6 +543,11 @@ final class NodeLoop {
     @Override
     public boolean hasTransactions() {
       return hasTransactions;
+    }
+
+    @Override
+    public boolean commitsBeside() {
+      return commitsBeside;
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the store beside the loop: one thread per {@link Channel}, in order, and the answer goes
@@ -32,7 +33,8 @@ final class StoreDriver {
     this.loop = loop;
     this.reports = reports;
     for (Channel channel : Channel.values()) {
-      if (isForTransactions(channel) && !store.info().can(Capability.TRANSACTIONS)) {
+      Capability needed = needed(channel);
+      if (needed != null && !store.info().can(needed)) {
         continue;
       }
       String name = "carillon-" + channel.name().toLowerCase(Locale.ROOT);
@@ -40,8 +42,13 @@ final class StoreDriver {
     }
   }
 
-  private static boolean isForTransactions(Channel channel) {
-    return channel == Channel.INBOX || channel == Channel.COMPLETIONS;
+  /** What a store must declare for the channel to be of use; null if nothing. */
+  private static @Nullable Capability needed(Channel channel) {
+    return switch (channel) {
+      case INBOX, COMPLETIONS -> Capability.TRANSACTIONS;
+      case COMMIT_BESIDE -> Capability.CONCURRENT_APPENDS;
+      default -> null;
+    };
   }
 
   void start() {

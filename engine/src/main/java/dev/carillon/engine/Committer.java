@@ -7,12 +7,20 @@ import dev.carillon.store.Store;
 import dev.carillon.store.Transactions.Rider;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Group commit. While one commit is under way the next batch grows; each journal of a group has its
+ * Group commit. While a commit is under way the next group grows; each journal of a group has its
  * own outcome. An unknown one is resolved before anything else is appended to its journal; what
  * turned out absent is sent again.
+ *
+ * <p>Where the store takes {@linkplain NodeEnvironment#commitsBeside two commits at once}, what
+ * comes while one is under way does not wait for its end, unless that has the same journal: a
+ * journal is in one commit at a time, so its entries keep their order. Nothing is promised of the
+ * order between journals.
  *
  * <p>Crash table: before the store has it, nobody was answered; after, the fold of the next owner
  * has it, whether or not the caller was answered.
@@ -27,8 +35,13 @@ final class Committer {
   private final Host host;
   private final ArrayDeque<Shard> dirty = new ArrayDeque<>();
   private final ArrayDeque<AtomicAdds> waitingTogether = new ArrayDeque<>();
-  private boolean committing;
+  private final Set<NodeEnvironment.Channel> idle;
+  private int underWay;
   private int unresolved;
+
+  /** Adds-together that wait for nothing but commits under way: their shards are kept for them. */
+  private @Nullable AtomicAdds next;
+
   private long queued;
   private long queuedBytes;
 
@@ -47,6 +60,14 @@ final class Committer {
   Committer(NodeEnvironment env, Host host) {
     this.env = env;
     this.host = host;
+    this.idle = EnumSet.copyOf(channels(env));
+  }
+
+  /** What a node commits through. */
+  static List<NodeEnvironment.Channel> channels(NodeEnvironment env) {
+    return env.commitsBeside()
+        ? List.of(NodeEnvironment.Channel.COMMIT, NodeEnvironment.Channel.COMMIT_BESIDE)
+        : List.of(NodeEnvironment.Channel.COMMIT);
   }
 
   /** Operations that wait to be sent. */
@@ -59,11 +80,11 @@ final class Committer {
   }
 
   boolean idle() {
-    return !committing && unresolved == 0 && dirty.isEmpty() && waitingTogether.isEmpty();
+    return underWay == 0 && unresolved == 0 && dirty.isEmpty() && waitingTogether.isEmpty();
   }
 
   boolean isStuck() {
-    return committing || unresolved > 0;
+    return underWay > 0 || unresolved > 0;
   }
 
   /** Queues an operation, unless it was taken back meanwhile. */
@@ -130,21 +151,22 @@ final class Committer {
 
   /** Says that the shard has something to send, or may send again. */
   void touch(Shard shard) {
-    if (!shard.inCommitQueue && (!shard.pending.isEmpty() || shard.raiseWakeTo != Long.MIN_VALUE)) {
+    boolean sends = !shard.pending.isEmpty() || shard.raiseWakeTo != Long.MIN_VALUE;
+    if (sends && !shard.inCommitQueue && shard.inFlight == null) {
       shard.inCommitQueue = true;
       dirty.add(shard);
     }
   }
 
-  /** Sends the next group, if none is under way. */
+  /** Sends the next groups, as many as may be under way. */
   void turn() {
-    if (committing) {
-      return;
-    }
-    List<Batch> group = new ArrayList<>();
-    boolean together = gatherTogether(group);
-    gather(group);
-    if (!group.isEmpty()) {
+    while (!idle.isEmpty()) {
+      List<Batch> group = new ArrayList<>();
+      boolean together = gatherTogether(group);
+      gather(group);
+      if (group.isEmpty()) {
+        return;
+      }
       send(group, together);
     }
   }
@@ -191,20 +213,28 @@ final class Committer {
 
   /** Takes the first adds-together whose shards are all free; they go at the head of theirs. */
   private boolean gatherTogether(List<Batch> group) {
+    next = null;
     AtomicAdds adds = waitingTogether.peek();
     if (adds == null) {
       return false;
     }
     long now = env.monotonicNanos();
+    boolean waits = false;
     for (Shard shard : adds.adds.keySet()) {
       if (shard.ownership == Shard.Ownership.LOST) {
         takeBack(adds);
         adds.forEach(add -> lose(add, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
         return false;
       }
-      if (!ready(shard, now)) {
+      if (shard.inFlight != null && !shard.unresolved) {
+        waits = true;
+      } else if (!ready(shard, now)) {
         return false;
       }
+    }
+    if (waits) {
+      next = adds;
+      return false;
     }
     takeBack(adds);
     adds.adds.forEach((shard, operations) -> group.add(batch(shard, new ArrayList<>(operations))));
@@ -217,12 +247,12 @@ final class Committer {
     int shards = dirty.size();
     for (int i = 0; i < shards && bytes < MAX_GROUP_BYTES; i++) {
       Shard shard = dirty.remove();
-      if (!ready(shard, now)) {
-        if (shard.ownership == Shard.Ownership.LOST) {
-          shard.inCommitQueue = false;
-        } else {
-          dirty.add(shard);
-        }
+      if (shard.ownership == Shard.Ownership.LOST || shard.inFlight != null) {
+        shard.inCommitQueue = false; // for good, or until it is settled what is under way
+        continue;
+      }
+      if (!ready(shard, now) || (next != null && next.adds.containsKey(shard))) {
+        dirty.add(shard);
         continue;
       }
       shard.inCommitQueue = false;
@@ -240,7 +270,6 @@ final class Committer {
       }
       bytes += entryBytes;
       group.add(batch(shard, operations));
-      touch(shard);
     }
   }
 
@@ -253,14 +282,18 @@ final class Committer {
   }
 
   private void send(List<Batch> group, boolean together) {
-    committing = true;
+    NodeEnvironment.Channel channel = idle.iterator().next();
+    idle.remove(channel);
+    underWay++;
     env.metrics().count("commits", 1);
     long asked = env.monotonicNanos();
     env.submit(
-        NodeEnvironment.Channel.COMMIT,
+        channel,
         store -> append(store, group, together),
         sent -> {
           env.metrics().time("commits", env.monotonicNanos() - asked);
+          idle.add(channel);
+          underWay--;
           settled(group, sent);
         });
   }
@@ -285,7 +318,6 @@ final class Committer {
   }
 
   private void settled(List<Batch> group, Sent sent) {
-    committing = false;
     for (int i = 0; i < group.size(); i++) {
       settle(group.get(i), sent.appends().get(i), sent.outcomes().get(i));
     }

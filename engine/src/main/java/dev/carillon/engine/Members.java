@@ -35,10 +35,12 @@ final class Members implements Directory, ControlVersion.Host {
   /** How long the handlers of a node have to stop after it was dead. */
   private static final long STOP_NANOS = 10_000_000_000L;
 
-  /** What this node asks of the store on its way to another copy has been answered before. */
+  /**
+   * What this node asks of the store on its way to another copy has been answered before, and so
+   * has what it {@linkplain Committer#channels commits}.
+   */
   private static final List<NodeEnvironment.Channel> BEFORE_ADOPTION =
       List.of(
-          NodeEnvironment.Channel.COMMIT,
           NodeEnvironment.Channel.CONTROL,
           NodeEnvironment.Channel.RECORDS,
           NodeEnvironment.Channel.READ,
@@ -303,8 +305,10 @@ final class Members implements Directory, ControlVersion.Host {
    * it refuses to write what was decided by another.
    */
   private void afterAllAsked(Runnable then) {
-    int[] left = {BEFORE_ADOPTION.size()};
-    for (NodeEnvironment.Channel channel : BEFORE_ADOPTION) {
+    List<NodeEnvironment.Channel> channels = new ArrayList<>(Committer.channels(env));
+    channels.addAll(BEFORE_ADOPTION);
+    int[] left = {channels.size()};
+    for (NodeEnvironment.Channel channel : channels) {
       env.submit(
           channel,
           store -> true,

@@ -32,6 +32,8 @@ public interface NodeEnvironment {
   enum Channel {
     /** Group commits. */
     COMMIT,
+    /** Group commits beside those, of other journals. */
+    COMMIT_BESIDE,
     /** All that changes heads, and resolutions. */
     CONTROL,
     /** Names, rates and what operators set. */
@@ -48,6 +50,11 @@ public interface NodeEnvironment {
     COMPLETIONS,
     /** Rings for other nodes. */
     RING
+  }
+
+  /** Whether the store takes two group commits at once, of different journals. */
+  default boolean commitsBeside() {
+    return false;
   }
 
   /** Whether users' transactions can add jobs and complete attempts. */

@@ -43,6 +43,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final List<Runnable> heldCalls = new ArrayList<>();
   private final Set<Attempt> interrupted = new HashSet<>();
   private final boolean handles;
+  private final boolean commitsBeside;
   private int reads;
   private int recordCalls;
   private Node node;
@@ -67,11 +68,22 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   private StillWorld(NodeOptions options, Store store, boolean handles, Formats formats) {
+    this(options, store, handles, formats, false);
+  }
+
+  private StillWorld(
+      NodeOptions options, Store store, boolean handles, Formats formats, boolean commitsBeside) {
+    this.commitsBeside = commitsBeside;
     this.handles = handles;
     this.store = formats.over(store);
     this.formats = formats;
     this.random = new SplittableRandom(options.incarnation());
     node = open(options);
+  }
+
+  /** A node whose store takes two commits at once. */
+  static StillWorld committingBeside(NodeOptions options, Store store) {
+    return new StillWorld(options, store, true, Formats.shipped(), true);
   }
 
   /** A dispatcher without a node, that starts nothing. */
@@ -450,6 +462,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     } else {
       calls.add(call);
     }
+  }
+
+  @Override
+  public boolean commitsBeside() {
+    return commitsBeside;
   }
 
   @Override

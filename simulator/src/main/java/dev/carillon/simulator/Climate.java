@@ -59,6 +59,7 @@ final class Climate {
   final int flowChanges;
 
   private static final int LENDS_ONE_IN = 4;
+  private static final long COMMITS = 0x636f6d6d697473L;
 
   /** How often jobs of the concurrency key with a rate start. */
   final Rate keyRate;
@@ -72,6 +73,10 @@ final class Climate {
   final int names;
 
   final long slowestCallNanos;
+
+  /** Whether the store takes two commits of a node at once. */
+  final boolean commitsBeside;
+
   final int typeLimit;
   final int queueLimit;
   final int namespaceLimit;
@@ -94,6 +99,7 @@ final class Climate {
     badHandlers = chance.oneIn(4) ? 0 : (int) chance.spread(100, 5_000);
     names = (int) chance.spread(2, 30);
     slowestCallNanos = chance.spread(VirtualClock.MILLI / 10, 20 * VirtualClock.MILLI);
+    commitsBeside = new Chance(seed.number() ^ COMMITS).oneIn(2); // a lot of its own, as lends
     typeLimit = (int) chance.between(1, 4);
     queueLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 4);
     namespaceLimit = chance.oneIn(2) ? Integer.MAX_VALUE : (int) chance.between(1, 6);

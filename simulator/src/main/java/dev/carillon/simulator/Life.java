@@ -265,6 +265,11 @@ final class Life implements NodeEnvironment {
   }
 
   @Override
+  public boolean commitsBeside() {
+    return world.climate.commitsBeside;
+  }
+
+  @Override
   public String firstCopy() {
     return opening.incarnation();
   }

@@ -38,6 +38,8 @@ public record StoreInfo(
   public enum Capability {
     /** A group of appends can be all or nothing across journals. */
     ATOMIC_ACROSS_JOURNALS,
+    /** Groups of appends that have no journal in common do not wait for each other. */
+    CONCURRENT_APPENDS,
     /** Several appends to one journal may be under way at once. */
     PIPELINING,
     /** Only one process at a time can open it, so nobody else can take over. */

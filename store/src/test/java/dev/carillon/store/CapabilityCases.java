@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.carillon.store.Journals.Resolution;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -119,6 +121,58 @@ interface CapabilityCases extends TckCases {
       assertThat(bench().head(writer.shard()).wakeMicros())
           .isEqualTo(writer.acknowledged().isEmpty() ? WAKE : WAKE + 100);
     }
+  }
+
+  @Case(id = "C09", title = "concurrent appends: groups at once, each journal in order")
+  default void groupsAtOnceKeepTheOrderOfEachJournal() {
+    needs(this, Capability.CONCURRENT_APPENDS);
+    int groups = tck().times(400, 40);
+    List<List<JournalWriter>> crews =
+        List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    for (int i = 0; i < 18; i++) {
+      crews.get(i % crews.size()).add(bench().create()); // ids of one crew between those of others
+    }
+    JournalWriter stale = bench().create();
+    bench().claim(stale.shard());
+    crews.getFirst().add(stale);
+    List<Callable<Boolean>> committers = new ArrayList<>();
+    for (List<JournalWriter> crew : crews) {
+      committers.add(() -> appendGroups(crew, stale, groups));
+    }
+    assertThat(bench().together(committers)).containsOnly(true);
+    for (List<JournalWriter> crew : crews) {
+      crew.forEach(bench()::assertHoldsExactly);
+      crew.stream()
+          .filter(writer -> !writer.equals(stale))
+          .forEach(writer -> assertThat(writer.acknowledged()).hasSizeGreaterThan(groups / 2));
+    }
+    assertThat(bench().read(stale.shard(), 1)).isEmpty();
+    tck().counted(groups * crews.size());
+  }
+
+  /**
+   * As a node commits: an entry of each journal a group, what is unknown resolved before the next.
+   */
+  private boolean appendGroups(List<JournalWriter> crew, JournalWriter stale, int groups) {
+    for (int group = 0; group < groups; group++) {
+      List<Append> appends = crew.stream().map(JournalWriter::next).toList();
+      List<Outcome<Long>> outcomes = bench().journals().append(appends, false);
+      for (int i = 0; i < crew.size(); i++) {
+        Append append = appends.get(i);
+        JournalWriter writer = crew.get(i);
+        boolean isIn = outcomes.get(i).isOk();
+        if (outcomes.get(i) instanceof Outcome.Unknown && !writer.equals(stale)) {
+          isIn = bench().ok(() -> bench().journals().resolve(append)) == Resolution.COMMITTED;
+          if (!isIn) {
+            writer.skip();
+          }
+        }
+        if (isIn) {
+          writer.accept(append);
+        }
+      }
+    }
+    return true;
   }
 
   @Case(id = "T13", title = "order kept with 16 appends under way (pipelining)")

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *     own
  * @param schema the database schema of the tables, made where it is missing; "carillon"
  * @param cluster whose jobs: clusters of one schema do not see each other; "main"
- * @param poolSize how many connections the own pool has at most; 8. One more listens
+ * @param poolSize how many connections the own pool has at most, made as they are needed; 20, so
+ *     that no call of a node waits for another's. One more listens
  * @param statementTimeout how long the server may take for a statement, and how long a transaction
  *     may lie idle there; below the member timeout, so that what a paused node has locked is free
  *     before it is taken over; 2 seconds
@@ -147,7 +148,7 @@ public record PostgresOptions(
     private @Nullable DataSource dataSource;
     private String schema = "carillon";
     private String cluster = "main";
-    private int poolSize = 8;
+    private int poolSize = 20;
     private Duration statementTimeout = Duration.ofSeconds(2);
     private boolean push = true;
     private boolean pooler;

@@ -17,6 +17,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
@@ -162,9 +163,13 @@ public final class PostgresStore implements Store {
 
   private static StoreInfo info(PostgresOptions options, Durability durability) {
     Set<Capability> capabilities =
-        options.push()
-            ? Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.TRANSACTIONS, Capability.PUSH)
-            : Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.TRANSACTIONS);
+        EnumSet.of(
+            Capability.ATOMIC_ACROSS_JOURNALS,
+            Capability.CONCURRENT_APPENDS,
+            Capability.TRANSACTIONS);
+    if (options.push()) {
+      capabilities.add(Capability.PUSH);
+    }
     return new StoreInfo(
         "postgres", durability, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
   }
