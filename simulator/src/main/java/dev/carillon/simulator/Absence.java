@@ -158,7 +158,7 @@ final class Absence {
           shard.dropped
               || !world.lives(shard.owner)
               || nameOf(shard.owner).equals(shard.home)
-              || shard.isSnatched(),
+              || shard.isUnknownToOwner(),
           Guarantee.SPREAD,
           () -> "shard " + shard.index + " of " + shard.home + " is with " + nameOf(shard.owner));
     }

@@ -164,6 +164,7 @@ final class Model {
       inOrder.add(shard);
       shards.put(shard.id, shard);
       live += shard.live;
+      shard.ownedByCopy = true;
     }
     byRequest.clear();
     byRequest.putAll(copy.byRequest());
@@ -203,6 +204,7 @@ final class Model {
       shard.epoch = epoch;
       shard.owner = owner;
       shard.owners.put(epoch, owner);
+      shard.ownedByCopy = false;
       shard.claimedNanos = clock.nanos();
     } else {
       check(owner == shard.owner, Guarantee.ONE_WRITER, "two claimers won one epoch");

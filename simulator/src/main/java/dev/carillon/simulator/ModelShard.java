@@ -57,6 +57,9 @@ final class ModelShard {
   /** An older copy of the store was put back: this is what it was before. */
   boolean bygone;
 
+  /** A copy of the store was put back that says who has it, who let go of it with the other one. */
+  boolean ownedByCopy;
+
   int live;
   boolean sealed;
   boolean dropped;
@@ -98,8 +101,11 @@ final class ModelShard {
     return earliest;
   }
 
-  /** Whether its owner has it by a claim of whose answer it need not have heard. */
-  boolean isSnatched() {
-    return snatchedFrom != 0 && snatchedNanos == claimedNanos;
+  /**
+   * Whether its owner need not know that it has it: by a claim of whose answer it did not hear, or
+   * by a copy of the store that was put back. It finds out when the shard's time comes.
+   */
+  boolean isUnknownToOwner() {
+    return ownedByCopy || (snatchedFrom != 0 && snatchedNanos == claimedNanos);
   }
 }
