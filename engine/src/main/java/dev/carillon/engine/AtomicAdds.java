@@ -9,6 +9,9 @@ import java.util.Map;
 final class AtomicAdds {
   final Map<Shard, List<Operation>> adds = new LinkedHashMap<>();
 
+  /** What waited in one of its shards, and did not fit beside it, was let go first. */
+  boolean gaveWay;
+
   void add(Shard shard, Operation operation) {
     operation.together = this;
     adds.computeIfAbsent(shard, s -> new ArrayList<>()).add(operation);

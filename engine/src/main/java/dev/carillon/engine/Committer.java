@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,9 @@ final class Committer {
   private final Set<NodeEnvironment.Channel> idle;
   private int underWay;
   private int unresolved;
+
+  /** Bytes of the group that is being gathered, but for adds-together. */
+  private long gatheredBytes;
 
   /** Adds-together that wait for nothing but commits under way: their shards are kept for them. */
   private @Nullable AtomicAdds next;
@@ -162,6 +166,7 @@ final class Committer {
   void turn() {
     while (!idle.isEmpty()) {
       List<Batch> group = new ArrayList<>();
+      gatheredBytes = 0;
       boolean together = gatherTogether(group);
       gather(group);
       if (group.isEmpty()) {
@@ -173,14 +178,6 @@ final class Committer {
 
   /** One entry of a group. */
   private record Batch(Shard shard, List<Operation> operations, long number, long id, long wake) {
-    long bytes() {
-      long bytes = 0;
-      for (Operation operation : operations) {
-        bytes += operation.frame.frameBytes();
-      }
-      return bytes;
-    }
-
     /** What its operations bring along. */
     Rider rider() {
       List<Rider> riders = new ArrayList<>(0);
@@ -211,21 +208,20 @@ final class Committer {
         && shard.retryAtNanos <= now;
   }
 
-  /** Takes the first adds-together whose shards are all free; they go at the head of theirs. */
+  /**
+   * Takes the first adds-together if their shards are all free, and with them what waits in those:
+   * else one batch after the other would keep it waiting. Where there is no room for that it goes
+   * first, once.
+   */
   private boolean gatherTogether(List<Batch> group) {
     next = null;
-    AtomicAdds adds = waitingTogether.peek();
+    AtomicAdds adds = firstTogether();
     if (adds == null) {
       return false;
     }
     long now = env.monotonicNanos();
     boolean waits = false;
     for (Shard shard : adds.adds.keySet()) {
-      if (shard.ownership == Shard.Ownership.LOST) {
-        takeBack(adds);
-        adds.forEach(add -> lose(add, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
-        return false;
-      }
       if (shard.inFlight != null && !shard.unresolved) {
         waits = true;
       } else if (!ready(shard, now)) {
@@ -236,16 +232,67 @@ final class Committer {
       next = adds;
       return false;
     }
+    if (!adds.gaveWay && adds.adds.entrySet().stream().anyMatch(Committer::hasNoRoom)) {
+      adds.gaveWay = true;
+      return false;
+    }
     takeBack(adds);
-    adds.adds.forEach((shard, operations) -> group.add(batch(shard, new ArrayList<>(operations))));
+    adds.adds.forEach(
+        (shard, operations) -> {
+          List<Operation> entry = new ArrayList<>(operations);
+          fill(shard, entry);
+          group.add(batch(shard, entry));
+        });
     return true;
+  }
+
+  /** The adds-together that came first and can still be written. */
+  private @Nullable AtomicAdds firstTogether() {
+    while (true) {
+      AtomicAdds adds = waitingTogether.peek();
+      if (adds == null
+          || adds.adds.keySet().stream().noneMatch(s -> s.ownership == Shard.Ownership.LOST)) {
+        return adds;
+      }
+      takeBack(adds);
+      adds.forEach(add -> lose(add, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
+    }
+  }
+
+  private static boolean hasNoRoom(Map.Entry<Shard, List<Operation>> adds) {
+    Operation first = adds.getKey().pending.peek();
+    return first != null && bytes(adds.getValue()) + first.frame.frameBytes() > MAX_ENTRY_BYTES;
+  }
+
+  private static long bytes(List<Operation> operations) {
+    long bytes = 0;
+    for (Operation operation : operations) {
+      bytes += operation.frame.frameBytes();
+    }
+    return bytes;
+  }
+
+  /** Adds to an entry what waits in its shard, as far as there is room; an empty one takes any. */
+  private void fill(Shard shard, List<Operation> entry) {
+    long entryBytes = bytes(entry);
+    while (!shard.pending.isEmpty() && gatheredBytes < MAX_GROUP_BYTES) {
+      Operation first = shard.pending.peek();
+      long bytes = first.frame.frameBytes();
+      if (entryBytes > 0 && entryBytes + bytes > MAX_ENTRY_BYTES) {
+        return;
+      }
+      shard.pending.remove();
+      unqueue(first);
+      entry.add(first);
+      entryBytes += bytes;
+      gatheredBytes += bytes;
+    }
   }
 
   private void gather(List<Batch> group) {
     long now = env.monotonicNanos();
-    long bytes = 0;
     int shards = dirty.size();
-    for (int i = 0; i < shards && bytes < MAX_GROUP_BYTES; i++) {
+    for (int i = 0; i < shards && gatheredBytes < MAX_GROUP_BYTES; i++) {
       Shard shard = dirty.remove();
       if (shard.ownership == Shard.Ownership.LOST || shard.inFlight != null) {
         shard.inCommitQueue = false; // for good, or until it is settled what is under way
@@ -257,18 +304,7 @@ final class Committer {
       }
       shard.inCommitQueue = false;
       List<Operation> operations = new ArrayList<>(shard.pending.size());
-      int entryBytes = 0;
-      while (!shard.pending.isEmpty()) {
-        Operation next = shard.pending.peek();
-        if (entryBytes > 0 && entryBytes + next.frame.frameBytes() > MAX_ENTRY_BYTES) {
-          break;
-        }
-        shard.pending.remove();
-        unqueue(next);
-        entryBytes += next.frame.frameBytes();
-        operations.add(next);
-      }
-      bytes += entryBytes;
+      fill(shard, operations);
       group.add(batch(shard, operations));
     }
   }
@@ -366,7 +402,7 @@ final class Committer {
     shard.failures = 0;
     shard.inFlight = null;
     shard.raising = false;
-    shard.journalBytes += batch.bytes();
+    shard.journalBytes += bytes(batch.operations());
     if (batch.wake() != Append.KEEP_WAKE) {
       shard.wakeMicros = batch.wake();
       if (shard.raiseWakeTo == batch.wake()) {

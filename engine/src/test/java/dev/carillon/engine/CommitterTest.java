@@ -6,11 +6,13 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
 import dev.carillon.engine.NodeEnvironment.Channel;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Commits of one node that are under way at once, on a store that takes two. */
@@ -24,9 +26,13 @@ class CommitterTest {
   private final List<CarillonException> refused = new ArrayList<>();
 
   private AddRequest request(Duration in) {
+    return request(in, 0);
+  }
+
+  private AddRequest request(Duration in, int bytes) {
     long due = world.nowMicros() + Micros.ceil(in);
     return new AddRequest(
-        world.spec(due, 0, 0, new byte[0]), IfExists.KEEP, new AddAnswers(added, refused));
+        world.spec(due, 0, 0, new byte[bytes]), IfExists.KEEP, new AddAnswers(added, refused));
   }
 
   private void add(Duration in) {
@@ -37,6 +43,10 @@ class CommitterTest {
   private void addTogether(Duration... each) {
     world.node().addAll(List.of(each).stream().map(this::request).toList());
     world.settle();
+  }
+
+  private int entries(ShardId shard) {
+    return store.journals().read(shard, 1, 1, 1 << 20).orThrow().entries().size();
   }
 
   /** Both shards are there, and what is committed first from now on is not answered. */
@@ -72,8 +82,7 @@ class CommitterTest {
     assertThat(added).hasSize(3).doesNotHaveDuplicates();
     assertThat(added).isSortedAccordingTo(Comparator.comparingLong(JobRef::number));
     // one entry for the job that came first of all, one under way, one for what came meanwhile
-    assertThat(store.journals().read(added.getFirst().shard(), 1, 1, 1 << 20).orThrow().entries())
-        .hasSize(3);
+    assertThat(entries(added.getFirst().shard())).isEqualTo(3);
   }
 
   @Test
@@ -100,5 +109,39 @@ class CommitterTest {
     world.letGo();
     world.settle();
     assertThat(added).hasSize(4);
+  }
+
+  @Test
+  void aBatchTakesAlongWhatWaitsInItsShards() {
+    makeShardsAndHoldTheFirstCommit();
+    add(FIRST);
+    addTogether(FIRST, SECOND);
+    add(FIRST);
+    addTogether(FIRST, SECOND); // one batch after the other kept the job before it waiting
+    world.letGo();
+    world.settle();
+    assertThat(added).hasSize(6);
+    // the first of all, the one that was held, the first batch with the job, the second batch
+    assertThat(entries(added.getFirst().shard())).isEqualTo(4);
+  }
+
+  @Test
+  void aBatchWithoutRoomForWhatWaitsLetsItGoFirst() {
+    makeShardsAndHoldTheFirstCommit();
+    add(FIRST);
+    addLargeBatch();
+    add(FIRST);
+    addLargeBatch();
+    world.letGo();
+    world.settle();
+    assertThat(added).hasSize(12);
+    List<JobRef> asked = added.stream().sorted(Comparator.comparingLong(JobRef::number)).toList();
+    assertThat(added.subList(0, 7)).hasSameElementsAs(asked.subList(0, 7));
+  }
+
+  /** Five jobs that fill an entry. */
+  private void addLargeBatch() {
+    world.node().addAll(Stream.generate(() -> request(FIRST, 1 << 20)).limit(5).toList());
+    world.settle();
   }
 }
