@@ -1,11 +1,13 @@
 package dev.carillon.cli;
 
+import dev.carillon.engine.ClusterReader;
 import dev.carillon.engine.Orders;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,10 +28,24 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
 
   abstract @Nullable String named();
 
+  /** Whether it names what is there; taking an order back is always right. */
+  void check(Store store) {
+    String nodeId = named();
+    if (nodeId == null) {
+      return;
+    }
+    Set<String> known = ClusterReader.nodeIds(store).orThrow();
+    if (!known.contains(nodeId)) {
+      throw new IllegalArgumentException(
+          "node: " + nodeId + " (expected: one that is there or expected back: " + known + ")");
+    }
+  }
+
   @Override
   public Integer call() {
     Order order = new Order(key(), named());
     try (Store store = open()) {
+      check(store);
       long writer = new SecureRandom().nextLong() | 1;
       for (int i = 1; i <= MOST_TRIES; i++) {
         Outcome<Boolean> given =
@@ -49,6 +65,7 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
   /** The node hands its shards to others and takes none. */
   @Command(
       name = "drain",
+      header = "A node hands its shards to others and takes none until undrain.",
       description = {
         "The node hands all its shards to others, after what runs of them has ended, and takes",
         "none until undrain, also after a restart. What is scheduled through it goes the same",
@@ -70,7 +87,10 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
   }
 
   /** The node has shards again. */
-  @Command(name = "undrain", description = "Takes a drain back: the node's shards come home.")
+  @Command(
+      name = "undrain",
+      header = "Takes a drain back.",
+      description = "Takes a drain back: the node's shards come home.")
   static final class Undrain extends ClusterOrder {
     @Parameters(index = "1", paramLabel = "NODE", description = "the node's id")
     private String nodeId = "";
@@ -89,6 +109,7 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
   /** The shard is to be with a certain node. */
   @Command(
       name = "move",
+      header = "A shard goes to a certain node, or back to where it was made.",
       description = {
         "The shard goes to that node and stays there while the node is there. Without a node",
         "the order is taken back: the shard is again where it was made."
@@ -112,6 +133,15 @@ abstract class ClusterOrder extends StoreCommand implements Callable<Integer> {
     @Override
     @Nullable String named() {
       return nodeId;
+    }
+
+    @Override
+    void check(Store store) {
+      super.check(store);
+      if (nodeId != null && store.journals().head(ShardId.parse(shard)) instanceof Outcome.Fenced) {
+        throw new IllegalArgumentException(
+            "shard: " + shard + " (expected: one that cluster --shards shows)");
+      }
     }
   }
 }

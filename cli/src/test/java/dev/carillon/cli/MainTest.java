@@ -9,6 +9,7 @@ import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.fixture.PostgresServer;
+import dev.carillon.store.ShardId;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -165,6 +166,11 @@ class MainTest {
     }
     assertThat(run("cluster", "move", postgres, "that one", "b")).isNotZero();
     assertThat(err.toString()).contains("that one");
+    assertThat(run("cluster", "move", postgres, new ShardId(1, 1, 1).toString(), "b")).isNotZero();
+    assertThat(err.toString()).contains("one that cluster --shards shows");
+    assertThat(run("cluster", "drain", postgres, "aa")).isNotZero();
+    assertThat(err.toString()).contains("node: aa (expected: one that is there", "[a, b]");
+    assertThat(run("cluster", "undrain", postgres, "aa")).isZero();
   }
 
   @Test

@@ -12,6 +12,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,17 @@ public final class ClusterReader {
 
   /** All that is seen. */
   public record View(List<MemberView> members, List<ShardView> shards, List<TimeSlice> slices) {}
+
+  /** The ids of all nodes that are there or expected back. */
+  public static Outcome<Set<String>> nodeIds(Store store) {
+    return Members.all(store)
+        .map(
+            records ->
+                records.stream()
+                    .filter(Members::isBeat)
+                    .map(record -> Members.read(record).nodeId())
+                    .collect(Collectors.toCollection(TreeSet::new)));
+  }
 
   /** The first look: what has changed by the second beats. */
   public Outcome<Boolean> look(Store store) {

@@ -17,9 +17,21 @@ import org.jspecify.annotations.Nullable;
 final class AddressOptions {
 
   private static final String PREFIX = "carillon.";
-  private static final String NAMES =
-      "cluster, keepTables, password, pooler, poolSize, push, rotateBytes, rotateEvery, schema,"
-          + " statementTimeout, user";
+
+  /** Options that the driver does not have. */
+  private static final List<String> OWN =
+      List.of(
+          "cluster",
+          "keepTables",
+          "pooler",
+          "poolSize",
+          "push",
+          "rotateBytes",
+          "rotateEvery",
+          "schema",
+          "statementTimeout");
+
+  private static final String NAMES = String.join(", ", OWN) + ", password, user";
 
   /** By name, and what is left when all are taken is unknown. */
   private final Map<String, String> values = new TreeMap<>();
@@ -69,11 +81,23 @@ final class AddressOptions {
         String[] parts = parameter.substring(PREFIX.length()).split("=", 2);
         put(parts[0], parts.length < 2 ? "" : decoded(parts[1]));
       } else {
+        refuseOwn(parameter);
         others.add(parameter);
       }
     }
     String rest = others.isEmpty() ? "" : "?" + String.join("&", others);
     return lowerScheme(url.substring(0, question) + rest);
+  }
+
+  /**
+   * The driver passes over what it does not know, and the option would be as if it was not said.
+   */
+  private static void refuseOwn(String parameter) {
+    String name = parameter.split("=", 2)[0];
+    if (OWN.stream().anyMatch(name::equalsIgnoreCase)) {
+      throw new IllegalArgumentException(
+          "parameter of the URL: %s (expected: %s%s)".formatted(name, PREFIX, name));
+    }
   }
 
   /** The driver knows its URLs in lower case only. */

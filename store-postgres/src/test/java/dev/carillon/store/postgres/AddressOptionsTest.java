@@ -75,6 +75,8 @@ class AddressOptionsTest {
         "carillon.keepTables=long",
         "carillon.schema=a&carillon.schema=b",
         "carillon.cluster",
+        "cluster=blue",
+        "user=me&poolsize=3",
       })
   void whatIsNotKnownIsRefused(String parameters) {
     assertThatThrownBy(() -> of("jdbc:postgresql://host/db?" + parameters, Map.of()))
