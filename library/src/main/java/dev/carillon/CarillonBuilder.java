@@ -666,9 +666,13 @@ public final class CarillonBuilder {
   private static String nodeId(String what, String value) {
     text(what, value);
     int bytes = value.getBytes(StandardCharsets.UTF_8).length;
-    if (bytes > MOST_NODE_ID_BYTES || !StandardCharsets.UTF_8.newEncoder().canEncode(value)) {
+    if (bytes > MOST_NODE_ID_BYTES
+        || !StandardCharsets.UTF_8.newEncoder().canEncode(value)
+        || value.chars().anyMatch(Character::isISOControl)) {
       throw bad(
-          what, '"' + value + '"', "text of at most " + MOST_NODE_ID_BYTES + " bytes in UTF-8");
+          what,
+          '"' + value + '"',
+          "text of at most " + MOST_NODE_ID_BYTES + " bytes in UTF-8 without control characters");
     }
     return value;
   }

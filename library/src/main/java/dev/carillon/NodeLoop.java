@@ -187,10 +187,15 @@ final class NodeLoop {
     mailbox.wake();
   }
 
-  /** Waits for the thread to end, whatever interrupts; at most for the limit. */
+  /**
+   * Waits for the thread to end and for what it asked of the store, so that nothing is under way
+   * when that is closed; at most for the limit each.
+   */
   void awaitEnd(Duration limit) {
     try {
-      var unused = thread.join(limit);
+      if (thread.join(limit)) {
+        driver.awaitEnd(limit);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.engine.NodeEnvironment.Channel;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo.Capability;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -57,6 +58,14 @@ final class StoreDriver {
 
   void stop() {
     workers.values().forEach(WorkerLoop::stop);
+  }
+
+  /** Waits until all that was asked of the store is answered; at most for the limit. */
+  void awaitEnd(Duration limit) throws InterruptedException {
+    long deadline = System.nanoTime() + limit.toNanos();
+    for (WorkerLoop worker : workers.values()) {
+      worker.awaitEnd(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+    }
   }
 
   /** On the loop. */

@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import java.time.Duration;
+
 /**
  * A daemon thread that lets events happen in order, one at a time, and outlives what they throw.
  */
@@ -31,6 +33,11 @@ final class WorkerLoop {
   void stop() {
     stopping = true;
     mailbox.wake();
+  }
+
+  /** Waits for the thread to end; at most for the limit. */
+  void awaitEnd(Duration limit) throws InterruptedException {
+    var unused = thread.join(limit);
   }
 
   boolean isStopping() {
