@@ -126,6 +126,7 @@ class BadInputTest {
     return Stream.of(
         option("slots", b -> b.slots(0)),
         option("nodeId", b -> b.nodeId(" ")),
+        option("nodeId", b -> b.nodeId("a\nb")),
         option("closeGrace", b -> b.closeGrace(Duration.ofSeconds(-1))),
         option("scheduleTimeout", b -> b.scheduleTimeout(Duration.ZERO)),
         option("loadHorizon", b -> b.loadHorizon(Duration.ZERO)),
