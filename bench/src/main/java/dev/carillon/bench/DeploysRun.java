@@ -38,6 +38,9 @@ final class DeploysRun {
   /** In place of ten minutes, so that nobody has to wait for an hour between two deploys. */
   private static final Duration FORGET_AFTER = Duration.ofSeconds(1);
 
+  /** Beyond the load horizon of a minute: a shard that wakes later is nobody's until then. */
+  private static final Duration SLEEPS_FROM = Duration.ofMinutes(2);
+
   private static final int SECONDS_AT_MOST = 120;
   private static final int HEADS_A_PAGE = 256;
 
@@ -173,14 +176,22 @@ final class DeploysRun {
     node.reschedule(job, moved);
   }
 
-  /** Whether another has claimed it since, or dropped it. */
+  /**
+   * Whether another has claimed it since, or dropped it; or its owner let it sleep before it
+   * stopped, so that nobody needs it until its time comes.
+   */
   private static boolean isTaken(Store store, Head before) {
     return !(store.journals().head(before.shard()) instanceof Outcome.Ok<Head>(Head head))
-        || head.epoch() > before.epoch();
+        || head.epoch() > before.epoch()
+        || (head.released() && head.wakeMicros() > nowMicros() + SLEEPS_FROM.toNanos() / 1000);
+  }
+
+  private static long nowMicros() {
+    return Instant.now().toEpochMilli() * 1000;
   }
 
   private static List<Head> dueShards(Store store, long owner) {
-    long now = Instant.now().toEpochMilli() * 1000;
+    long now = nowMicros();
     List<Head> due = new ArrayList<>();
     Head after = null;
     while (true) {
