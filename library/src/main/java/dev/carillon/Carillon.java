@@ -108,9 +108,10 @@ public final class Carillon implements AutoCloseable {
     this.store = new GuardedStore(formats.over(opened), reports);
     formats.requireReadable(store);
     this.tally = new Tally(GuardedMetrics.of(options.metrics, reports));
-    this.time = options.time;
-    this.payloads = new Payloads(options.codec, options.otherCodecs);
-    this.admission = new Admission(options.maxWaitingJobs, options.maxWaitingBytes);
+    this.time = options.advanced.time;
+    this.payloads = new Payloads(options.codec, options.advanced.otherCodecs);
+    this.admission =
+        new Admission(options.advanced.maxWaitingJobs, options.advanced.maxWaitingBytes);
     ListenerRelay relay =
         options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
     this.nodeOptions = options.nodeOptions(random, opened);
@@ -119,12 +120,13 @@ public final class Carillon implements AutoCloseable {
             nodeOptions,
             formats,
             time,
-            options.scheduleTimeout,
+            options.advanced.scheduleTimeout,
             options.daemon,
             tally,
             relay,
             random.nextLong());
-    this.runner = new HandlerRunner(store, payloads, options.interceptors, options.time, reports);
+    this.runner =
+        new HandlerRunner(store, payloads, options.interceptors, options.advanced.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.specs = new Specs(payloads, time, tickets);
@@ -132,11 +134,11 @@ public final class Carillon implements AutoCloseable {
         new JobLister(
             store,
             loop,
-            head -> Retention.isOver(nodeOptions, head, options.time.wallMicros()),
+            head -> Retention.isOver(nodeOptions, head, options.advanced.time.wallMicros()),
             this::isOver);
     this.control = new JobControl(loop, tickets);
     this.deadLetters = new DeadLetters(this, control, payloads);
-    this.reads = new Reads(options.scheduleTimeout);
+    this.reads = new Reads(options.advanced.scheduleTimeout);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
     if (relay != null) {
       relay.start(loop);
@@ -145,7 +147,7 @@ public final class Carillon implements AutoCloseable {
     loop.start();
     onNode(
         node -> {
-          options.flowSettings.forEach(setting -> setting.accept(node));
+          options.flow.applyTo(node);
           options.namespacePolicies.forEach(node::failurePolicy);
         });
     this.inboxBell = InboxBell.start(store, loop);
@@ -162,7 +164,7 @@ public final class Carillon implements AutoCloseable {
    * Opens the store at a URL, making it where there is none, and starts.
    *
    * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
-   *     {@code carillon-store-postgres}; see {@link CarillonBuilder#storeOption} for parameters
+   *     {@code carillon-store-postgres}; see {@link AdvancedOptions#storeOption} for parameters
    * @return what is open until it is closed
    * @throws IllegalArgumentException if the URL is of no supported store
    * @throws dev.carillon.api.StoreLockedException if another process has the store
@@ -207,7 +209,7 @@ public final class Carillon implements AutoCloseable {
     Store store = StoreOpener.open(options);
     try {
       Carillon carillon = new Carillon(options, store);
-      if (options.jmx) {
+      if (options.advanced.jmx) {
         carillon.showOverJmx();
       }
       return carillon;

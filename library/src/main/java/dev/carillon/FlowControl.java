@@ -58,7 +58,7 @@ public final class FlowControl {
    * @param limit at least 1
    */
   public void limit(int limit) {
-    int checked = CarillonBuilder.positive("limit", limit);
+    int checked = OptionChecks.positive("limit", limit);
     change(setting -> setting.limit(checked));
   }
 

@@ -23,16 +23,16 @@ final class StoreOpener {
     }
     Store store = options.store;
     if (store != null) {
-      if (!options.storeOptions.isEmpty()) {
+      if (!options.advanced.storeOptions.isEmpty()) {
         throw new IllegalArgumentException(
             "store options: %s (expected: none for a store that is open already)"
-                .formatted(options.storeOptions.keySet()));
+                .formatted(options.advanced.storeOptions.keySet()));
       }
       return store;
     }
     DataSource dataSource = options.dataSource;
     String url = dataSource != null ? urlOf(dataSource) : Objects.requireNonNull(options.url);
-    return Stores.open(new StoreAddress(url, dataSource, options.storeOptions));
+    return Stores.open(new StoreAddress(url, dataSource, options.advanced.storeOptions));
   }
 
   /** Says of which database it is, and where SQLite's file lies. */

@@ -20,8 +20,7 @@ final class CompletingChild {
     return Carillon.builder()
         .url(url)
         .cluster(cluster)
-        .slowStart(Duration.ZERO)
-        .aloneTime(Duration.ofMillis(50))
+        .advanced(a -> a.slowStart(Duration.ZERO).aloneTime(Duration.ofMillis(50)))
         .daemon(true)
         .open();
   }

@@ -110,7 +110,7 @@ class FaultTest {
     return Carillon.builder()
         .store(new FaultyStore(memory, faults))
         .daemon(true)
-        .scheduleTimeout(Duration.ofMillis(400))
+        .advanced(a -> a.scheduleTimeout(Duration.ofMillis(400)))
         .closeGrace(Duration.ZERO);
   }
 
@@ -164,7 +164,8 @@ class FaultTest {
 
   @Test
   void fullStoreRefusesJobsAndTakesThemAgainWhenThereIsRoom() {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(10))).open()) {
       faults.append = Fault.FULL;
 
       assertThatThrownBy(() -> carillon.schedule(LATER))
@@ -246,7 +247,7 @@ class FaultTest {
   @Test
   void thirtyTwoCallersTakeFewAppends() throws Exception {
     int callers = 32;
-    try (Carillon carillon = builder().scheduleTimeout(LONG).open()) {
+    try (Carillon carillon = builder().advanced(a -> a.scheduleTimeout(LONG)).open()) {
       carillon.schedule(LATER); // its shard is there
       int before = faults.appends.get();
       assertScheduled(askTogether(carillon, Collections.nCopies(callers, LATER)));
@@ -257,7 +258,7 @@ class FaultTest {
 
   @Test
   void callerThatIsRefusedIsRefusedAlone() throws Exception {
-    try (Carillon carillon = builder().scheduleTimeout(LONG).open()) {
+    try (Carillon carillon = builder().advanced(a -> a.scheduleTimeout(LONG)).open()) {
       carillon.schedule(LATER.named("taken"));
       List<Job<Void>> jobs = new ArrayList<>(Collections.nCopies(31, LATER));
       jobs.add(15, LATER.named("taken"));
@@ -293,7 +294,8 @@ class FaultTest {
   @Test
   void storeThatStopsStopsTheHandlersSixteenASlotLater() {
     AtomicInteger ran = new AtomicInteger();
-    try (Carillon carillon = builder().slots(1).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+    try (Carillon carillon =
+        builder().slots(1).advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open()) {
       Instant due = Instant.now().plusMillis(500);
       carillon.scheduleAll(Collections.nCopies(40, NOTE.job("soon").at(due)));
       faults.append = Fault.SLOW;
@@ -315,7 +317,8 @@ class FaultTest {
   @Test
   void failureThatCannotBeStoredFreesItsSlotAndIsStoredLater() throws Exception {
     BlockingQueue<String> ran = new LinkedBlockingQueue<>();
-    try (Carillon carillon = builder().slots(1).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+    try (Carillon carillon =
+        builder().slots(1).advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open()) {
       FailurePolicy once = FailurePolicy.constant(Duration.ZERO, 1);
       JobHandle<Void> bad = carillon.schedule(NOTE.job("bad").onFailure(once).priority(1));
       JobHandle<Void> good = carillon.schedule(NOTE.job("good"));
@@ -346,7 +349,8 @@ class FaultTest {
 
   @Test
   void storeThatIsTooFullForAShardRefusesAtOnce() {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open()) {
       faults.create = Fault.FULL;
       assertThatThrownBy(() -> carillon.schedule(LATER))
           .isInstanceOf(StoreUnavailableException.class)
@@ -359,7 +363,8 @@ class FaultTest {
 
   @Test
   void storeThatIsTooFullForANameRefusesAtOnce() {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open()) {
       faults.names = Fault.FULL;
       assertThatThrownBy(() -> carillon.schedule(LATER.named("n")))
           .isInstanceOf(StoreUnavailableException.class)
@@ -394,7 +399,8 @@ class FaultTest {
 
   @Test
   void answerThatGotLostIsFoundOut() {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(10))).open()) {
       faults.once = true;
       faults.append = Fault.APPLY_THEN_TIMEOUT;
       assertThat(carillon.schedule(LATER).created()).isTrue();
@@ -406,7 +412,8 @@ class FaultTest {
 
   @Test
   void storeThatThrowsAgainstItsContractIsSurvived() {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(10)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(10))).open()) {
       carillon.handle(LENGTH, (text, job) -> text.length());
       faults.throwing = true;
       assertThat(carillon.schedule(LENGTH.job("abc")).result(LONG)).isEqualTo(3);
@@ -416,7 +423,7 @@ class FaultTest {
 
   @Test
   void tooMuchWaitingIsTurnedAway() throws Exception {
-    try (Carillon carillon = builder().maxWaiting(3, 1 << 20).open()) {
+    try (Carillon carillon = builder().advanced(a -> a.maxWaiting(3, 1 << 20)).open()) {
       carillon.schedule(LATER);
       faults.append = Fault.SLOW;
       for (int i = 0; i < 3; i++) {
@@ -438,7 +445,9 @@ class FaultTest {
   @Test
   void blockedCallerWaitsForRoom() throws Exception {
     try (Carillon carillon =
-        builder().maxWaiting(1, 1 << 20).scheduleTimeout(Duration.ofSeconds(20)).open()) {
+        builder()
+            .advanced(a -> a.maxWaiting(1, 1 << 20).scheduleTimeout(Duration.ofSeconds(20)))
+            .open()) {
       carillon.schedule(LATER);
       faults.append = Fault.SLOW;
       var first = carillon.scheduleAsync(LATER);
@@ -465,7 +474,8 @@ class FaultTest {
 
   @Test
   void interruptedCallerLearnsWhatIsKnownAndStaysInterrupted() throws Exception {
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(30)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(30))).open()) {
       carillon.schedule(LATER);
 
       // Interrupted before: nothing is even tried.
@@ -617,7 +627,7 @@ class FaultTest {
   void interruptedHandlerSavesItsPositionForTheNextStart() throws Exception {
     Gate gate = new Gate();
     CompletableFuture<Saved> saved = new CompletableFuture<>();
-    Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open();
+    Carillon carillon = builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open();
     carillon.handle(
         NOTE,
         (text, job) -> {
@@ -650,7 +660,8 @@ class FaultTest {
   void interruptWhileTheStoreIsSlowDoesNotGiveUpASave() throws Exception {
     CompletableFuture<Thread> handler = new CompletableFuture<>();
     CompletableFuture<Saved> saved = new CompletableFuture<>();
-    try (Carillon carillon = builder().scheduleTimeout(Duration.ofSeconds(20)).open()) {
+    try (Carillon carillon =
+        builder().advanced(a -> a.scheduleTimeout(Duration.ofSeconds(20))).open()) {
       carillon.handle(
           NOTE,
           (text, job) -> {

@@ -401,7 +401,11 @@ class HandlerTest {
   @Test
   void limitsOfQueuesAndNamespacesHold() throws Exception {
     try (Carillon carillon =
-        memory().builder().limitQueue("narrow", 1).limitNamespace("small", 2).open()) {
+        memory()
+            .builder()
+            .limitQueue("narrow", 1)
+            .advanced(a -> a.limitNamespace("small", 2))
+            .open()) {
       Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
       Map<String, Integer> most = new ConcurrentHashMap<>();
       carillon.handle(
@@ -615,7 +619,8 @@ class HandlerTest {
             return json.decode(bytes, type);
           }
         };
-    try (Carillon carillon = memory().builder().timeSource(time).codec(codec).open()) {
+    try (Carillon carillon =
+        memory().builder().advanced(a -> a.timeSource(time)).codec(codec).open()) {
       AtomicInteger calls = new AtomicInteger();
       AtomicInteger early = new AtomicInteger();
       carillon.handle(

@@ -28,8 +28,7 @@ final class Place {
     CarillonBuilder builder =
         Carillon.builder()
             .daemon(true)
-            .slowStart(Duration.ZERO)
-            .scheduleTimeout(Duration.ofSeconds(10))
+            .advanced(a -> a.slowStart(Duration.ZERO).scheduleTimeout(Duration.ofSeconds(10)))
             .closeGrace(Duration.ofSeconds(5));
     return kind == Kind.MEMORY ? builder.store(memory) : builder.url(url());
   }

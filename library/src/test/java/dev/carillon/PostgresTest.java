@@ -63,7 +63,12 @@ class PostgresTest {
 
   @Test
   void anOptionThatIsNotKnownIsRefused() {
-    assertThatThrownBy(() -> Carillon.builder().url(server.url()).storeOption("shcema", "x").open())
+    assertThatThrownBy(
+            () ->
+                Carillon.builder()
+                    .url(server.url())
+                    .advanced(a -> a.storeOption("shcema", "x"))
+                    .open())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("[shcema]");
     assertThatThrownBy(() -> Carillon.builder().inMemory().schema("x").open())

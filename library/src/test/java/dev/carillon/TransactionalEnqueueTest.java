@@ -164,7 +164,7 @@ class TransactionalEnqueueTest {
   @Test
   void withoutAPushItIsTakenByAPoll() throws SQLException {
     carillon.close();
-    carillon = builder().storeOption("push", "false").open();
+    carillon = builder().advanced(a -> a.storeOption("push", "false")).open();
     carillon.handle(LENGTH, (input, job) -> input.length());
     JobHandle<Integer> job = carillon.schedule(connection, LENGTH.job("polled"));
     connection.commit();

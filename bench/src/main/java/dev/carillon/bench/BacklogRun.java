@@ -97,7 +97,7 @@ final class BacklogRun {
     try (Carillon carillon =
         Carillon.builder()
             .store(SqliteStore.open(file))
-            .timeSource(time)
+            .advanced(a -> a.timeSource(time))
             .slots(size.slots())
             .open()) {
       carillon.handle(WORK, (work, job) -> started(work));

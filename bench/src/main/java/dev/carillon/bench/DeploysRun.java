@@ -215,7 +215,7 @@ final class DeploysRun {
     CarillonBuilder builder = Carillon.builder().url(address);
     switch (ids) {
       case NEVER_RETURN -> builder.nodeId(neverReturning(nodeId));
-      case FORGOTTEN -> builder.nodeId(nodeId).forgetAfter(FORGET_AFTER);
+      case FORGOTTEN -> builder.nodeId(nodeId).advanced(a -> a.forgetAfter(FORGET_AFTER));
     }
     Carillon node = builder.open();
     node.handle(ORDER, (order, job) -> {});

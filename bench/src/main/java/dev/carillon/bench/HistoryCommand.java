@@ -121,7 +121,7 @@ final class HistoryCommand implements Callable<Integer> {
   }
 
   private static CarillonBuilder builder(SqliteStore store) {
-    return Carillon.builder().store(store).historyBytes(0);
+    return Carillon.builder().store(store).advanced(a -> a.historyBytes(0));
   }
 
   private static boolean await(Duration limit, BooleanSupplier done, Report report, Packed packed)

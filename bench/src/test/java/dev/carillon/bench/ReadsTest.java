@@ -132,7 +132,7 @@ class ReadsTest {
   }
 
   private static void defaultHorizon(CarillonBuilder builder) {
-    builder.loadHorizon(HORIZON);
+    builder.advanced(a -> a.loadHorizon(HORIZON));
   }
 
   private void handle(Carillon carillon) {

@@ -53,7 +53,7 @@ final class PoisonChild implements Callable<Integer> {
         Carillon.builder()
             .url("jdbc:sqlite:" + file)
             .slots(16)
-            .aloneTime(Duration.ofMillis(aloneMillis))
+            .advanced(a -> a.aloneTime(Duration.ofMillis(aloneMillis)))
             .open()) {
       schedule(carillon);
       carillon.handle(QUICK, (number, job) -> TimeUnit.MILLISECONDS.sleep(1));

@@ -103,9 +103,7 @@ public final class CarillonTest implements AutoCloseable {
     CarillonBuilder builder =
         Carillon.builder()
             .store(store.get())
-            .timeSource(time)
-            .loadHorizon(LOAD_HORIZON)
-            .slowStart(Duration.ZERO)
+            .advanced(a -> a.timeSource(time).loadHorizon(LOAD_HORIZON).slowStart(Duration.ZERO))
             .daemon(true);
     options.accept(builder);
     return builder.open();

@@ -38,9 +38,11 @@ class DeadLetterTest {
           () -> store,
           options ->
               options
-                  .loadHorizon(Duration.ofHours(8)) // what looks after retention looks as often
                   .retention(Duration.ofDays(1), Duration.ofDays(2))
-                  .deadLetterRetention(Duration.ofDays(10)));
+                  .advanced(
+                      a ->
+                          a.loadHorizon(Duration.ofHours(8)) // retention is looked after as often
+                              .deadLetterRetention(Duration.ofDays(10))));
   private final List<String> sent = new CopyOnWriteArrayList<>();
   private volatile boolean broken = true;
 

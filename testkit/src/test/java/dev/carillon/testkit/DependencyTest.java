@@ -97,7 +97,7 @@ class DependencyTest {
 
   @Test
   void jobThatWaitsForAnotherIsBlockedAlsoWhileItsShardSleeps() {
-    open(options -> options.loadHorizon(Duration.ofMinutes(1)));
+    open(options -> options.advanced(a -> a.loadHorizon(Duration.ofMinutes(1))));
     JobId far = schedule(NOTE.job("far").in(Duration.ofDays(2)));
     JobId waiting = schedule(NOTE.job("waiting").in(seconds(5)).after(far));
     JobId later = schedule(NOTE.job("later").in(Duration.ofDays(1)).after(far));
@@ -271,7 +271,7 @@ class DependencyTest {
 
   @Test
   void whatItWaitedForMayBeForgottenBeforeItsTime() {
-    open(options -> options.loadHorizon(Duration.ofHours(6)));
+    open(options -> options.advanced(a -> a.loadHorizon(Duration.ofHours(6))));
     JobId ended = schedule(NOTE.job("first"));
     world().settle();
     JobId a = schedule(NOTE.job("a").in(seconds(100)));

@@ -34,7 +34,8 @@ class FarJobsTest {
     List<String> starts = new CopyOnWriteArrayList<>();
     Instant due = START.plusSeconds(2400);
     try (var world =
-        CarillonTest.at(START, options -> options.loadHorizon(Duration.ofMinutes(1)))) {
+        CarillonTest.at(
+            START, options -> options.advanced(a -> a.loadHorizon(Duration.ofMinutes(1))))) {
       Carillon carillon = world.carillon();
       carillon.handle(NOTE, (text, job) -> starts.add(job.metadata().get("is")));
       Job<Void> large = LARGE.job(new byte[Limits.PAYLOAD_MAX_BYTES - 100]);

@@ -76,9 +76,11 @@ class HistoryTest {
         () -> open(kind),
         options ->
             options
-                .loadHorizon(Duration.ofMinutes(10))
-                .historyBytes(historyBytes)
-                .indexMetadata("order")
+                .advanced(
+                    a ->
+                        a.loadHorizon(Duration.ofMinutes(10))
+                            .historyBytes(historyBytes)
+                            .indexMetadata("order"))
                 .metrics(metrics));
   }
 
@@ -302,7 +304,7 @@ class HistoryTest {
             () -> open(kind),
             options ->
                 options
-                    .loadHorizon(Duration.ofMinutes(10))
+                    .advanced(a -> a.loadHorizon(Duration.ofMinutes(10)))
                     .retention(retention.get(), Duration.ofDays(30)))) {
       List<JobId> ids = fill(world);
       world.advance(Duration.ofHours(2));

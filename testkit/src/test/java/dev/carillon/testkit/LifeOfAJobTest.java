@@ -102,7 +102,9 @@ class LifeOfAJobTest {
 
   @Test
   void endedJobsGoAfterTheirRetentionAndDeadLettersStay() {
-    try (var world = CarillonTest.at(START, options -> options.loadHorizon(Duration.ofDays(8)))) {
+    try (var world =
+        CarillonTest.at(
+            START, options -> options.advanced(a -> a.loadHorizon(Duration.ofDays(8))))) {
       Carillon carillon = world.carillon();
       carillon.handle(
           NOTE,

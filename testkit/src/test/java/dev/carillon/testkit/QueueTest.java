@@ -241,7 +241,7 @@ class QueueTest {
   @Test
   void slotsDoubleFromSixtyFourAfterAStart() throws InterruptedException {
     Duration slowStart = Duration.ofSeconds(10);
-    reopen(options -> options.slots(200).slowStart(slowStart));
+    reopen(options -> options.slots(200).advanced(a -> a.slowStart(slowStart)));
     Semaphore started = new Semaphore(0);
     handleAtTheGate(started);
     for (int i = 0; i < 300; i++) {

@@ -38,7 +38,11 @@ class SeveralNodesTest {
   /** A node that leaves the store open for the others when it closes. */
   private Carillon node(String id) {
     CarillonBuilder builder =
-        Carillon.builder().store(shared()).nodeId(id).memberTimeout(TIMEOUT).jmx(true).daemon(true);
+        Carillon.builder()
+            .store(shared())
+            .nodeId(id)
+            .advanced(a -> a.memberTimeout(TIMEOUT).jmx(true))
+            .daemon(true);
     Carillon carillon = builder.open();
     carillon.handle(NOTE, (text, job) -> ran.add(text + " on " + id));
     return carillon;
@@ -100,7 +104,11 @@ class SeveralNodesTest {
           }
         };
     CarillonBuilder builder =
-        Carillon.builder().store(shared()).nodeId(passing).memberTimeout(TIMEOUT).daemon(true);
+        Carillon.builder()
+            .store(shared())
+            .nodeId(passing)
+            .advanced(a -> a.memberTimeout(TIMEOUT))
+            .daemon(true);
     try (Carillon a = node("a")) {
       try (Carillon other = builder.open()) {
         assertThat(other.members().getFirst().nodeId()).isEqualTo("machine-7");
@@ -172,7 +180,7 @@ class SeveralNodesTest {
             Carillon.builder()
                 .store(shared())
                 .nodeId("client")
-                .memberTimeout(TIMEOUT)
+                .advanced(a -> a.memberTimeout(TIMEOUT))
                 .clientOnly(true)
                 .daemon(true)
                 .open()) {

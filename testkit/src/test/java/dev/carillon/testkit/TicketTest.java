@@ -46,7 +46,8 @@ class TicketTest {
             START,
             place::open,
             options ->
-                options.loadHorizon(Duration.ofHours(8)))) { // it looks after history as often
+                options.advanced(
+                    a -> a.loadHorizon(Duration.ofHours(8))))) { // it looks after history as often
       Carillon carillon = world.carillon();
       carillon.handle(NOTE, (input, job) -> {});
       JobHandle<Void> job = committed(carillon, Duration.ofMinutes(5));

@@ -1,0 +1,35 @@
+package dev.carillon;
+
+import dev.carillon.api.Rate;
+import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.Node;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** Limits and rates of queues and namespaces that hold where no operator has set others. */
+final class FlowDefaults {
+  private final List<Consumer<Node>> settings = new ArrayList<>();
+
+  void limit(Flow.Scope scope, String name, int limit) {
+    int checked = OptionChecks.positive("limit", limit);
+    add(scope, name, setting -> setting.limit(checked));
+  }
+
+  void rate(Flow.Scope scope, String name, Rate rate) {
+    Objects.requireNonNull(rate, "rate");
+    add(scope, name, setting -> setting.rate(rate));
+  }
+
+  private void add(Flow.Scope scope, String name, UnaryOperator<FlowSetting> change) {
+    settings.add(node -> node.standardFlow(new Flow.Subject(scope, name), change));
+  }
+
+  /** On the loop, once, when the node starts. */
+  void applyTo(Node node) {
+    settings.forEach(setting -> setting.accept(node));
+  }
+}
