@@ -164,7 +164,7 @@ public final class Carillon implements AutoCloseable {
    * Opens the store at a URL, making it where there is none, and starts.
    *
    * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
-   *     {@code carillon-store-postgres}; see {@link AdvancedOptions#storeOption} for parameters
+   *     {@code carillon-postgres}; see {@link AdvancedOptions#storeOption} for parameters
    * @return what is open until it is closed
    * @throws IllegalArgumentException if the URL is of no supported store
    * @throws dev.carillon.api.StoreLockedException if another process has the store

@@ -62,8 +62,8 @@ public final class CarillonBuilder {
   /**
    * The store at a URL.
    *
-   * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
-   *     {@code carillon-store-postgres}
+   * @param url {@code jdbc:sqlite:FILE} with the artifact {@code carillon-sqlite}; {@code
+   *     jdbc:postgresql://HOST/DATABASE} with {@code carillon-postgres}
    * @return this
    */
   public CarillonBuilder url(String url) {

@@ -11,7 +11,9 @@ public final class Stores {
 
   /** What to add for stores that are artifacts of their own, by how their URLs begin. */
   private static final Map<String, String> ARTIFACTS =
-      Map.of("jdbc:postgresql:", "dev.carillon:carillon-store-postgres");
+      Map.of(
+          "jdbc:sqlite:", "dev.carillon:carillon-sqlite",
+          "jdbc:postgresql:", "dev.carillon:carillon-postgres");
 
   private Stores() {}
 

@@ -24,8 +24,13 @@ class StoresTest {
                 Stores.choose(
                     "jdbc:PostgreSQL://host/db?password=secret", List.of(new MemoryProvider())))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("dev.carillon:carillon-store-postgres")
+        .hasMessageContaining("expected: the artifact dev.carillon:carillon-postgres)")
         .hasMessageNotContaining("secret");
+    assertThatThrownBy(() -> Stores.open(StoreAddress.of("jdbc:sqlite:jobs.db")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "url: jdbc:sqlite:…: its store is not on the class path"
+                + " (expected: the artifact dev.carillon:carillon-sqlite)");
   }
 
   @Test
