@@ -94,7 +94,7 @@ public interface CarillonMXBean {
   long getScheduled();
 
   /**
-   * Jobs that ended on it since.
+   * Jobs that ended on it since, each occurrence of a recurring job among them.
    *
    * @return how many
    */

@@ -16,7 +16,7 @@ package dev.carillon;
  *     may have completed them
  * @param standsIn of the shards that it owns, how many another node made
  * @param addedTotal jobs that were scheduled through it since it started
- * @param endedTotal jobs that ended on it since
+ * @param endedTotal jobs that ended on it since, each occurrence of a recurring job among them
  * @param lent attempts of its jobs that other nodes run
  * @param lentTotal how many it has lent since it started
  * @param borrowed attempts of other nodes' jobs that are here, with those that wait for a slot

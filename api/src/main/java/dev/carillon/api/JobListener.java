@@ -40,9 +40,13 @@ public interface JobListener {
   default void blocked(JobInfo job) {}
 
   /**
-   * A job ended.
+   * A job ended, or an occurrence of a recurring job did.
    *
-   * @param job the job, with its final state
+   * <p>An occurrence that the recurring job ran itself has the id of that job: {@link
+   * JobInfo#occurrence()} says which one it was, and {@link JobInfo#recurring()} is null. The end
+   * of the recurring job is told apart, with {@link JobInfo#recurring()}.
+   *
+   * @param job the job or occurrence, with its final state
    */
   default void ended(JobInfo job) {}
 }

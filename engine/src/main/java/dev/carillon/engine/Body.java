@@ -282,6 +282,11 @@ sealed interface Body {
       return outcome != null || reason == null;
     }
 
+    /** Whether it ends an occurrence that the recurring job ran itself and that is not dead. */
+    boolean endsOccurrence() {
+      return outcome != null && outcome != JobState.DEAD;
+    }
+
     /** Whether the schedule stays where it is: the occurrences are more. */
     boolean stays() {
       return move == null && !over;

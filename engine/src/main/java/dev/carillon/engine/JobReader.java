@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
@@ -384,6 +385,23 @@ public final class JobReader {
     return new JobView(info, end.state() == JobState.SUCCEEDED ? end.result() : null);
   }
 
+  /** An occurrence that its recurring job, which still stands at it, has run itself. */
+  static JobInfo occurred(JobRef ref, ShardJob job, Body.Next next) {
+    JobState outcome = Objects.requireNonNull(next.outcome(), "outcome");
+    Move move = Objects.requireNonNull(job.move(), "move");
+    JobError error = next.error();
+    if (error == null && next.attempt() > 1) {
+      error = remembered(job.rare);
+    }
+    OccurrenceInfo which =
+        new OccurrenceInfo(ref.id(), move.count() + 1, Micros.toInstant(move.timeMicros()));
+    return info(
+        ref,
+        job,
+        new Now(outcome, null, next.at(), error, next.reason()),
+        new Run(next.attempt(), null, which));
+  }
+
   static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
     JobState state = job.isPaused() ? JobState.PAUSED : JobState.SCHEDULED;
     return info(ref, job, new Now(state, null, 0, error, null));
@@ -397,14 +415,33 @@ public final class JobReader {
       @Nullable JobError error,
       @Nullable String reason) {}
 
+  /** What is told of a job, or of one occurrence of it: its attempts and which times it has. */
+  private record Run(
+      int attempts, @Nullable RecurringInfo recurring, @Nullable OccurrenceInfo occurrence) {}
+
   static JobInfo info(JobRef ref, ShardJob job, Now now) {
     JobSpec spec = job.head();
-    ShardJob.Rare rare = job.rare;
-    JobError error = now.error();
-    if (error == null && rare != null && rare.lastErrorType != null) {
-      String message = rare.lastErrorMessage;
-      error = new JobError(rare.lastErrorType, message != null ? message : "", "");
+    JobError error = now.error() != null ? now.error() : remembered(job.rare);
+    return info(
+        ref,
+        job,
+        new Now(now.state(), now.blocked(), now.endedMicros(), error, now.reason()),
+        new Run(
+            job.attempts + (now.state() == JobState.RUNNING ? 1 : 0),
+            recurring(job, spec),
+            occurrence(ref, spec)));
+  }
+
+  private static @Nullable JobError remembered(ShardJob.@Nullable Rare rare) {
+    if (rare == null || rare.lastErrorType == null) {
+      return null;
     }
+    String message = rare.lastErrorMessage;
+    return new JobError(rare.lastErrorType, message != null ? message : "", "");
+  }
+
+  private static JobInfo info(JobRef ref, ShardJob job, Now now, Run run) {
+    JobSpec spec = job.head();
     return new JobInfo(
         Ticket.id(ref, spec.key()),
         spec.type(),
@@ -419,15 +456,15 @@ public final class JobReader {
         now.blocked(),
         Micros.toInstant(spec.acceptedMicros()),
         Micros.toInstant(job.dueMicros),
-        job.attempts + (now.state() == JobState.RUNNING ? 1 : 0),
+        run.attempts(),
         now.endedMicros() == 0 ? null : Micros.toInstant(now.endedMicros()),
-        error,
-        reason(now, rare),
+        now.error(),
+        reason(now, job.rare),
         spec.timeoutMicros() == 0 ? null : micros(spec.timeoutMicros()),
         spec.deadlineMicros() == 0 ? null : Micros.toInstant(spec.deadlineMicros()),
         job.cancelRequested(),
-        recurring(job, spec),
-        occurrence(ref, spec),
+        run.recurring(),
+        run.occurrence(),
         job.awaited() != null ? job.awaited().infos() : List.of());
   }
 

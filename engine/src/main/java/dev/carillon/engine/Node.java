@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -1118,7 +1119,7 @@ public final class Node {
    * @param refusedShards that could not be read
    * @param standsIn of the shards that it owns, how many another node made
    * @param addedTotal jobs that were added through it since it started
-   * @param endedTotal jobs that ended on it since
+   * @param endedTotal jobs that ended on it since, and occurrences of recurring jobs
    */
   public record Stats(
       int shards,
@@ -1208,7 +1209,7 @@ public final class Node {
   }
 
   private void loaded(Shard shard, ShardLoad.Folded load) {
-    load.fold().listener((job, end) -> ended(shard, job, end));
+    load.fold().listener(new Ends(shard));
     long now = env.wallMicros();
     // Who released the shard had done so before.
     for (int i = 0; shard.suspect && i < load.endedWithName().size(); i++) {
@@ -1288,6 +1289,35 @@ public final class Node {
     controls.pause(schedule, Poison.REASON, outcome -> {});
   }
 
+  /** What ends in a shard. */
+  private final class Ends implements ShardFold.Listener {
+    private final Shard shard;
+
+    Ends(Shard shard) {
+      this.shard = shard;
+    }
+
+    @Override
+    public void ended(ShardJob job, Body.End end) {
+      Node.this.ended(shard, job, end);
+    }
+
+    @Override
+    public void occurred(ShardJob job, Body.Next next) {
+      countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
+      JobListener listener = env.listener();
+      if (listener != null) {
+        listener.ended(JobReader.occurred(shard.ref(job.number), job, next));
+      }
+    }
+  }
+
+  private void countEnd(JobState state) {
+    env.metrics().count("jobs.ended", 1);
+    env.metrics().count(endedAs(state), 1);
+    endedTotal++;
+  }
+
   private void ended(Shard shard, ShardJob job, Body.End end) {
     if (job.phase == ShardJob.Phase.SCHEDULED && job.shard != null) {
       due.noteStale();
@@ -1301,9 +1331,7 @@ public final class Node {
     if (job.isOccurrence()) {
       occurrences.ended(shard, job);
     }
-    env.metrics().count("jobs.ended", 1);
-    env.metrics().count(endedAs(end.state()), 1);
-    endedTotal++;
+    countEnd(end.state());
     for (JobRef waiter : job.waiters()) {
       dependencies.owes(shard, List.of(new Debt(job.number, waiter, end.state())));
     }

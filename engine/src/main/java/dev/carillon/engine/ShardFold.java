@@ -51,6 +51,12 @@ final class ShardFold {
   interface Listener {
     /** {@code job} has ended by {@code end}. */
     void ended(ShardJob job, Body.End end);
+
+    /**
+     * A recurring job has run one of its occurrences itself, which ended by {@code next}: not as a
+     * dead letter, for that is a job of its own. {@code job} still stands at that occurrence.
+     */
+    default void occurred(ShardJob job, Body.Next next) {}
   }
 
   ShardFold(Listener listener) {
@@ -478,6 +484,9 @@ final class ShardFold {
             : next.stays() || next.revision() == job.revision;
     if (!fits || !job.isRecurring()) {
       return Answer.STALE;
+    }
+    if (next.endsOccurrence()) {
+      listener.occurred(job, next);
     }
     next.children().forEach(child -> spawn(job, next, child));
     oldestEnds.occurred(job.number, next.at());
