@@ -394,15 +394,23 @@ final class Attempts implements Dispatcher.Starter {
       attempt.timers.add(
           timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> lasted(attempt)));
     }
-    if (job.has(JobSpec.TIMEOUT) || job.has(JobSpec.DEADLINE)) {
-      JobSpec spec = job.head();
-      if (spec.timeoutMicros() != 0) {
-        stopAfter(attempt, spec.timeoutMicros(), Attempt.StopCause.TIMEOUT);
-      }
-      if (spec.deadlineMicros() != 0) {
-        stopAfter(attempt, spec.deadlineMicros() - nowMicros, Attempt.StopCause.DEADLINE);
-      }
+    long timeout = timeoutMicros(job);
+    if (timeout != 0) {
+      stopAfter(attempt, timeout, Attempt.StopCause.TIMEOUT);
     }
+    if (job.has(JobSpec.DEADLINE)) {
+      long left = job.head().deadlineMicros() - nowMicros;
+      stopAfter(attempt, left, Attempt.StopCause.DEADLINE);
+    }
+  }
+
+  /** The job's own timeout, else its handler's; 0 for none. */
+  private static long timeoutMicros(ShardJob job) {
+    if (job.has(JobSpec.TIMEOUT)) {
+      return job.head().timeoutMicros();
+    }
+    HandlerSlot handler = job.handler;
+    return handler != null ? handler.timeoutMicros : 0;
   }
 
   private void stopAfter(Attempt attempt, long micros, Attempt.StopCause cause) {

@@ -445,8 +445,10 @@ final class Borrowing {
 
   private void watchTime(Borrowed one, Attempt attempt) {
     JobSpec spec = one.spec;
-    if (spec.timeoutMicros() != 0) {
-      stopAfter(one, spec.timeoutMicros(), () -> timedOut(one, attempt));
+    long ofHandler = one.handler != null ? one.handler.timeoutMicros : 0;
+    long timeout = spec.timeoutMicros() != 0 ? spec.timeoutMicros() : ofHandler;
+    if (timeout != 0) {
+      stopAfter(one, timeout, () -> timedOut(one, attempt));
     }
     if (spec.deadlineMicros() != 0) {
       stopAfter(one, spec.deadlineMicros() - env.wallMicros(), () -> expired(one, attempt));

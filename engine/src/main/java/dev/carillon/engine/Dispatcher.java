@@ -622,14 +622,27 @@ final class Dispatcher {
     exclusive = false;
   }
 
+  /** The handler is gone: what waited for its gate goes on, to wait for a handler or elsewhere. */
+  List<ShardJob> unregister(String type) {
+    HandlerSlot handler = handler(type);
+    handler.registered = false;
+    return takeLimited(handler);
+  }
+
+  private static List<ShardJob> takeLimited(HandlerSlot handler) {
+    List<ShardJob> taken = new ArrayList<>();
+    for (ShardJob job = handler.takeLimited(); job != null; job = handler.takeLimited()) {
+      taken.add(job);
+    }
+    return taken;
+  }
+
   /** A handler is here: what waited for it goes on. */
   List<ShardJob> register(String type) {
     HandlerSlot handler = handler(type);
     handler.registered = true;
     List<ShardJob> released = handler.takeBlocked();
-    for (ShardJob job = handler.takeLimited(); job != null; job = handler.takeLimited()) {
-      released.add(job);
-    }
+    released.addAll(takeLimited(handler));
     return released;
   }
 }

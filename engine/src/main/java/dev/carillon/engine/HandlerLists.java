@@ -36,6 +36,9 @@ final class HandlerLists {
   private boolean writing;
   private long versions;
 
+  /** How many records this node's list takes in the store. */
+  private int partsWritten;
+
   /** The node, as far as lists of handlers need it. */
   interface Host {
     /** This node's list is written, under that version. */
@@ -66,6 +69,11 @@ final class HandlerLists {
     dirty |= own.add(type);
   }
 
+  /** This node has no handler for that type any more. */
+  void remove(String type) {
+    dirty |= own.remove(type);
+  }
+
   /** What was written may not be there any more. */
   void writeAgain() {
     dirty |= !own.isEmpty();
@@ -79,11 +87,14 @@ final class HandlerLists {
     dirty = false;
     writing = true;
     List<String> types = List.copyOf(own);
-    int[] left = {(types.size() + TYPES_A_PART - 1) / TYPES_A_PART};
-    for (int from = 0; from < types.size(); from += TYPES_A_PART) {
+    // A list that has become shorter leaves empty records behind, which the sweep deletes later.
+    partsWritten = Math.max(partsWritten, Math.ceilDiv(types.size(), TYPES_A_PART));
+    int[] left = {partsWritten};
+    for (int i = 0; i < partsWritten; i++) {
+      int from = Math.min(types.size(), i * TYPES_A_PART);
       List<String> part = types.subList(from, Math.min(types.size(), from + TYPES_A_PART));
       write(
-          key(incarnation) + from / TYPES_A_PART,
+          key(incarnation) + i,
           encode(part),
           () -> {
             if (--left[0] == 0) {

@@ -19,6 +19,9 @@ final class HandlerSlot {
   /** What follows a failure of jobs without a policy of their own; null for the namespace's. */
   @Nullable FailurePolicy policy;
 
+  /** How long attempts of jobs without a timeout of their own may take here; 0 for any time. */
+  long timeoutMicros;
+
   private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */
@@ -36,6 +39,12 @@ final class HandlerSlot {
   /** Whether there is no such handler, nobody waits for it and nothing is set. */
   boolean isIdle() {
     return !registered && policy == null && gate.isIdle() && blocked() == 0 && turns.isEmpty();
+  }
+
+  void set(HandlerSettings settings) {
+    gate.limit(settings.limit());
+    timeoutMicros = settings.timeoutMicros();
+    policy = settings.policy();
   }
 
   void block(ShardJob job, ShardJob.Phase why) {

@@ -582,11 +582,24 @@ public final class Node {
    * @param policy what follows a failure of a job without a policy; null for the namespace's
    */
   public void register(String type, int limit, @Nullable FailurePolicy policy) {
-    HandlerSlot handler = dispatcher.handler(type);
-    handler.gate.limit(limit);
-    handler.policy = policy;
+    register(type, new HandlerSettings(limit, 0, policy));
+  }
+
+  /** A handler for {@code type} is here: jobs that waited for it go on. */
+  public void register(String type, HandlerSettings settings) {
+    dispatcher.handler(type).set(settings);
     handlerLists.add(type);
     dispatcher.register(type).forEach(this::schedule);
+  }
+
+  /**
+   * The handler for {@code type} is gone. Its running attempts go on to their end; due jobs run on
+   * a node that has a handler, or are blocked until one is registered, which costs them no attempt.
+   */
+  public void unregister(String type) {
+    dispatcher.handler(type).set(new HandlerSettings(Gate.OPEN, 0, null));
+    handlerLists.remove(type);
+    dispatcher.unregister(type).forEach(this::schedule);
   }
 
   /** What counts for a queue or namespace where no operator has set otherwise. */
