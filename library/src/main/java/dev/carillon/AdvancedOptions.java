@@ -5,6 +5,7 @@ import static dev.carillon.OptionChecks.positive;
 import static dev.carillon.OptionChecks.range;
 import static dev.carillon.OptionChecks.text;
 
+import dev.carillon.api.Limits;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
 import dev.carillon.engine.Flow;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +73,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions storeOption(String name, String value) {
-    storeOptions.put(text("store option", name), Objects.requireNonNull(value, "value"));
+    storeOptions.put(text("store option", name), Limits.checkPresent("value", value));
     return this;
   }
 
@@ -140,7 +140,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions timeSource(TimeSource time) {
-    this.time = Objects.requireNonNull(time, "time");
+    this.time = Limits.checkPresent("time", time);
     this.ownClock = true;
     return this;
   }
@@ -276,7 +276,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions alsoRead(PayloadCodec codec) {
-    otherCodecs.add(Objects.requireNonNull(codec, "codec"));
+    otherCodecs.add(Limits.checkPresent("codec", codec));
     return this;
   }
 
@@ -288,7 +288,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions indexMetadata(String... keys) {
-    for (String key : keys) {
+    for (String key : Limits.checkPresent("keys", keys)) {
       indexedMetadata.add(text("metadata key", key));
     }
     return this;

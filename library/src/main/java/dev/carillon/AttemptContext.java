@@ -20,7 +20,6 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -115,7 +114,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public void save(Object state) {
-    Objects.requireNonNull(state, "state");
+    Limits.checkPresent("state", state);
     byte[] bytes = run.runner().payloads().encode(state, state.getClass());
     Limits.checkPayload(bytes.length);
     NodeLoop loop = run.runner().loop();
@@ -125,7 +124,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public void completeIn(Connection connection, @Nullable Object result) {
-    Objects.requireNonNull(connection, "connection");
+    Limits.checkPresent("connection", connection);
     byte[] encoded = run.encode(result);
     Transactions transactions = run.runner().transactions();
     if (!attempt.beginCompleting()) {

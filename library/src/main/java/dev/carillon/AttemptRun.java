@@ -14,17 +14,22 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt on its virtual thread: decodes the input, calls the handler, encodes the result, and
- * becomes the event that tells the loop how it went. Whatever is thrown, the loop is told.
+ * One attempt on its thread: decodes the input, calls the handler, encodes the result, and becomes
+ * the event that tells the loop how it went. Whatever is thrown, the loop is told.
  */
 final class AttemptRun extends Event implements Runnable {
   private static final ThreadFactory ANY_THREADS = Thread.ofVirtual().factory();
+
+  /** How long after an executor refused an attempt the job is due again. */
+  private static final long REJECTED_WAIT_MICROS = 1_000_000;
 
   /** Prepared: when the heap is full there may be no room to say so. */
   private static final AttemptOutcome NO_MEMORY =
@@ -36,6 +41,9 @@ final class AttemptRun extends Event implements Runnable {
   private final Attempt attempt;
   private final @Nullable Registration registration;
   private AttemptOutcome outcome = NO_MEMORY;
+
+  /** Whether a thread of an executor has taken it, or the executor refused it. */
+  private boolean taken;
 
   private volatile @Nullable Thread thread;
   private volatile boolean interruptRequested;
@@ -67,6 +75,45 @@ final class AttemptRun extends Event implements Runnable {
     return registration != null ? registration.threads() : ANY_THREADS;
   }
 
+  @Nullable Executor executor() {
+    return registration != null ? registration.executor() : null;
+  }
+
+  /** Has an executor of the user's run this; where it refuses, the job is due again soon. */
+  void runOn(Executor executor) {
+    try {
+      executor.execute(this::runOnce);
+    } catch (RejectedExecutionException e) {
+      if (take()) {
+        long due = runner.wallMicros() + REJECTED_WAIT_MICROS;
+        outcome = new AttemptOutcome.Again(due, "the executor of its handler is full or shut down");
+        runner.loop().post(this);
+      }
+    } catch (Throwable e) {
+      if (take()) {
+        failedToStart(e);
+      }
+    }
+  }
+
+  /** The node hears of an attempt exactly once, whatever its executor does. */
+  private synchronized boolean take() {
+    boolean first = !taken;
+    taken = true;
+    return first;
+  }
+
+  private void runOnce() {
+    if (take()) {
+      ClassLoader before = Thread.currentThread().getContextClassLoader();
+      try {
+        run();
+      } finally {
+        Thread.currentThread().setContextClassLoader(before);
+      }
+    }
+  }
+
   /** Whether the calling thread runs a handler. */
   static boolean isOnTheStack() {
     return StackWalker.getInstance().walk(frames -> frames.anyMatch(AttemptRun::callsAHandler));
@@ -86,12 +133,24 @@ final class AttemptRun extends Event implements Runnable {
     return first;
   }
 
-  /** Interrupts the thread if it is still the handler's; a virtual thread serves one attempt. */
-  void interrupt() {
+  /** Interrupts the thread if it is still the handler's; that of an executor serves others next. */
+  synchronized void interrupt() {
     Thread running = thread;
     if (running != null && !over) {
       running.interrupt();
     }
+  }
+
+  /** From here on the thread is not interrupted for this attempt. */
+  private void leaveThread() {
+    if (executor() == null) {
+      over = true; // its own thread ends with it
+      return;
+    }
+    synchronized (this) {
+      over = true;
+    }
+    boolean unused = Thread.interrupted(); // was meant for this attempt
   }
 
   boolean interruptRequested() {
@@ -120,7 +179,7 @@ final class AttemptRun extends Event implements Runnable {
     } catch (Throwable e) {
       outcome = NO_MEMORY;
     }
-    over = true;
+    leaveThread();
     runner.loop().post(this);
   }
 

@@ -6,6 +6,7 @@ import dev.carillon.api.ClosedException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.Health;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobHandler;
@@ -14,6 +15,7 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobQuery;
+import dev.carillon.api.JobScheduler;
 import dev.carillon.api.JobType;
 import dev.carillon.api.Limits;
 import dev.carillon.api.OutcomeUnknownException;
@@ -35,6 +37,7 @@ import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.JobView;
 import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
+import dev.carillon.engine.NamedJobs;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.engine.Retention;
@@ -48,12 +51,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import javax.management.ObjectName;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -71,13 +74,13 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Opening starts it; there is nothing else to start. Thread-safe. Handlers run at least once per
- * job, on virtual threads. If the process dies, what was scheduled is found again at the next start
+ * job, on virtual threads unless {@link HandlerOptions} say otherwise. If the process dies, what was scheduled is found again at the next start
  * and goes on.
  *
  * <p>Futures given out here are completed by a thread of Carillon's: code that blocks belongs into
  * their {@code …Async} methods. Blocking calls may be made from handlers.
  */
-public final class Carillon implements AutoCloseable {
+public final class Carillon implements JobScheduler, AutoCloseable {
   private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final GuardedStore store;
@@ -91,6 +94,7 @@ public final class Carillon implements AutoCloseable {
   private final NodeOptions nodeOptions;
   private final JobLister lister;
   private final Reads reads;
+  private final Inputs inputs;
   private final Shutdown shutdown;
   private final Specs specs;
   private final JobControl control;
@@ -139,6 +143,7 @@ public final class Carillon implements AutoCloseable {
     this.control = new JobControl(loop, tickets);
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.advanced.scheduleTimeout);
+    this.inputs = new Inputs(store, reads, payloads);
     this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
     if (relay != null) {
       relay.start(loop);
@@ -166,7 +171,7 @@ public final class Carillon implements AutoCloseable {
    * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
    *     {@code carillon-postgres}; see {@link AdvancedOptions#storeOption} for parameters
    * @return what is open until it is closed
-   * @throws IllegalArgumentException if the URL is of no supported store
+   * @throws dev.carillon.api.InvalidArgumentException if the URL is of no supported store
    * @throws dev.carillon.api.StoreLockedException if another process has the store
    * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached or written
    * @throws dev.carillon.api.StoreVersionException if a newer version wrote it
@@ -181,7 +186,7 @@ public final class Carillon implements AutoCloseable {
    *
    * @param dataSource the data source; of SQLite only its URL is used
    * @return what is open until it is closed
-   * @throws IllegalArgumentException if it is of no supported database
+   * @throws dev.carillon.api.InvalidArgumentException if it is of no supported database
    */
   public static Carillon open(DataSource dataSource) {
     return builder().dataSource(dataSource).open();
@@ -262,11 +267,13 @@ public final class Carillon implements AutoCloseable {
    * @param handler its code; see {@link JobHandler} for what it must bear
    * @param <I> the input
    * @param <O> the result
-   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
    *     clientOnly}
    */
-  public <I, O> void handle(JobType<I, O> type, JobHandler<? super I, ? extends O> handler) {
-    handle(type, handler, HandlerOptions.defaults());
+  public <I, O> HandlerRegistration handle(
+      JobType<I, O> type, JobHandler<? super I, ? extends O> handler) {
+    return handle(type, handler, HandlerOptions.defaults());
   }
 
   /**
@@ -274,16 +281,18 @@ public final class Carillon implements AutoCloseable {
    *
    * @param type the type
    * @param handler its code
-   * @param options limit and upcaster
+   * @param options limit, timeout, threads, upcaster, policy and rule
    * @param <I> the input
    * @param <O> the result
-   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
    *     clientOnly}
    */
-  public <I, O> void handle(
+  public <I, O> HandlerRegistration handle(
       JobType<I, O> type, JobHandler<? super I, ? extends O> handler, HandlerOptions options) {
-    Objects.requireNonNull(handler, "handler");
-    register(Registration.of(type, handler, options));
+    Limits.checkPresent("type", type);
+    Limits.checkPresent("handler", handler);
+    return register(Registration.of(type, handler, Limits.checkPresent("options", options)));
   }
 
   /**
@@ -292,11 +301,12 @@ public final class Carillon implements AutoCloseable {
    * @param type the type
    * @param handler its code; see {@link TaskHandler} for what it must bear
    * @param <I> the input
-   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
    *     clientOnly}
    */
-  public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler) {
-    handle(type, handler, HandlerOptions.defaults());
+  public <I> HandlerRegistration handle(TaskType<I> type, TaskHandler<? super I> handler) {
+    return handle(type, handler, HandlerOptions.defaults());
   }
 
   /**
@@ -304,29 +314,62 @@ public final class Carillon implements AutoCloseable {
    *
    * @param type the type
    * @param handler its code
-   * @param options limit and upcaster
+   * @param options limit, timeout, threads, upcaster, policy and rule
    * @param <I> the input
-   * @throws IllegalStateException if the type has a handler already, or this node is {@code
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
    *     clientOnly}
    */
-  public <I> void handle(TaskType<I> type, TaskHandler<? super I> handler, HandlerOptions options) {
-    Objects.requireNonNull(handler, "handler");
-    register(Registration.of(type, handler, options));
+  public <I> HandlerRegistration handle(
+      TaskType<I> type, TaskHandler<? super I> handler, HandlerOptions options) {
+    Limits.checkPresent("type", type);
+    Limits.checkPresent("handler", handler);
+    return register(Registration.of(type, handler, Limits.checkPresent("options", options)));
   }
 
-  private void register(Registration registration) {
+  /**
+   * Registers the code that runs tasks without input.
+   *
+   * @param type the type, of {@link TaskType#of(String)}
+   * @param handler its code
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
+   *     clientOnly}
+   */
+  public HandlerRegistration handle(TaskType<Void> type, TaskHandler.WithoutInput handler) {
+    return handle(type, handler, HandlerOptions.defaults());
+  }
+
+  /**
+   * Registers the code that runs tasks without input, with options.
+   *
+   * @param type the type, of {@link TaskType#of(String)}
+   * @param handler its code
+   * @param options limit, timeout, threads, upcaster, policy and rule
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
+   *     clientOnly}
+   */
+  public HandlerRegistration handle(
+      TaskType<Void> type, TaskHandler.WithoutInput handler, HandlerOptions options) {
+    Limits.checkPresent("handler", handler);
+    TaskHandler<Void> taken = (none, job) -> handler.run(job);
+    return handle(type, taken, options);
+  }
+
+  private HandlerRegistration register(Registration registration) {
     shutdown.requireOpen();
     Membership membership = nodeOptions.membership();
     if (membership != null && membership.client()) {
-      throw new IllegalStateException(
-          "type: " + registration.name() + " (expected: no handlers on a node that is clientOnly)");
+      throw InvalidArgumentException.of(
+          "type", registration.name(), "no handlers on a node that is clientOnly");
     }
     if (!runner.register(registration)) {
-      throw new IllegalStateException(
-          "type: " + registration.name() + " (expected: one without a handler; it has one)");
+      throw InvalidArgumentException.of(
+          "type", registration.name(), "one without a handler; it has one");
     }
-    HandlerOptions options = registration.options();
-    onNode(node -> node.register(registration.name(), options.limit(), options.failurePolicy()));
+    onNode(node -> node.register(registration.name(), registration.settings()));
+    return new RegisteredHandler(loop, runner, registration);
   }
 
   // ---- scheduling
@@ -347,6 +390,7 @@ public final class Carillon implements AutoCloseable {
    *     scheduled
    * @throws ClosedException if this is closed
    */
+  @Override
   public <O> JobHandle<O> schedule(Job<O> job) {
     PendingAdd<O> pending = pending(job, null);
     enter(pending);
@@ -375,7 +419,7 @@ public final class Carillon implements AutoCloseable {
   }
 
   private <O> PendingAdd<O> pending(Job<O> job, @Nullable CompletableFuture<JobHandle<O>> future) {
-    Objects.requireNonNull(job, "job");
+    Limits.checkPresent("job", job);
     shutdown.requireOpen();
     Job<O> asked = runner.scheduling(job);
     return new PendingAdd<>(this, asked, specs.of(asked), future);
@@ -391,6 +435,7 @@ public final class Carillon implements AutoCloseable {
    * @throws dev.carillon.api.InvalidJobException if one of them is not acceptable; nothing was
    *     written
    */
+  @Override
   public List<JobHandle<?>> scheduleAll(List<? extends Job<?>> jobs) {
     return scheduleAll(jobs, batch -> {});
   }
@@ -411,13 +456,13 @@ public final class Carillon implements AutoCloseable {
    * @return the job to be
    * @throws dev.carillon.api.InvalidJobException if the job is not acceptable; nothing was written
    * @throws dev.carillon.api.CodecException if its input cannot be encoded; nothing was written
-   * @throws IllegalStateException if the store takes part in no transactions of others, or the
+   * @throws InvalidArgumentException if the store takes part in no transactions of others, or the
    *     connection commits each statement by itself
    * @throws dev.carillon.api.StoreUnavailableException if the database refused: the transaction can
    *     only be rolled back
    */
   public <O> JobHandle<O> schedule(Connection connection, Job<O> job) {
-    JobId id = write(connection, List.of(job)).getFirst();
+    JobId id = write(connection, List.of(Limits.checkPresent("job", job))).getFirst();
     return new ScheduledJob<>(this, () -> id, true, job.outputType());
   }
 
@@ -443,10 +488,11 @@ public final class Carillon implements AutoCloseable {
 
   private List<JobId> write(Connection connection, List<? extends Job<?>> jobs) {
     shutdown.requireOpen();
-    Limits.checkBatch(jobs.size());
+    Limits.checkPresent("connection", connection);
+    Limits.checkBatch(Limits.checkPresent("jobs", jobs).size());
     List<JobSpec> all = new ArrayList<>(jobs.size());
     for (Job<?> job : jobs) {
-      Job<?> asked = runner.scheduling(Objects.requireNonNull(job, "job"));
+      Job<?> asked = runner.scheduling(Limits.checkPresent("job", job));
       Tickets.check(asked);
       all.add(specs.of(asked));
     }
@@ -467,8 +513,8 @@ public final class Carillon implements AutoCloseable {
    *     nothing was written
    */
   public <O> JobGroup<O> scheduleGroup(List<? extends Job<?>> members, Job<O> whenDone) {
-    Objects.requireNonNull(members, "members");
-    Objects.requireNonNull(whenDone, "whenDone");
+    Limits.checkPresent("members", members);
+    Limits.checkPresent("whenDone", whenDone);
     if (members.isEmpty()) {
       throw new dev.carillon.api.InvalidJobException("members: none (expected: at least one)");
     }
@@ -500,6 +546,7 @@ public final class Carillon implements AutoCloseable {
    * @return what came of it for the last job
    */
   public CancelResult cancelGroup(JobId whenDone, String reason) {
+    Limits.checkReason(reason);
     List<DependencyInfo> members = get(whenDone).map(JobInfo::dependencies).orElse(List.of());
     CancelResult result = cancel(whenDone, reason);
     for (DependencyInfo member : members) {
@@ -513,7 +560,7 @@ public final class Carillon implements AutoCloseable {
   private List<JobHandle<?>> scheduleAll(
       List<? extends Job<?>> jobs, Consumer<PendingBatch> prepare) {
     shutdown.requireOpen();
-    Objects.requireNonNull(jobs, "jobs");
+    Limits.checkPresent("jobs", jobs);
     Limits.checkBatch(jobs.size());
     if (jobs.isEmpty()) {
       return List.of();
@@ -564,9 +611,10 @@ public final class Carillon implements AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
    * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
    */
+  @Override
   public CancelResult cancel(JobId id, String reason) {
     shutdown.requireOpen();
-    Objects.requireNonNull(id, "id");
+    Limits.checkPresent("id", id);
     Limits.checkReason(reason);
     JobRef ref = tickets.place(id);
     if (ref == null) {
@@ -608,7 +656,7 @@ public final class Carillon implements AutoCloseable {
   public long cancelAll(JobQuery query, String reason) {
     Limits.checkReason(reason);
     long cancelled = 0;
-    JobQuery next = query.limit(Limits.PAGE_MAX_ITEMS).cursor(null);
+    JobQuery next = Limits.checkPresent("query", query).limit(Limits.PAGE_MAX_ITEMS).cursor(null);
     while (true) {
       Page<JobInfo> page = list(next);
       for (JobInfo job : page.items()) {
@@ -685,7 +733,7 @@ public final class Carillon implements AutoCloseable {
    */
   public ControlResult reschedule(JobId id, Schedule schedule) {
     shutdown.requireOpen();
-    Objects.requireNonNull(schedule, "schedule");
+    Limits.checkPresent("schedule", schedule);
     return control.change(
         id, "rescheduling", (node, job, answer) -> node.reschedule(job, schedule, answer));
   }
@@ -754,8 +802,10 @@ public final class Carillon implements AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if it must be read and the store could not
    *     be reached
    */
+  @Override
   public Optional<JobInfo> get(JobId id) {
     shutdown.requireOpen();
+    Limits.checkPresent("id", id);
     Optional<JobInfo> untaken = tickets.untaken(id);
     if (untaken.isPresent()) {
       return untaken;
@@ -779,18 +829,97 @@ public final class Carillon implements AutoCloseable {
   }
 
   /**
+   * The job that has a name now: one read of the name's record and one of the job. A name is free
+   * once its job has ended.
+   *
+   * @param namespace the namespace, such as {@link Job#DEFAULT_NAMESPACE}
+   * @param name the name
+   * @return a snapshot, or empty if no job that has not ended has the name
+   * @throws InvalidArgumentException if namespace or name are not well-formed
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  @Override
+  public Optional<JobInfo> get(String namespace, String name) {
+    shutdown.requireOpen();
+    Limits.checkNamespace(namespace);
+    Limits.checkName(name);
+    return reads
+        .await(
+            "job named " + name,
+            () -> StoreAnswers.get(NamedJobs.find(store, namespace, name)))
+        .flatMap(found -> get(found.id()))
+        .filter(job -> !job.state().ended())
+        .filter(job -> job.namespace().equals(namespace) && name.equals(job.name()));
+  }
+
+  /**
+   * The input of a job, decoded as it was stored: no upcaster is asked.
+   *
+   * @param id the job
+   * @param type the type of its input
+   * @param <I> the input
+   * @return the input; null if the job has none
+   * @throws JobNotFoundException if there is no such job or its retention is over
+   * @throws dev.carillon.api.CodecException if it cannot be decoded as that type
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public <I> @Nullable I input(JobId id, TypeToken<I> type) {
+    shutdown.requireOpen();
+    Limits.checkPresent("type", type);
+    return inputs.decoded(ref(id), type);
+  }
+
+  /**
+   * The input of a job, decoded as it was stored; see {@link #input(JobId, TypeToken)}.
+   *
+   * @param id the job
+   * @param type the class of its input
+   * @param <I> the input
+   * @return the input; null if the job has none
+   */
+  public <I> @Nullable I input(JobId id, Class<I> type) {
+    return input(id, TypeToken.of(type));
+  }
+
+  /**
+   * The input of a job as its codec wrote it.
+   *
+   * @param id the job
+   * @return the bytes and the name of the codec
+   * @throws JobNotFoundException if there is no such job or its retention is over
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public RawPayload rawInput(JobId id) {
+    shutdown.requireOpen();
+    return inputs.raw(ref(id));
+  }
+
+  /**
+   * The jobs that fit a query, in the order of {@link #list}. Pages are read as the stream is used
+   * up, each of as many jobs as the query says, so memory holds one page; a stream that is left
+   * early reads no more. Whatever throws in {@code list} throws where the stream is used.
+   *
+   * @param query which jobs, and where to begin
+   * @return a sequential stream, which needs no closing
+   */
+  public Stream<JobInfo> stream(JobQuery query) {
+    shutdown.requireOpen();
+    return JobStream.of(this::list, Limits.checkPresent("query", query));
+  }
+
+  /**
    * A page of the jobs that fit a query, in a stable order. A job that is there throughout is on
    * exactly one page; reading ends also while others come and go. Jobs that cannot be read because
    * the store is damaged there are left out, and the page says so.
    *
    * @param query which jobs, and where to begin
    * @return the page
-   * @throws IllegalArgumentException if the cursor is not one that a page gave
+   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public Page<JobInfo> list(JobQuery query) {
     shutdown.requireOpen();
-    Objects.requireNonNull(query, "query");
+    Limits.checkPresent("query", query);
     return reads.await("listing jobs", () -> lister.list(query));
   }
 
@@ -837,11 +966,12 @@ public final class Carillon implements AutoCloseable {
    * @param id the job
    * @param cursor {@link JobHistory#next()} of the page before, or null for the newest
    * @return the page, or empty if there is no such job or its retention is over
-   * @throws IllegalArgumentException if the cursor is not one that a page gave
+   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobHistory> history(JobId id, @Nullable String cursor) {
     shutdown.requireOpen();
+    Limits.checkPresent("id", id);
     int before = cursor != null ? count(cursor) : Integer.MAX_VALUE;
     Optional<JobInfo> untaken = tickets.untaken(id);
     if (untaken.isPresent()) {
@@ -858,7 +988,7 @@ public final class Carillon implements AutoCloseable {
     try {
       return Math.toIntExact(Long.parseUnsignedLong(cursor));
     } catch (NumberFormatException | ArithmeticException e) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "cursor: " + cursor + " (expected: what JobHistory.next() gave)", e);
     }
   }
@@ -893,7 +1023,7 @@ public final class Carillon implements AutoCloseable {
    */
   public Subscription watch(JobId id, Consumer<JobInfo> watcher) {
     shutdown.requireOpen();
-    Objects.requireNonNull(watcher, "watcher");
+    Limits.checkPresent("watcher", watcher);
     Watch watch = new Watch(loop, ref(id), watcher, reports);
     watch.begin();
     return watch;
@@ -910,6 +1040,8 @@ public final class Carillon implements AutoCloseable {
    */
   public <O> @Nullable O result(JobId id, TypeToken<O> type, Duration timeout) {
     shutdown.requireOpen();
+    Limits.checkPresent("type", type);
+    Limits.checkPresent("timeout", timeout);
     ResultWatch<O> watch = new ResultWatch<>(loop, ref(id), null);
     results.add(watch);
     try {
@@ -931,6 +1063,8 @@ public final class Carillon implements AutoCloseable {
    */
   public <O> CompletableFuture<@Nullable O> resultAsync(JobId id, TypeToken<O> type) {
     shutdown.requireOpen();
+    Limits.checkPresent("id", id);
+    Limits.checkPresent("type", type);
     var future = new CompletableFuture<@Nullable O>();
     if (!Ticket.is(id.value())) {
       watchResult(ref(id), type, future);
@@ -973,6 +1107,7 @@ public final class Carillon implements AutoCloseable {
   }
 
   private JobRef ref(JobId id) {
+    Limits.checkPresent("id", id);
     JobRef ref = tickets.place(id);
     if (ref == null) {
       throw new JobNotFoundException(id);

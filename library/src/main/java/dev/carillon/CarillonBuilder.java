@@ -6,8 +6,10 @@ import static dev.carillon.OptionChecks.range;
 import static dev.carillon.OptionChecks.text;
 
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.JobListener;
+import dev.carillon.api.Limits;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
@@ -23,7 +25,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -67,7 +68,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder url(String url) {
-    this.url = Objects.requireNonNull(url, "url");
+    this.url = Limits.checkPresent("url", url);
     return this;
   }
 
@@ -79,7 +80,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder dataSource(DataSource dataSource) {
-    this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+    this.dataSource = Limits.checkPresent("dataSource", dataSource);
     return this;
   }
 
@@ -112,7 +113,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder store(Store store) {
-    this.store = Objects.requireNonNull(store, "store");
+    this.store = Limits.checkPresent("store", store);
     return this;
   }
 
@@ -143,7 +144,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder nodeId(NodeIdProvider nodeIds) {
-    this.nodeIds = nodeIds;
+    this.nodeIds = Limits.checkPresent("nodeIds", nodeIds);
     return this;
   }
 
@@ -193,7 +194,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder failurePolicy(FailurePolicy policy) {
-    this.failurePolicy = Objects.requireNonNull(policy, "policy");
+    this.failurePolicy = Limits.checkPresent("policy", policy);
     return this;
   }
 
@@ -205,7 +206,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder failurePolicy(String namespace, FailurePolicy policy) {
-    namespacePolicies.put(text("namespace", namespace), Objects.requireNonNull(policy, "policy"));
+    namespacePolicies.put(text("namespace", namespace), Limits.checkPresent("policy", policy));
     return this;
   }
 
@@ -238,7 +239,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder codec(PayloadCodec codec) {
-    this.codec = Objects.requireNonNull(codec, "codec");
+    this.codec = Limits.checkPresent("codec", codec);
     return this;
   }
 
@@ -249,7 +250,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder intercept(JobInterceptor interceptor) {
-    interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+    interceptors.add(Limits.checkPresent("interceptor", interceptor));
     return this;
   }
 
@@ -260,7 +261,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder listen(JobListener listener) {
-    listeners.add(Objects.requireNonNull(listener, "listener"));
+    listeners.add(Limits.checkPresent("listener", listener));
     return this;
   }
 
@@ -271,7 +272,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder metrics(Metrics metrics) {
-    this.metrics = Objects.requireNonNull(metrics, "metrics");
+    this.metrics = Limits.checkPresent("metrics", metrics);
     return this;
   }
 
@@ -312,7 +313,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder advanced(Consumer<AdvancedOptions> change) {
-    change.accept(advanced);
+    Limits.checkPresent("change", change).accept(advanced);
     return this;
   }
 
@@ -320,7 +321,7 @@ public final class CarillonBuilder {
    * Opens the store and starts. There is nothing else to start.
    *
    * @return what is open until it is closed
-   * @throws IllegalArgumentException if no store, or more than one, was said, or its URL is not
+   * @throws dev.carillon.api.InvalidArgumentException if no store, or more than one, was said, or its URL is not
    *     supported
    * @throws dev.carillon.api.StoreLockedException if another process has the store
    * @throws dev.carillon.api.StoreUnavailableException if the store cannot be reached or written
@@ -338,7 +339,7 @@ public final class CarillonBuilder {
     }
     boolean shared = advanced.isShared(opened);
     if (clientOnly && !shared) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "clientOnly: true on a store of kind "
               + opened.info().kind()
               + " (expected: one that several nodes share)");
@@ -384,7 +385,7 @@ public final class CarillonBuilder {
         || value.chars().anyMatch(Character::isISOControl)) {
       throw bad(
           what,
-          '"' + value + '"',
+          value,
           "text of at most " + MOST_NODE_ID_BYTES + " bytes in UTF-8 without control characters");
     }
     return value;

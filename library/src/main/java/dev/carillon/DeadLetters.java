@@ -51,7 +51,7 @@ public final class DeadLetters {
    * @return the page
    */
   public Page<JobInfo> list(JobQuery query) {
-    return carillon.list(query.states(JobState.DEAD));
+    return carillon.list(Limits.checkPresent("query", query).states(JobState.DEAD));
   }
 
   /**
@@ -134,6 +134,7 @@ public final class DeadLetters {
    * @throws dev.carillon.api.CodecException if the input cannot be encoded
    */
   public ControlResult replay(JobId id, Job<?> job) {
+    Limits.checkPresent("job", job);
     byte[] payload = payloads.encode(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     return replay(id, new Controls.Edit(job.typeName(), job.typeVersion(), payload));
@@ -178,7 +179,7 @@ public final class DeadLetters {
   /** How many of the query's dead letters {@code action} says true of. */
   private long each(JobQuery query, Function<JobInfo, Boolean> action) {
     long done = 0;
-    String cursor = query.cursor();
+    String cursor = Limits.checkPresent("query", query).cursor();
     do {
       Page<JobInfo> page = list(query.cursor(cursor));
       for (JobInfo job : page.items()) {

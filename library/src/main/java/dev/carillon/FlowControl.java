@@ -7,7 +7,6 @@ import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
 import dev.carillon.store.Outcome;
-import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +72,7 @@ public final class FlowControl {
    * @param rate so many in a period
    */
   public void rate(Rate rate) {
-    Objects.requireNonNull(rate, "rate");
+    Limits.checkPresent("rate", rate);
     change(setting -> setting.rate(rate));
   }
 

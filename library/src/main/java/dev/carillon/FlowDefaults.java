@@ -1,12 +1,12 @@
 package dev.carillon;
 
+import dev.carillon.api.Limits;
 import dev.carillon.api.Rate;
 import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
 import dev.carillon.engine.Node;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -20,7 +20,7 @@ final class FlowDefaults {
   }
 
   void rate(Flow.Scope scope, String name, Rate rate) {
-    Objects.requireNonNull(rate, "rate");
+    Limits.checkPresent("rate", rate);
     add(scope, name, setting -> setting.rate(rate));
   }
 

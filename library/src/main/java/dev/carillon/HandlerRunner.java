@@ -2,6 +2,7 @@ package dev.carillon;
 
 import dev.carillon.api.Job;
 import dev.carillon.api.JobInterceptor;
+import dev.carillon.api.Limits;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.AttemptRunner;
@@ -13,11 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs handlers, each attempt on a virtual thread of its own.
+ * Runs handlers, each attempt on a virtual thread of its own unless its handler's options say
+ * otherwise.
  *
  * <p>Attempts that start in one turn are gathered. A few are started by the loop itself; many are
  * handed to one virtual thread that starts the others, which costs the loop less.
@@ -63,6 +66,11 @@ final class HandlerRunner implements AttemptRunner {
     return handlers.putIfAbsent(registration.name(), registration) == null;
   }
 
+  /** Forgets a handler; on the loop, so that no attempt of it is about to start. */
+  boolean unregister(Registration registration) {
+    return handlers.remove(registration.name(), registration);
+  }
+
   @Nullable Registration registration(String type) {
     return handlers.get(type);
   }
@@ -80,7 +88,7 @@ final class HandlerRunner implements AttemptRunner {
   <O> Job<O> scheduling(Job<O> job) {
     Job<O> asked = job;
     for (JobInterceptor interceptor : interceptors) {
-      asked = Objects.requireNonNull(interceptor.scheduling(asked), "job of an interceptor");
+      asked = Limits.checkPresent("job of an interceptor", interceptor.scheduling(asked));
     }
     return asked;
   }
@@ -145,7 +153,13 @@ final class HandlerRunner implements AttemptRunner {
 
   private static void launch(AttemptRun run) {
     try {
-      run.threads().newThread(run).start();
+      Executor executor = run.executor();
+      if (executor == null) {
+        run.threads().newThread(run).start();
+      } else {
+        // Not here: an executor may make its caller wait, or run the handler itself.
+        Thread.ofVirtual().name("carillon-starter").start(() -> run.runOn(executor));
+      }
     } catch (Throwable e) {
       run.failedToStart(e);
     }

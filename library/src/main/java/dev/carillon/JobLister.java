@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
@@ -103,7 +104,7 @@ final class JobLister {
             ShardId.parse(text.substring(SHARD_AT, NUMBER_AT)),
             Long.parseLong(text.substring(NUMBER_AT), 32));
       } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             "cursor: " + text + " (expected: what Page.next() gave)", e);
       }
     }

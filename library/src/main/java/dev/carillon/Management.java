@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A node in the platform's MBean server, from its opening to its closing. */
 final class Management implements CarillonMXBean {
+  private static final int MOST_INSTANCES = 1_000;
+
   private final Carillon carillon;
   private final String nodeId;
   private final long incarnation;
@@ -24,24 +26,34 @@ final class Management implements CarillonMXBean {
     this.incarnation = incarnation;
   }
 
-  /** Shows the node; null, and a report, where that is not possible. */
+  /**
+   * Shows the node under a name made of its id, the same after each restart: {@code
+   * dev.carillon:type=Node,node="ID"}. A second node of this process with the same id has {@code
+   * ,instance=2} behind it. Null, and a report, where that is not possible.
+   */
   static @Nullable ObjectName register(
       Carillon carillon, String nodeId, long incarnation, Reports reports) {
+    Management bean = new Management(carillon, nodeId, incarnation);
+    String base = "dev.carillon:type=Node,node=" + ObjectName.quote(nodeId);
     try {
-      ObjectName name =
-          new ObjectName(
-              "dev.carillon:type=Node,node="
-                  + ObjectName.quote(nodeId)
-                  + ",incarnation="
-                  + Long.toHexString(incarnation));
-      server().registerMBean(new Management(carillon, nodeId, incarnation), name);
-      return name;
-    } catch (InstanceAlreadyExistsException e) {
-      throw new IllegalStateException("incarnation: " + incarnation + " (expected: a new one)", e);
+      for (int instance = 1; instance <= MOST_INSTANCES; instance++) {
+        ObjectName name = new ObjectName(instance == 1 ? base : base + ",instance=" + instance);
+        try {
+          server().registerMBean(bean, name);
+          return name;
+        } catch (InstanceAlreadyExistsException e) {
+          // the next number is tried
+        }
+      }
+      reports.report(
+          "the node could not be shown over JMX",
+          new IllegalStateException(
+              "nodes of this process named %s: %d (expected: fewer)"
+                  .formatted(nodeId, MOST_INSTANCES)));
     } catch (JMException e) {
       reports.report("the node could not be shown over JMX", e);
-      return null;
     }
+    return null;
   }
 
   static void unregister(@Nullable ObjectName name, Reports reports) {

@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
@@ -171,7 +172,7 @@ final class NewestLister {
               ShardId.parse(text.substring(dash + 1, numberAt)),
               Long.parseLong(text.substring(numberAt), 32)));
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "cursor: " + text + " (expected: what Page.next() gave)", e);
     }
   }

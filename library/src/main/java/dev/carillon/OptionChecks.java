@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Limits;
 import java.time.Duration;
 
 /** The checks behind the options of the builder. */
@@ -11,8 +13,8 @@ final class OptionChecks {
   private OptionChecks() {}
 
   static String text(String what, String value) {
-    if (value.isBlank()) {
-      throw bad(what, "\"\"", "not blank");
+    if (Limits.checkPresent(what, value).isBlank()) {
+      throw bad(what, value, "not blank");
     }
     return value;
   }
@@ -25,13 +27,13 @@ final class OptionChecks {
   }
 
   static Duration range(String what, Duration value, Duration min, Duration max) {
-    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+    if (Limits.checkPresent(what, value).compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw bad(what, value, min + " to " + max);
     }
     return value;
   }
 
-  static IllegalArgumentException bad(String what, Object value, String expected) {
-    return new IllegalArgumentException(what + ": " + value + " (expected: " + expected + ")");
+  static InvalidArgumentException bad(String what, Object value, String expected) {
+    return InvalidArgumentException.of(what, value, expected);
   }
 }

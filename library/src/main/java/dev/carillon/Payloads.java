@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.api.CodecException;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TypeToken;
 import java.lang.reflect.Type;
@@ -64,7 +65,7 @@ final class Payloads {
   private static byte[] named(String name) {
     byte[] text = name.getBytes(StandardCharsets.UTF_8);
     if (text.length == 0 || text.length > Byte.MAX_VALUE) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "codec name: " + name + " (expected: 1 to " + Byte.MAX_VALUE + " bytes)");
     }
     byte[] mark = new byte[2 + text.length];
@@ -109,6 +110,21 @@ final class Payloads {
       }
       default -> find(JacksonCodec.NAME).decode(stored, type);
     };
+  }
+
+  /** What is stored, apart from the mark that names its codec. */
+  RawPayload raw(byte[] stored) {
+    if (stored.length == 0) {
+      return new RawPayload("", stored);
+    }
+    int data = dataOffset(stored);
+    String name =
+        switch (stored[0]) {
+          case BYTES -> BytesCodec.NAME;
+          case NAMED -> new String(stored, 2, data - 2, StandardCharsets.UTF_8);
+          default -> JacksonCodec.NAME;
+        };
+    return new RawPayload(name, from(stored, data));
   }
 
   private static byte[] from(byte[] stored, int start) {

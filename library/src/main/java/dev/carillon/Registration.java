@@ -7,15 +7,20 @@ import dev.carillon.api.JobType;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.Upcaster;
+import dev.carillon.engine.HandlerSettings;
 import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.Micros;
 import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A handler with the types it was registered for.
  *
- * @param threads makes the virtual threads of its attempts, named for the type
+ * @param threads makes the threads of its attempts, named for the type; of no use where the options
+ *     have an executor
  * @param classLoader the context class loader of whoever registered it, for its attempts
  */
 record Registration(
@@ -47,7 +52,7 @@ record Registration(
         type.output().type(),
         (input, job) -> ((JobHandler<@Nullable Object, @Nullable Object>) handler).run(input, job),
         options,
-        threads(type.name()),
+        threads(type.name(), options),
         Thread.currentThread().getContextClassLoader());
   }
 
@@ -67,15 +72,26 @@ record Registration(
           return null;
         },
         options,
-        threads(type.name()),
+        threads(type.name(), options),
         Thread.currentThread().getContextClassLoader());
   }
 
-  private static ThreadFactory threads(String type) {
-    return Thread.ofVirtual()
-        .name("carillon-job " + type)
-        .inheritInheritableThreadLocals(false)
-        .factory();
+  private static ThreadFactory threads(String type, HandlerOptions options) {
+    Thread.Builder threads =
+        options.usesPlatformThreads() ? Thread.ofPlatform().daemon() : Thread.ofVirtual();
+    return threads.name("carillon-job " + type).inheritInheritableThreadLocals(false).factory();
+  }
+
+  /** Where the attempts run, if not on threads of their own. */
+  @Nullable Executor executor() {
+    return options.executor();
+  }
+
+  /** What the node is told of the handler. */
+  HandlerSettings settings() {
+    Duration timeout = options.timeout();
+    return new HandlerSettings(
+        options.limit(), timeout == null ? 0 : Micros.ceil(timeout), options.failurePolicy());
   }
 
   /** The input of a job, brought to this version. */

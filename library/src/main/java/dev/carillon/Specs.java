@@ -27,7 +27,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -150,7 +149,7 @@ final class Specs {
   static void checkBatch(List<? extends Job<?>> jobs) {
     Set<List<String>> seen = new HashSet<>();
     for (Job<?> job : jobs) {
-      Objects.requireNonNull(job, "job");
+      Limits.checkPresent("job", job);
       String name = job.name();
       String key = job.key();
       if (name != null && job.ifExists() == IfExists.REPLACE) {

@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreAddress;
 import dev.carillon.store.Stores;
@@ -18,13 +19,13 @@ final class StoreOpener {
     long said =
         Stream.of(options.store, options.url, options.dataSource).filter(Objects::nonNull).count();
     if (said != 1) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "store: " + said + " of them (expected: one of url, dataSource, store and inMemory)");
     }
     Store store = options.store;
     if (store != null) {
       if (!options.advanced.storeOptions.isEmpty()) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             "store options: %s (expected: none for a store that is open already)"
                 .formatted(options.advanced.storeOptions.keySet()));
       }
@@ -40,7 +41,7 @@ final class StoreOpener {
     try (Connection connection = dataSource.getConnection()) {
       String url = connection.getMetaData().getURL();
       if (url == null) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             "data source: of "
                 + connection.getMetaData().getDatabaseProductName()
                 + " without a URL (expected: one of SQLite or PostgreSQL)");

@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
@@ -22,7 +23,6 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +51,7 @@ final class Tickets {
 
   /** Writes jobs in the transaction of the connection; returns their ids. */
   List<JobId> write(Connection connection, List<JobSpec> specs) {
-    Objects.requireNonNull(connection, "connection");
+    Limits.checkPresent("connection", connection);
     Transactions transactions = transactions(store);
     List<Draft> drafts = new ArrayList<>(specs.size());
     for (JobSpec spec : specs) {
@@ -65,11 +65,11 @@ final class Tickets {
   /**
    * What users' transactions share with the store.
    *
-   * @throws IllegalStateException if that is nothing
+   * @throws InvalidArgumentException if that is nothing
    */
   static Transactions transactions(Store store) {
     if (!store.info().can(Capability.TRANSACTIONS)) {
-      throw new IllegalStateException(
+      throw new InvalidArgumentException(
           "store: "
               + store.info().kind()
               + " (expected: one in the database of the connection, such as PostgreSQL)");
@@ -114,6 +114,7 @@ final class Tickets {
    * @throws StoreUnavailableException if the store could not be read, or nobody has taken the job
    */
   @Nullable JobRef place(JobId id) {
+    Limits.checkPresent("id", id);
     if (!Ticket.is(id.value())) {
       return JobRef.parse(id);
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.carillon.api.CodecException;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobNotFoundException;
@@ -151,7 +152,7 @@ class BadInputTest {
   @MethodSource("badOptions")
   void badOptionIsRefused(String what, Consumer<CarillonBuilder> call) {
     assertThatThrownBy(() -> call.accept(Carillon.builder()))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageStartingWith(what + ":")
         .hasMessageContaining("(expected: ");
   }
@@ -204,7 +205,7 @@ class BadInputTest {
     Connection other = connection("jdbc:other:x", "Other DB");
 
     assertThatThrownBy(() -> Carillon.open(dataSource(() -> other)))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("jdbc:other:x")
         .hasMessageContaining("jdbc:sqlite:FILE");
     assertThatThrownBy(

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.BlockReason;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobError;
@@ -451,7 +452,7 @@ class HandlerTest {
     try (Carillon carillon = memory().open()) {
       carillon.handle(NOTE, (text, job) -> {});
       assertThatThrownBy(() -> carillon.handle(NOTE, (text, job) -> {}))
-          .isInstanceOf(IllegalStateException.class)
+          .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("note");
     }
   }

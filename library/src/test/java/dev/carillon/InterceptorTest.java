@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobInterceptor;
@@ -108,8 +109,8 @@ class InterceptorTest {
     try (Carillon carillon =
         new Place(Place.Kind.MEMORY, folder).builder().intercept(careless).open()) {
       assertThatThrownBy(() -> carillon.schedule(NOTE.job("x")))
-          .isInstanceOf(NullPointerException.class)
-          .hasMessage("job of an interceptor");
+          .isInstanceOf(InvalidArgumentException.class)
+          .hasMessage("job of an interceptor: null (expected: not null)");
     }
   }
 }

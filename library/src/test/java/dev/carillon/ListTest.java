@@ -6,6 +6,7 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
@@ -146,7 +147,7 @@ class ListTest {
     try (Carillon carillon = new Place(kind, folder).open()) {
       for (String cursor : List.of("", "x", "1-", "1-0000", "nonsense")) {
         assertThatThrownBy(() -> carillon.list(JobQuery.all().cursor(cursor)))
-            .isInstanceOf(IllegalArgumentException.class)
+            .isInstanceOf(InvalidArgumentException.class)
             .hasMessageContaining("cursor");
       }
     }

@@ -3,6 +3,7 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
@@ -69,10 +70,10 @@ class PostgresTest {
                     .url(server.url())
                     .advanced(a -> a.storeOption("shcema", "x"))
                     .open())
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("[shcema]");
     assertThatThrownBy(() -> Carillon.builder().inMemory().schema("x").open())
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("open already");
   }
 }

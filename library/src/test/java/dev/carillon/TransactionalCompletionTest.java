@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobHandle;
@@ -467,7 +468,7 @@ class TransactionalCompletionTest {
           (number, job) -> {
             try (Connection connection = transaction()) {
               job.completeIn(connection, "");
-            } catch (IllegalStateException e) {
+            } catch (InvalidArgumentException e) {
               thrown.complete(e);
             }
             return "went on";
@@ -479,7 +480,7 @@ class TransactionalCompletionTest {
             () -> {
               throw thrown.join();
             })
-        .isInstanceOf(IllegalStateException.class);
+        .isInstanceOf(InvalidArgumentException.class);
   }
 
   // ---- killed at any line

@@ -7,6 +7,7 @@ import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.CodecException;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
@@ -339,7 +340,7 @@ class TransactionalEnqueueTest {
   void aConnectionWithoutATransactionIsRefused() throws SQLException {
     connection.setAutoCommit(true);
     assertThatThrownBy(() -> carillon.schedule(connection, LENGTH.job("x")))
-        .isInstanceOf(IllegalStateException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("setAutoCommit(false)");
   }
 
@@ -348,7 +349,7 @@ class TransactionalEnqueueTest {
   void aStoreWithoutTransactionsSaysSo(String url) {
     try (Carillon other = Carillon.builder().url(url).daemon(true).open()) {
       assertThatThrownBy(() -> other.schedule(connection, LENGTH.job("x")))
-          .isInstanceOf(IllegalStateException.class)
+          .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("such as PostgreSQL");
       assertThat(other.get(new JobId("t" + "0".repeat(32)))).isEmpty();
     }

@@ -4,7 +4,7 @@ package dev.carillon.api;
  * The caller's bug: an atomic batch is larger than can be written at once. Nothing was written;
  * split it where the parts need not stand or fall together.
  */
-public final class BatchTooLargeException extends CarillonException {
+public final class BatchTooLargeException extends InvalidArgumentException {
 
   private final long size;
   private final long limit;

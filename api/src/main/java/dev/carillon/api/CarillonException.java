@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
  * The root of what Carillon throws; all of it is unchecked. The type says who acts:
  *
  * <ul>
- *   <li>the caller has a bug: {@link InvalidJobException} (of which {@link
- *       InvalidScheduleException} is one), {@link BatchTooLargeException}, {@link ClosedException},
- *       {@link CodecException};
+ *   <li>the caller has a bug: every {@link InvalidArgumentException} (of which {@link
+ *       InvalidJobException}, {@link InvalidScheduleException} and {@link BatchTooLargeException}
+ *       are some), {@link ClosedException}, {@link CodecException};
  *   <li>the caller decides: {@link NameTakenException}, {@link JobNotFoundException}, {@link
  *       JobFailedException}, {@link JobTimeoutException}, {@link WaitInterruptedException};
  *   <li>try again, nothing was done: every {@link TransientException};

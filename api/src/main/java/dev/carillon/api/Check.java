@@ -27,7 +27,7 @@ final class Check {
 
   /** Makes what is thrown for a refused value. */
   interface Refusal {
-    InvalidJobException of(String what, @Nullable Object value, String expected);
+    InvalidArgumentException of(String what, @Nullable Object value, String expected);
   }
 
   /** Anything but null, which would be a caller's bug in a job. */
@@ -40,6 +40,11 @@ final class Check {
       throw refusal.of(what, null, "not null");
     }
     return value;
+  }
+
+  /** Anything but null, for arguments that are no part of a job. */
+  static <T> T argument(String what, @Nullable T value) {
+    return present(what, value, InvalidArgumentException::of);
   }
 
   /** A name of some kind: text within the limit, not blank and without control characters. */

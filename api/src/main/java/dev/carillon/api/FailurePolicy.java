@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What follows a failed attempt: none, or another one later, up to a number of retries. Stored with
- * the job where the job says it, and followed by whichever node runs it; otherwise the handler's
- * counts, then the namespace's, then {@link #standard()}.
+ * the job where the job or its type says it, and followed by whichever node runs it; otherwise the
+ * handler's counts, then the namespace's, then the node's, which is {@link #standard()} by default.
  *
  * <p>A job whose retries are exhausted is {@link JobState#DEAD}, kept with its input and every
  * error; only {@link #drop()} ends it as {@link JobState#FAILED}. Attempts have <em>virtual</em>
@@ -29,7 +29,7 @@ public final class FailurePolicy {
       new FailurePolicy(Kind.DROP, Duration.ZERO, 1, Duration.ZERO, 0, 0, null, List.of());
 
   private static final FailurePolicy STANDARD =
-      exponential(Duration.ofSeconds(1), 4, Duration.ofHours(1), 4, 0.2);
+      exponential(Duration.ofSeconds(1), 2, Duration.ofMinutes(30), 60, 0.2);
 
   private final Kind kind;
   private final Duration interval;
@@ -72,8 +72,9 @@ public final class FailurePolicy {
   }
 
   /**
-   * Exponential from a second by a factor of four, at most an hour, four retries, up to a fifth
-   * longer at random.
+   * Exponential from a second by a factor of two, at most half an hour, sixty retries, each wait up
+   * to a fifth longer at random. The last retry comes after 25 hours at the earliest, so a job
+   * outlives an outage of a whole day.
    *
    * @return the policy of a job for which nobody says another
    */
@@ -152,6 +153,87 @@ public final class FailurePolicy {
         List.of());
   }
 
+  /**
+   * A wait that grows, with the numbers of {@link #standard()} until others are said: {@code
+   * FailurePolicy.exponential().from(Duration.ofSeconds(5)).factor(3).cap(Duration.ofHours(1))}.
+   *
+   * @return the policy
+   */
+  public static FailurePolicy exponential() {
+    return STANDARD;
+  }
+
+  /**
+   * The same exponential policy with another first wait. A cap below it is raised to it.
+   *
+   * @param base above zero, at most {@link Limits#PERIOD_MAX}
+   * @return a copy
+   * @throws InvalidJobException if it is out of range or the policy is not exponential
+   */
+  public FailurePolicy from(Duration base) {
+    requireExponential("from");
+    Check.range("base", base, Duration.ofNanos(1000), Limits.PERIOD_MAX);
+    Duration notBelow = cap.compareTo(base) < 0 ? base : cap;
+    return exponential(base, factor, notBelow, maxRetries, jitter).except(except);
+  }
+
+  /**
+   * The same exponential policy with another factor.
+   *
+   * @param factor from 1 to 1000
+   * @return a copy
+   * @throws InvalidJobException if it is out of range or the policy is not exponential
+   */
+  public FailurePolicy factor(double factor) {
+    requireExponential("factor");
+    return exponential(interval, factor, cap, maxRetries, jitter).except(except);
+  }
+
+  /**
+   * The same exponential policy with another longest wait.
+   *
+   * @param cap from the first wait to {@link Limits#PERIOD_MAX}
+   * @return a copy
+   * @throws InvalidJobException if it is out of range or the policy is not exponential
+   */
+  public FailurePolicy cap(Duration cap) {
+    requireExponential("cap");
+    return exponential(interval, factor, cap, maxRetries, jitter).except(except);
+  }
+
+  /**
+   * The same exponential policy with another jitter.
+   *
+   * @param jitter from 0 to 1: each wait is longer by up to this part of it, at random
+   * @return a copy
+   * @throws InvalidJobException if it is out of range or the policy is not exponential
+   */
+  public FailurePolicy jitter(double jitter) {
+    requireExponential("jitter");
+    return exponential(interval, factor, cap, maxRetries, jitter).except(except);
+  }
+
+  private void requireExponential(String what) {
+    if (kind != Kind.EXPONENTIAL) {
+      throw Check.invalid(what, kind, "an exponential policy to change");
+    }
+  }
+
+  /**
+   * The same policy with another number of retries.
+   *
+   * @param maxRetries from 0, or {@link #UNLIMITED}; there is one attempt more than retries
+   * @return a copy
+   * @throws InvalidJobException if it is negative or the policy is {@link #drop()}
+   */
+  public FailurePolicy maxRetries(int maxRetries) {
+    if (kind == Kind.DROP) {
+      throw Check.invalid("maxRetries", maxRetries, "a policy that retries");
+    }
+    return new FailurePolicy(
+        kind, interval, factor, cap, retries(maxRetries), jitter, schedule, except);
+  }
+
   private static int retries(int maxRetries) {
     return Check.range("maxRetries", maxRetries, 0, UNLIMITED);
   }
@@ -165,8 +247,8 @@ public final class FailurePolicy {
   @SafeVarargs
   public final FailurePolicy except(Class<? extends Throwable>... errors) {
     List<String> names = new ArrayList<>();
-    for (Class<? extends Throwable> error : errors) {
-      names.add(error.getName());
+    for (Class<? extends Throwable> error : Check.present("errors", errors)) {
+      names.add(Check.present("error", error).getName());
     }
     return except(names);
   }
@@ -179,7 +261,7 @@ public final class FailurePolicy {
    * @return a copy
    */
   public FailurePolicy except(List<String> errors) {
-    errors.forEach(name -> Check.present("error", name));
+    Check.present("errors", errors).forEach(name -> Check.present("error", name));
     Check.range("errors", errors.size(), 0, Limits.POLICY_MAX_ERRORS);
     return new FailurePolicy(
         kind, interval, factor, cap, maxRetries, jitter, schedule, List.copyOf(errors));

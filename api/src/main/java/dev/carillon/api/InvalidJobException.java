@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
  * The caller's bug: a job or one of its parts is not acceptable, and never will be. Nothing was
  * written. The message reads {@code name: value (expected: …)}.
  */
-public sealed class InvalidJobException extends CarillonException permits InvalidScheduleException {
+public sealed class InvalidJobException extends InvalidArgumentException
+    permits InvalidScheduleException {
 
   /**
    * With a message.

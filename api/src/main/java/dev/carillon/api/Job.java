@@ -3,6 +3,7 @@ package dev.carillon.api;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -19,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>By default it is due now, without name and key, in namespace and queue {@code default}, with
  * priority 0, no metadata, no timeout, no deadline, no schedule, no failure policy of its own and
- * no concurrency key. Every method refuses a bad value at once with {@link InvalidJobException}.
- * Immutable and thread-safe (the input is held, not copied, and encoded when the job is scheduled).
+ * no concurrency key. Its type may give it another queue, priority, timeout and failure policy.
+ * Every method refuses a bad value at once with {@link InvalidJobException}. Immutable and
+ * thread-safe (the input is held, not copied, and encoded when the job is scheduled).
  *
  * <p>Scheduling the same request twice makes two jobs, unless it has a {@linkplain #named name} or
  * an idempotency {@linkplain #key(String) key}: give it one wherever a caller may repeat itself.
@@ -432,7 +434,7 @@ public final class Job<O> {
    * @throws InvalidJobException if it is out of range
    */
   public Job<O> timeout(Duration timeout) {
-    Duration checked = Check.range("timeout", timeout, Limits.TIMEOUT_MIN, Limits.TIMEOUT_MAX);
+    Duration checked = Limits.checkTimeout(timeout);
     return with(draft -> draft.timeout = checked);
   }
 
@@ -519,7 +521,7 @@ public final class Job<O> {
    *     Limits#DEPENDENCIES_MAX}
    */
   public Job<O> after(Dependency... more) {
-    return after(List.of(more));
+    return after(Arrays.asList(Check.present("dependencies", more)));
   }
 
   /**
@@ -533,7 +535,9 @@ public final class Job<O> {
    */
   public Job<O> after(Collection<Dependency> more) {
     List<Dependency> all = new ArrayList<>(dependencies);
-    all.addAll(more);
+    for (Dependency dependency : Check.present("dependencies", more)) {
+      all.add(Check.present("dependency", dependency));
+    }
     Check.range("dependencies", all.size(), 0, Limits.DEPENDENCIES_MAX);
     Set<Object> seen = new HashSet<>();
     for (Dependency dependency : all) {
@@ -551,6 +555,20 @@ public final class Job<O> {
   public String toString() {
     return "Job[type=%s v%s, due=%s, namespace=%s, queue=%s, name=%s, key=%s]"
         .formatted(typeName, typeVersion, due, namespace, queue, name, key);
+  }
+
+  /** With what its type says; called before the caller says anything. */
+  Job<O> with(JobDefaults defaults) {
+    if (defaults.equals(JobDefaults.NONE)) {
+      return this;
+    }
+    return with(
+        draft -> {
+          draft.queue = defaults.queue() != null ? defaults.queue() : DEFAULT_QUEUE;
+          draft.priority = defaults.priority();
+          draft.timeout = defaults.timeout();
+          draft.failurePolicy = defaults.failurePolicy();
+        });
   }
 
   private Job<O> with(Consumer<Draft> change) {

@@ -153,8 +153,9 @@ public interface JobContext {
    * @throws StaleAttemptException if this is no longer the current attempt; roll back
    * @throws InvalidJobException if the encoded result is too large
    * @throws CodecException if the result cannot be encoded
-   * @throws IllegalStateException if the job is completed already, the store takes part in no
-   *     transactions of others, or the connection commits each statement by itself
+   * @throws InvalidArgumentException if the store takes part in no transactions of others, or the
+   *     connection commits each statement by itself
+   * @throws IllegalStateException if the job is completed already
    * @throws StoreUnavailableException if the database refused: the transaction can only be rolled
    *     back
    */

@@ -47,6 +47,16 @@ public interface JobHandle<O> {
   CancelResult cancel(String reason);
 
   /**
+   * Asks that the job does not run, or stops, without giving a reason. Asking again is safe.
+   *
+   * @return what came of it
+   * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
+   */
+  default CancelResult cancel() {
+    return cancel("");
+  }
+
+  /**
    * Calls back with the job as it is now and after changes, until it has ended or the subscription
    * is closed. Calls come one at a time, in order, on a thread of Carillon's; changes close
    * together may be seen as one, the end never is left out while this process lives. What the

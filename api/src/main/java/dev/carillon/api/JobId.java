@@ -1,7 +1,5 @@
 package dev.carillon.api;
 
-import java.util.Objects;
-
 /**
  * The identity of a job: opaque text, final once given, never given twice. It may be stored, sent
  * and used on any node of the same store; nothing should be read out of it.
@@ -13,14 +11,13 @@ public record JobId(String value) {
   /**
    * Wraps an id that {@link #value()} gave.
    *
-   * @throws IllegalArgumentException if the value is blank or too long
+   * @throws InvalidArgumentException if the value is blank or too long
    */
   public JobId {
-    Objects.requireNonNull(value, "value");
+    Check.argument("job id", value);
     if (value.isBlank() || value.length() > Limits.JOB_ID_MAX_CHARS) {
-      throw new IllegalArgumentException(
-          Check.problem(
-              "job id", value, "not blank, at most " + Limits.JOB_ID_MAX_CHARS + " characters"));
+      throw InvalidArgumentException.of(
+          "job id", value, "not blank, at most " + Limits.JOB_ID_MAX_CHARS + " characters");
     }
   }
 

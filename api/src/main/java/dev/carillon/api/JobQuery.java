@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -69,22 +68,20 @@ public record JobQuery(
   /**
    * Checks the ranges and copies the states.
    *
-   * @throws IllegalArgumentException if the limit is out of range or a range of times is reversed
+   * @throws InvalidArgumentException if the limit is out of range or a range of times is reversed
    */
   public JobQuery {
     states = copy(states);
+    Check.argument("metadata", metadata);
     metadata = Check.sorted(metadata);
     if (limit < 1 || limit > Limits.PAGE_MAX_ITEMS) {
-      throw new IllegalArgumentException(
-          Check.problem("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS));
+      throw InvalidArgumentException.of("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS);
     }
     if (dueFrom != null && dueTo != null && dueFrom.isAfter(dueTo)) {
-      throw new IllegalArgumentException(
-          Check.problem("dueFrom", dueFrom, "not after dueTo, " + dueTo));
+      throw InvalidArgumentException.of("dueFrom", dueFrom, "not after dueTo, " + dueTo);
     }
     if (endedFrom != null && endedTo != null && endedFrom.isAfter(endedTo)) {
-      throw new IllegalArgumentException(
-          Check.problem("endedFrom", endedFrom, "not after endedTo, " + endedTo));
+      throw InvalidArgumentException.of("endedFrom", endedFrom, "not after endedTo, " + endedTo);
     }
   }
 
@@ -104,7 +101,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery states(JobState... states) {
-    return states(Arrays.asList(states));
+    return states(Arrays.asList(Check.argument("states", states)));
   }
 
   /**
@@ -124,7 +121,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery type(String type) {
-    Objects.requireNonNull(type, "type");
+    Check.argument("type", type);
     return with(draft -> draft.type = type);
   }
 
@@ -135,7 +132,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery namespace(String namespace) {
-    Objects.requireNonNull(namespace, "namespace");
+    Check.argument("namespace", namespace);
     return with(draft -> draft.namespace = namespace);
   }
 
@@ -146,7 +143,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery queue(String queue) {
-    Objects.requireNonNull(queue, "queue");
+    Check.argument("queue", queue);
     return with(draft -> draft.queue = queue);
   }
 
@@ -155,10 +152,10 @@ public record JobQuery(
    *
    * @param dueFrom the earliest due time, inclusive
    * @return a copy
-   * @throws IllegalArgumentException if it is after the end of due times
+   * @throws InvalidArgumentException if it is after the end of due times
    */
   public JobQuery dueFrom(Instant dueFrom) {
-    Objects.requireNonNull(dueFrom, "dueFrom");
+    Check.argument("dueFrom", dueFrom);
     return with(draft -> draft.dueFrom = dueFrom);
   }
 
@@ -167,10 +164,10 @@ public record JobQuery(
    *
    * @param dueTo the end of due times, exclusive
    * @return a copy
-   * @throws IllegalArgumentException if it is before the earliest due time
+   * @throws InvalidArgumentException if it is before the earliest due time
    */
   public JobQuery dueTo(Instant dueTo) {
-    Objects.requireNonNull(dueTo, "dueTo");
+    Check.argument("dueTo", dueTo);
     return with(draft -> draft.dueTo = dueTo);
   }
 
@@ -181,7 +178,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery namePrefix(String namePrefix) {
-    Objects.requireNonNull(namePrefix, "namePrefix");
+    Check.argument("namePrefix", namePrefix);
     return with(draft -> draft.namePrefix = namePrefix);
   }
 
@@ -190,10 +187,10 @@ public record JobQuery(
    *
    * @param endedFrom the earliest end, inclusive
    * @return a copy
-   * @throws IllegalArgumentException if it is after the end of ends
+   * @throws InvalidArgumentException if it is after the end of ends
    */
   public JobQuery endedFrom(Instant endedFrom) {
-    Objects.requireNonNull(endedFrom, "endedFrom");
+    Check.argument("endedFrom", endedFrom);
     return with(draft -> draft.endedFrom = endedFrom);
   }
 
@@ -202,10 +199,10 @@ public record JobQuery(
    *
    * @param endedTo the end of ends, exclusive
    * @return a copy
-   * @throws IllegalArgumentException if it is before the earliest end
+   * @throws InvalidArgumentException if it is before the earliest end
    */
   public JobQuery endedTo(Instant endedTo) {
-    Objects.requireNonNull(endedTo, "endedTo");
+    Check.argument("endedTo", endedTo);
     return with(draft -> draft.endedTo = endedTo);
   }
 
@@ -227,7 +224,7 @@ public record JobQuery(
    */
   public JobQuery meta(String key, String value) {
     Map<String, String> more = new TreeMap<>(metadata);
-    more.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
+    more.put(Check.argument("key", key), Check.argument("value", value));
     return with(draft -> draft.metadata = more);
   }
 
@@ -236,7 +233,7 @@ public record JobQuery(
    *
    * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
    * @return a copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws InvalidArgumentException if it is out of range
    */
   public JobQuery limit(int limit) {
     return with(draft -> draft.limit = limit);
@@ -254,7 +251,9 @@ public record JobQuery(
 
   private static Set<JobState> copy(Collection<JobState> states) {
     var copy = EnumSet.noneOf(JobState.class);
-    copy.addAll(Objects.requireNonNull(states, "states"));
+    for (JobState state : Check.argument("states", states)) {
+      copy.add(Check.argument("state", state));
+    }
     return Collections.unmodifiableSet(copy);
   }
 

@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,12 +20,33 @@ public final class JobType<I, O> {
   private final int version;
   private final TypeToken<I> input;
   private final TypeToken<O> output;
+  private final JobDefaults defaults;
 
-  private JobType(String name, int version, TypeToken<I> input, TypeToken<O> output) {
+  private JobType(
+      String name, int version, TypeToken<I> input, TypeToken<O> output, JobDefaults defaults) {
     this.name = Limits.checkType(name);
     this.version = Check.range("version", version, 1, Limits.TYPE_VERSION_MAX);
     this.input = Check.present("input", input);
     this.output = Check.present("output", output);
+    this.defaults = defaults;
+  }
+
+  private JobType<I, O> with(JobDefaults changed) {
+    return new JobType<>(name, version, input, output, changed);
+  }
+
+  /**
+   * A type without input: {@code JobType.of("count-orders", Long.class)}, scheduled as {@code
+   * COUNT_ORDERS.job()}. Its handler receives null.
+   *
+   * @param name the name, at most {@link Limits#TYPE_MAX_BYTES}
+   * @param output the class of the result
+   * @param <O> the result
+   * @return the type, at payload version 1
+   * @throws InvalidJobException if the name is null, blank, too long or not well-formed
+   */
+  public static <O> JobType<Void, O> of(String name, Class<O> output) {
+    return of(name, Void.class, output);
   }
 
   /**
@@ -57,7 +79,7 @@ public final class JobType<I, O> {
    * @throws InvalidJobException if the name is null, blank, too long or not well-formed
    */
   public static <I, O> JobType<I, O> of(String name, TypeToken<I> input, TypeToken<O> output) {
-    return new JobType<>(name, 1, input, output);
+    return new JobType<>(name, 1, input, output, JobDefaults.NONE);
   }
 
   /**
@@ -104,7 +126,52 @@ public final class JobType<I, O> {
    * @throws InvalidJobException if the version is out of range
    */
   public JobType<I, O> version(int version) {
-    return new JobType<>(name, version, input, output);
+    return new JobType<>(name, version, input, output, defaults);
+  }
+
+  /**
+   * The same type, whose jobs wait in a queue unless they name another. Stored with each job.
+   *
+   * @param queue at most {@link Limits#QUEUE_MAX_BYTES}; {@link Job#DEFAULT_QUEUE} by default
+   * @return a copy
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public JobType<I, O> queue(String queue) {
+    return with(defaults.queue(queue));
+  }
+
+  /**
+   * The same type, whose jobs have a priority unless they name another. Stored with each job.
+   *
+   * @param priority from {@link Limits#PRIORITY_MIN} to {@link Limits#PRIORITY_MAX}; 0 by default
+   * @return a copy
+   * @throws InvalidJobException if it is out of range
+   */
+  public JobType<I, O> priority(int priority) {
+    return with(defaults.priority(priority));
+  }
+
+  /**
+   * The same type, whose attempts have a timeout unless the job names another. Stored with each
+   * job; a handler's timeout counts where neither the job nor its type has one.
+   *
+   * @param timeout from {@link Limits#TIMEOUT_MIN} to {@link Limits#TIMEOUT_MAX}; none by default
+   * @return a copy
+   * @throws InvalidJobException if it is out of range
+   */
+  public JobType<I, O> timeout(Duration timeout) {
+    return with(defaults.timeout(timeout));
+  }
+
+  /**
+   * The same type, whose jobs have a failure policy unless they name another. Stored with each job.
+   * The order is: the job's, its type's, its handler's, its namespace's, the node's.
+   *
+   * @param policy what follows a failed attempt; none by default
+   * @return a copy
+   */
+  public JobType<I, O> onFailure(FailurePolicy policy) {
+    return with(defaults.onFailure(policy));
   }
 
   /**
@@ -116,7 +183,17 @@ public final class JobType<I, O> {
    * @throws InvalidJobException if the input is null and its type is not {@code Void}
    */
   public Job<O> job(@Nullable I input) {
-    return new Job<>(name, version, this.input, output, input);
+    return new Job<>(name, version, this.input, output, input).with(defaults);
+  }
+
+  /**
+   * A request to run this type once without input.
+   *
+   * @return the request
+   * @throws InvalidJobException if the input type is not {@code Void}
+   */
+  public Job<O> job() {
+    return job(null);
   }
 
   @Override
@@ -125,7 +202,8 @@ public final class JobType<I, O> {
         && name.equals(that.name)
         && version == that.version
         && input.equals(that.input)
-        && output.equals(that.output);
+        && output.equals(that.output)
+        && defaults.equals(that.defaults);
   }
 
   @Override

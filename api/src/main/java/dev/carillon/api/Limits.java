@@ -2,6 +2,7 @@ package dev.carillon.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sizes and ranges that Carillon accepts, and the checks that refuse what is outside of them
@@ -109,6 +110,19 @@ public final class Limits {
   private Limits() {}
 
   /**
+   * Checks that an argument is there.
+   *
+   * @param name the name of the argument, for the message
+   * @param value what was given
+   * @param <T> its type
+   * @return the same value
+   * @throws InvalidArgumentException if it is null
+   */
+  public static <T> T checkPresent(String name, @Nullable T value) {
+    return Check.argument(name, value);
+  }
+
+  /**
    * Checks a type name.
    *
    * @param type the type name
@@ -195,6 +209,18 @@ public final class Limits {
    */
   public static int checkPriority(int priority) {
     return Check.range("priority", priority, PRIORITY_MIN, PRIORITY_MAX);
+  }
+
+  /**
+   * Checks the timeout of an attempt.
+   *
+   * @param timeout the timeout
+   * @return the same timeout
+   * @throws InvalidJobException if it is null, shorter than {@link #TIMEOUT_MIN} or longer than
+   *     {@link #TIMEOUT_MAX}
+   */
+  public static Duration checkTimeout(Duration timeout) {
+    return Check.range("timeout", timeout, TIMEOUT_MIN, TIMEOUT_MAX);
   }
 
   /**

@@ -559,7 +559,7 @@ public final class Schedule {
    * @param from when the schedule is accepted
    * @return at most so many, less if the schedule ends before; those of a fixed delay as if
    *     occurrences took no time
-   * @throws IllegalArgumentException if the number is out of range
+   * @throws InvalidArgumentException if the number is out of range
    */
   public List<Occurrence> preview(int n, Instant from) {
     return preview(n, from, rhythm instanceof Rhythm.ByCron cron ? cron.zone() : UTC);
@@ -573,12 +573,14 @@ public final class Schedule {
    * @param shownIn the zone that the times are shown in; notes are about the schedule's own
    * @return at most so many, less if the schedule ends before; those of a fixed delay as if
    *     occurrences took no time
-   * @throws IllegalArgumentException if the number is out of range
+   * @throws InvalidArgumentException if the number is out of range
    */
   public List<Occurrence> preview(int n, Instant from, ZoneId shownIn) {
     if (n < 0 || n > Limits.PREVIEW_MAX_TIMES) {
-      throw new IllegalArgumentException(Check.problem("n", n, "0 to " + Limits.PREVIEW_MAX_TIMES));
+      throw InvalidArgumentException.of("n", n, "0 to " + Limits.PREVIEW_MAX_TIMES);
     }
+    Check.argument("from", from);
+    Check.argument("shownIn", shownIn);
     long count = times == null ? n : Math.min(n, times);
     List<Occurrence> preview = new ArrayList<>();
     Instant before = start != null && start.isAfter(from) ? start.minusNanos(1) : from;

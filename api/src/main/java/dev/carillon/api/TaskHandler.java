@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The code that runs jobs of a {@link TaskType}, which have no result.
  *
- * <p>One handler serves many attempts at a time, each on a virtual thread of its own, so it must be
- * thread-safe; it may block. It runs <em>at least once</em> per job: again after a failure, a
- * timeout, or a crash before its outcome was recorded. Make it idempotent, with {@link
- * JobContext#id()} as the key where another system needs one.
+ * <p>One handler serves many attempts at a time, each on a thread of its own (a virtual one by
+ * default), so it must be thread-safe; it may block. It runs <em>at least once</em> per job: again
+ * after a failure, a timeout, or a crash before its outcome was recorded. Make it idempotent, with
+ * {@link JobContext#id()} as the key where another system needs one.
  *
  * @param <I> the input
  */
@@ -24,4 +24,18 @@ public interface TaskHandler<I extends @Nullable Object> {
    *     NotRetryableException} to fail it for good
    */
   void run(I input, JobContext job) throws Exception;
+
+  /** The code that runs tasks without input, of {@link TaskType#of(String)}. */
+  @FunctionalInterface
+  interface WithoutInput {
+
+    /**
+     * Runs one attempt.
+     *
+     * @param job the attempt and its job
+     * @throws Exception to fail the attempt, which is retried by the job's policy; {@link
+     *     NotRetryableException} to fail it for good
+     */
+    void run(JobContext job) throws Exception;
+  }
 }

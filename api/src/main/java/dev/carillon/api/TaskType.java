@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,11 +21,29 @@ public final class TaskType<I> {
   private final String name;
   private final int version;
   private final TypeToken<I> input;
+  private final JobDefaults defaults;
 
-  private TaskType(String name, int version, TypeToken<I> input) {
+  private TaskType(String name, int version, TypeToken<I> input, JobDefaults defaults) {
     this.name = Limits.checkType(name);
     this.version = Check.range("version", version, 1, Limits.TYPE_VERSION_MAX);
     this.input = Check.present("input", input);
+    this.defaults = defaults;
+  }
+
+  private TaskType<I> with(JobDefaults changed) {
+    return new TaskType<>(name, version, input, changed);
+  }
+
+  /**
+   * A type without input: {@code TaskType.of("clean-up")}, run by {@code carillon.handle(CLEAN_UP,
+   * job -> …)} and scheduled as {@code CLEAN_UP.job()}.
+   *
+   * @param name the name, at most {@link Limits#TYPE_MAX_BYTES}
+   * @return the type, at payload version 1
+   * @throws InvalidJobException if the name is null, blank, too long or not well-formed
+   */
+  public static TaskType<Void> of(String name) {
+    return of(name, NO_RESULT);
   }
 
   /**
@@ -50,7 +69,7 @@ public final class TaskType<I> {
    * @throws InvalidJobException if the name is null, blank, too long or not well-formed
    */
   public static <I> TaskType<I> of(String name, TypeToken<I> input) {
-    return new TaskType<>(name, 1, input);
+    return new TaskType<>(name, 1, input, JobDefaults.NONE);
   }
 
   /**
@@ -88,7 +107,52 @@ public final class TaskType<I> {
    * @throws InvalidJobException if the version is out of range
    */
   public TaskType<I> version(int version) {
-    return new TaskType<>(name, version, input);
+    return new TaskType<>(name, version, input, defaults);
+  }
+
+  /**
+   * The same type, whose jobs wait in a queue unless they name another. Stored with each job.
+   *
+   * @param queue at most {@link Limits#QUEUE_MAX_BYTES}; {@link Job#DEFAULT_QUEUE} by default
+   * @return a copy
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public TaskType<I> queue(String queue) {
+    return with(defaults.queue(queue));
+  }
+
+  /**
+   * The same type, whose jobs have a priority unless they name another. Stored with each job.
+   *
+   * @param priority from {@link Limits#PRIORITY_MIN} to {@link Limits#PRIORITY_MAX}; 0 by default
+   * @return a copy
+   * @throws InvalidJobException if it is out of range
+   */
+  public TaskType<I> priority(int priority) {
+    return with(defaults.priority(priority));
+  }
+
+  /**
+   * The same type, whose attempts have a timeout unless the job names another. Stored with each
+   * job; a handler's timeout counts where neither the job nor its type has one.
+   *
+   * @param timeout from {@link Limits#TIMEOUT_MIN} to {@link Limits#TIMEOUT_MAX}; none by default
+   * @return a copy
+   * @throws InvalidJobException if it is out of range
+   */
+  public TaskType<I> timeout(Duration timeout) {
+    return with(defaults.timeout(timeout));
+  }
+
+  /**
+   * The same type, whose jobs have a failure policy unless they name another. Stored with each job.
+   * The order is: the job's, its type's, its handler's, its namespace's, the node's.
+   *
+   * @param policy what follows a failed attempt; none by default
+   * @return a copy
+   */
+  public TaskType<I> onFailure(FailurePolicy policy) {
+    return with(defaults.onFailure(policy));
   }
 
   /**
@@ -100,7 +164,17 @@ public final class TaskType<I> {
    * @throws InvalidJobException if the input is null and its type is not {@code Void}
    */
   public Job<Void> job(@Nullable I input) {
-    return new Job<>(name, version, this.input, NO_RESULT, input);
+    return new Job<>(name, version, this.input, NO_RESULT, input).with(defaults);
+  }
+
+  /**
+   * A request to run this type once without input.
+   *
+   * @return the request
+   * @throws InvalidJobException if the input type is not {@code Void}
+   */
+  public Job<Void> job() {
+    return job(null);
   }
 
   @Override
@@ -108,7 +182,8 @@ public final class TaskType<I> {
     return other instanceof TaskType<?> that
         && name.equals(that.name)
         && version == that.version
-        && input.equals(that.input);
+        && input.equals(that.input)
+        && defaults.equals(that.defaults);
   }
 
   @Override

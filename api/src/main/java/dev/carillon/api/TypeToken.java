@@ -6,7 +6,6 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ public abstract class TypeToken<T> {
   /**
    * Captures the type argument of an anonymous subclass.
    *
-   * @throws IllegalArgumentException if the subclass gives no type argument, or one that contains a
+   * @throws InvalidArgumentException if the subclass gives no type argument, or one that contains a
    *     type variable, which has no meaning at run time
    */
   protected TypeToken() {
@@ -44,7 +43,7 @@ public abstract class TypeToken<T> {
    * @return its token
    */
   public static <T> TypeToken<T> of(Class<T> type) {
-    Objects.requireNonNull(type, "type");
+    Check.argument("type", type);
     return new Known<>(MethodType.methodType(type).wrap().returnType());
   }
 
@@ -79,10 +78,10 @@ public abstract class TypeToken<T> {
       if (isConcrete(argument)) {
         return argument;
       }
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "type: " + argument.getTypeName() + " (expected: a type without type variables)");
     }
-    throw new IllegalArgumentException(
+    throw new InvalidArgumentException(
         "type: "
             + subclass.getName()
             + " (expected: an anonymous class, as in new TypeToken<List<Order>>() {})");

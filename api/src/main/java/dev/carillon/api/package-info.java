@@ -19,9 +19,14 @@
  *
  * <p>A job runs <em>at least once</em>: a crash between the work and its recorded outcome repeats
  * the attempt, so handlers should be idempotent. Values in this package are immutable and safe to
- * share between threads. Wrong arguments are refused with messages of the form {@code name: value
- * (expected: …)}: what belongs to a job with {@link dev.carillon.api.InvalidJobException}, anything
- * else with {@link java.lang.IllegalArgumentException} or {@link java.lang.NullPointerException}.
+ * share between threads.
+ *
+ * <p>Every bad argument, null included, is refused with an {@link
+ * dev.carillon.api.InvalidArgumentException} or a subclass of it, before anything is done. The
+ * message reads {@code name: value (expected: …)}. {@link dev.carillon.api.InvalidJobException} is
+ * about a job, {@link dev.carillon.api.InvalidScheduleException} about a schedule, {@link
+ * dev.carillon.api.BatchTooLargeException} about a batch. Records that only Carillon makes, such as
+ * {@link dev.carillon.api.JobInfo}, check themselves with the exceptions of the JDK.
  */
 @NullMarked
 package dev.carillon.api;

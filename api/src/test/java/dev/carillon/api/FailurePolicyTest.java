@@ -39,6 +39,15 @@ class FailurePolicyTest {
             "schedule: EVERY (expected: one by cron)",
             () -> FailurePolicy.cron(Schedule.every(SECOND), 1)),
         refused(
+            "cap: PT0.5S (expected: PT1S to PT876600H)",
+            () -> FailurePolicy.exponential().cap(Duration.ofMillis(500))),
+        refused(
+            "factor: CONSTANT (expected: an exponential policy to change)",
+            () -> FailurePolicy.constant(SECOND, 1).factor(2)),
+        refused(
+            "maxRetries: 3 (expected: a policy that retries)",
+            () -> FailurePolicy.drop().maxRetries(3)),
+        refused(
             "schedule: AFTER_EACH (expected: one by cron)",
             () -> FailurePolicy.cron(Schedule.afterEach(SECOND), 1)),
         refused(
@@ -130,7 +139,41 @@ class FailurePolicyTest {
   @Test
   void standardIsTheOneDocumented() {
     assertThat(FailurePolicy.standard())
-        .isEqualTo(FailurePolicy.exponential(SECOND, 4, HOUR, 4, 0.2));
+        .isEqualTo(FailurePolicy.exponential(SECOND, 2, Duration.ofMinutes(30), 60, 0.2));
+  }
+
+  @Test
+  void standardOutlivesADayOfOutage() {
+    FailurePolicy policy = FailurePolicy.standard();
+    Duration wait = policy.interval();
+    Duration total = Duration.ZERO;
+    for (int retry = 0; retry < policy.maxRetries(); retry++) {
+      total = total.plus(wait);
+      Duration longer = Duration.ofNanos((long) (wait.toNanos() * policy.factor()));
+      wait = longer.compareTo(policy.cap()) > 0 ? policy.cap() : longer;
+    }
+    assertThat(total).isBetween(Duration.ofHours(24), Duration.ofHours(48));
+  }
+
+  @Test
+  void exponentialPolicyIsSaidPartByPart() {
+    assertThat(FailurePolicy.exponential()).isEqualTo(FailurePolicy.standard());
+    assertThat(
+            FailurePolicy.exponential()
+                .from(Duration.ofSeconds(5))
+                .factor(3)
+                .cap(HOUR)
+                .jitter(0)
+                .maxRetries(7)
+                .except(Error.class))
+        .isEqualTo(
+            FailurePolicy.exponential(Duration.ofSeconds(5), 3, HOUR, 7, 0).except(Error.class));
+    assertThat(FailurePolicy.exponential().except(Error.class).factor(3).except())
+        .containsExactly("java.lang.Error");
+    assertThat(FailurePolicy.exponential().from(Duration.ofHours(2)).cap())
+        .isEqualTo(Duration.ofHours(2));
+    assertThat(FailurePolicy.constant(SECOND, 1).maxRetries(4))
+        .isEqualTo(FailurePolicy.constant(SECOND, 4));
   }
 
   /** Policies that differ from each other in one part at least. */
@@ -178,7 +221,8 @@ class FailurePolicyTest {
     assertThat(FailurePolicy.cron(DAILY, 2)).hasToString("cron(" + DAILY + ", 2 retries)");
     assertThat(FailurePolicy.standard().except(Error.class))
         .hasToString(
-            "exponential(PT1S × 4.0 up to PT1H, 4 retries, jitter 0.2), except [java.lang.Error]");
+            "exponential(PT1S × 2.0 up to PT30M, 60 retries, jitter 0.2), except"
+                + " [java.lang.Error]");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Instant;
@@ -65,8 +66,9 @@ class JobInfoTest {
   void idsAreShortVisibleText() {
     assertThat(new JobId("x".repeat(1_200)).value()).hasSize(1_200);
     assertThat(ID).hasToString("s1-7");
-    assertThatIllegalArgumentException().isThrownBy(() -> new JobId(" "));
-    assertThatIllegalArgumentException().isThrownBy(() -> new JobId("x".repeat(1_201)));
+    assertThatExceptionOfType(InvalidArgumentException.class).isThrownBy(() -> new JobId(" "));
+    assertThatExceptionOfType(InvalidArgumentException.class)
+        .isThrownBy(() -> new JobId("x".repeat(1_201)));
   }
 
   private static JobInfo info(JobState state, BlockReason blocked, Instant ended) {

@@ -2,8 +2,6 @@ package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -91,7 +89,7 @@ class JobQueryTest {
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 1_001})
   void limitOutOfRangeIsRefused(int limit) {
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(() -> JobQuery.all().limit(limit))
         .withMessage("limit: " + limit + " (expected: 1 to 1000)");
   }
@@ -100,7 +98,7 @@ class JobQueryTest {
   void reversedRangeOfEndsIsRefused() {
     JobQuery query = JobQuery.all().endedTo(NOON);
 
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(() -> query.endedFrom(NOON.plusSeconds(1)))
         .withMessage("endedFrom: 2026-03-29T12:00:01Z (expected: not after endedTo, " + NOON + ")");
   }
@@ -110,15 +108,17 @@ class JobQueryTest {
     JobQuery query = JobQuery.all().dueTo(NOON);
 
     assertThat(query.dueFrom(NOON).dueFrom()).isEqualTo(NOON);
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(() -> query.dueFrom(NOON.plusNanos(1)))
         .withMessageContaining("(expected: not after dueTo, 2026-03-29T12:00:00Z)");
   }
 
   @Test
   void nullConditionsAreRefused() {
-    assertThatNullPointerException().isThrownBy(() -> JobQuery.all().type(null));
-    assertThatNullPointerException().isThrownBy(() -> JobQuery.all().states((JobState) null));
+    assertThatExceptionOfType(InvalidArgumentException.class)
+        .isThrownBy(() -> JobQuery.all().type(null));
+    assertThatExceptionOfType(InvalidArgumentException.class)
+        .isThrownBy(() -> JobQuery.all().states((JobState) null));
   }
 
   @Test

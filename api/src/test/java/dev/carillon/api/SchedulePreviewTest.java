@@ -1,7 +1,7 @@
 package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -111,10 +111,11 @@ class SchedulePreviewTest {
     assertThat(hourly.until(SPRING.plusSeconds(7_200)).preview(10, SPRING)).hasSize(2);
     assertThat(shown(Schedule.afterEach(Duration.ofHours(1)), 2, SPRING))
         .containsExactly("2026-03-28T13:00Z[UTC]", "2026-03-28T14:00Z[UTC]");
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(() -> hourly.preview(1_001, SPRING))
         .withMessage("n: 1001 (expected: 0 to 1000)");
-    assertThatIllegalArgumentException().isThrownBy(() -> hourly.preview(-1, SPRING));
+    assertThatExceptionOfType(InvalidArgumentException.class)
+        .isThrownBy(() -> hourly.preview(-1, SPRING));
   }
 
   @ParameterizedTest
@@ -144,11 +145,15 @@ class SchedulePreviewTest {
         "0 0 1,15,20-25 * * | At 00:00 on days 1, 15 and 20 to 25 of every month",
         "0 0 31 * * | At 00:00 on day 31 of every month",
         "0 0 L * * | At 00:00 on the last day of every month",
-        "0 0 L-1,L-2,L-3,L-4 * * | At 00:00 on the 1st day before the last, the 2nd day before the last, the 3rd day before the last and the 4th day before the last of every month",
-        "0 0 L-11,L-22 * * | At 00:00 on the 11th day before the last and the 22nd day before the last of every month",
-        "0 0 15W,31W * * | At 00:00 on the working day nearest to day 15 and the working day nearest to day 31 of every month",
+        "0 0 L-1,L-2,L-3,L-4 * * | At 00:00 on the 1st day before the last, the 2nd day before the"
+            + " last, the 3rd day before the last and the 4th day before the last of every month",
+        "0 0 L-11,L-22 * * | At 00:00 on the 11th day before the last and the 22nd day before the"
+            + " last of every month",
+        "0 0 15W,31W * * | At 00:00 on the working day nearest to day 15 and the working day"
+            + " nearest to day 31 of every month",
         "0 0 LW 1,3-5 * | At 00:00 on the last working day of January and March to May",
-        "0 0 * * FRI#2,5L,MON | At 00:00 on Monday and on the second Friday and the last Friday of every month",
+        "0 0 * * FRI#2,5L,MON | At 00:00 on Monday and on the second Friday and the last Friday of"
+            + " every month",
         "0 0 * 12 SUN#1 | At 00:00 on the first Sunday of December",
         "0 0 * 6 TUE | At 00:00 on Tuesday in June",
         "0 0 13 * FRI | At 00:00 on day 13 of every month or on Friday",

@@ -1,7 +1,7 @@
 package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.reflect.ParameterizedType;
 import java.util.List;
@@ -46,14 +46,14 @@ class TypeTokenTest {
   @Test
   @SuppressWarnings("rawtypes")
   void subclassWithoutTypeArgumentIsRefused() {
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(() -> new TypeToken() {})
         .withMessageContaining("(expected: an anonymous class");
   }
 
   @Test
   void typeVariablesAreRefusedWhereverTheyHide() {
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(InvalidArgumentException.class)
         .isThrownBy(TypeTokenTest::<String>nestedVariable)
         .withMessage(
             "type: java.util.List<? extends T[]> (expected: a type without type variables)");

@@ -1,5 +1,6 @@
 package dev.carillon.store;
 
+import dev.carillon.api.InvalidArgumentException;
 import java.util.Locale;
 
 /** Opens stores in memory, each of them new. */
@@ -28,7 +29,7 @@ public final class MemoryProvider implements StoreProvider {
 
   @Override
   public Store openReadOnly(StoreAddress address) {
-    throw new IllegalArgumentException(
+    throw new InvalidArgumentException(
         "url: memory: (expected: a store that outlives its process)");
   }
 }

@@ -1,7 +1,8 @@
 package dev.carillon.store;
 
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Limits;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeSet;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +18,7 @@ public record StoreAddress(
     String url, @Nullable DataSource dataSource, Map<String, String> options) {
 
   public StoreAddress {
-    Objects.requireNonNull(url, "url");
+    Limits.checkPresent("url", url);
     options = Map.copyOf(options);
   }
 
@@ -29,11 +30,11 @@ public record StoreAddress(
   /**
    * For kinds that have no settings.
    *
-   * @throws IllegalArgumentException if there is one
+   * @throws dev.carillon.api.InvalidArgumentException if there is one
    */
   public void requireNoOptions() {
     if (!options.isEmpty()) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "store options: %s (expected: none for %s)"
               .formatted(new TreeSet<>(options.keySet()), url));
     }

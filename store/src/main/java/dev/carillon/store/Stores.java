@@ -1,5 +1,6 @@
 package dev.carillon.store;
 
+import dev.carillon.api.InvalidArgumentException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,8 +21,8 @@ public final class Stores {
   /**
    * Opens the store at an address; see {@link StoreProvider#open}.
    *
-   * @throws IllegalArgumentException also if no provider knows the URL; says which artifact to add
-   *     where there is one
+   * @throws dev.carillon.api.InvalidArgumentException also if no provider knows the URL; says which
+   *     artifact to add where there is one
    */
   public static Store open(StoreAddress address) {
     return provider(address.url()).open(address);
@@ -50,12 +51,12 @@ public final class Stores {
     String begin = url.toLowerCase(Locale.ROOT);
     for (Map.Entry<String, String> known : ARTIFACTS.entrySet()) {
       if (begin.startsWith(known.getKey())) {
-        throw new IllegalArgumentException(
+        throw new InvalidArgumentException(
             "url: %s…: its store is not on the class path (expected: the artifact %s)"
                 .formatted(known.getKey(), known.getValue()));
       }
     }
-    throw new IllegalArgumentException(
+    throw new InvalidArgumentException(
         "url: %s (expected: %s)"
             .formatted(
                 url,

@@ -65,7 +65,8 @@ public interface Transactions {
   /**
    * Writes rows into the inbox, to be seen when the connection commits.
    *
-   * @throws IllegalStateException if the connection commits each statement by itself
+   * @throws dev.carillon.api.InvalidArgumentException if the connection commits each statement by
+   *     itself
    * @throws dev.carillon.api.StoreUnavailableException if it leads to another database, or the
    *     database refuses; the transaction cannot be committed then
    */
@@ -86,7 +87,8 @@ public interface Transactions {
    *
    * @param permit a record that must be there after the row was written; null for none. Whoever
    *     deletes it and settles the job afterwards has either refused this or sees the row
-   * @throws IllegalStateException if the connection commits each statement by itself
+   * @throws dev.carillon.api.InvalidArgumentException if the connection commits each statement by
+   *     itself
    * @throws dev.carillon.api.StoreUnavailableException if it leads to another database, or the
    *     database refuses; the transaction cannot be committed then
    */

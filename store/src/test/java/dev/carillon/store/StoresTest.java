@@ -3,6 +3,7 @@ package dev.carillon.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.InvalidArgumentException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -23,11 +24,11 @@ class StoresTest {
             () ->
                 Stores.choose(
                     "jdbc:PostgreSQL://host/db?password=secret", List.of(new MemoryProvider())))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("expected: the artifact dev.carillon:carillon-postgres)")
         .hasMessageNotContaining("secret");
     assertThatThrownBy(() -> Stores.open(StoreAddress.of("jdbc:sqlite:jobs.db")))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessage(
             "url: jdbc:sqlite:…: its store is not on the class path"
                 + " (expected: the artifact dev.carillon:carillon-sqlite)");
@@ -36,7 +37,7 @@ class StoresTest {
   @Test
   void anUnknownUrlIsRefusedWithThoseThatAreKnown() {
     assertThatThrownBy(() -> Stores.open(StoreAddress.of("jdbc:oracle:thin:@host")))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessage("url: jdbc:oracle:thin:@host (expected: memory: for throw-away work)");
   }
 
@@ -44,7 +45,7 @@ class StoresTest {
   void anOptionThatAKindDoesNotHaveIsRefused() {
     assertThatThrownBy(
             () -> Stores.open(new StoreAddress("memory:", null, Map.of("schema", "jobs"))))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("[schema] (expected: none");
   }
 }

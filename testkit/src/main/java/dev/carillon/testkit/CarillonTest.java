@@ -3,6 +3,7 @@ package dev.carillon.testkit;
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
 import dev.carillon.LoopControl.Quiet;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.time.Duration;
@@ -150,7 +151,7 @@ public final class CarillonTest implements AutoCloseable {
 
   private void advanceToMicros(long target) {
     if (target < time.wallMicros()) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "time: back from %s (expected: not before it)".formatted(now()));
     }
     int stepsWithoutTime = 0;

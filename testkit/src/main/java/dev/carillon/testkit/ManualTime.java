@@ -2,6 +2,7 @@ package dev.carillon.testkit;
 
 import dev.carillon.LoopControl;
 import dev.carillon.TimeSource;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.engine.Micros;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,7 +50,7 @@ final class ManualTime implements TimeSource {
 
   void moveTo(long micros) {
     if (micros < wallMicros) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "time: %s (expected: not before now, %s)".formatted(Micros.toInstant(micros), now()));
     }
     wallMicros = micros;

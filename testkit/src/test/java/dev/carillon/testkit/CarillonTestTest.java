@@ -3,6 +3,8 @@ package dev.carillon.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
@@ -82,7 +84,8 @@ class CarillonTestTest {
                 notes.add(text + job.attempt());
                 throw new IllegalStateException("no " + job.attempt());
               });
-      JobHandle<Void> job = world.carillon().schedule(NOTE.job("try"));
+      FailurePolicy policy = FailurePolicy.exponential().maxRetries(4);
+      JobHandle<Void> job = world.carillon().schedule(NOTE.job("try").onFailure(policy));
 
       world.advance(Duration.ofHours(1));
 
@@ -109,7 +112,7 @@ class CarillonTestTest {
   void timeDoesNotGoBack() {
     try (var world = CarillonTest.at("2026-03-29T00:00:00Z")) {
       assertThatThrownBy(() -> world.advanceTo(Instant.parse("2026-03-28T00:00:00Z")))
-          .isInstanceOf(IllegalArgumentException.class);
+          .isInstanceOf(InvalidArgumentException.class);
     }
   }
 }

@@ -9,6 +9,7 @@ import dev.carillon.api.BlockReason;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobEvent;
@@ -695,7 +696,7 @@ class FlowControlTest {
         .isInstanceOf(InvalidJobException.class)
         .hasMessageContaining("burst: 200000 (expected: at most what the rate gives in PT87600H)");
     assertThatThrownBy(() -> world().carillon().queue("q").limit(0))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("limit: 0");
   }
 }

@@ -1,13 +1,14 @@
 package dev.carillon.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
@@ -514,7 +515,7 @@ class HistoryTest {
       JobId id = world.carillon().schedule(COMMON.job(1)).id();
       for (String cursor : List.of("", "x", "-1", "99999999999")) {
         assertThatThrownBy(() -> world.carillon().history(id, cursor))
-            .isInstanceOf(IllegalArgumentException.class)
+            .isInstanceOf(InvalidArgumentException.class)
             .hasMessage("cursor: " + cursor + " (expected: what JobHistory.next() gave)");
       }
     }
@@ -610,7 +611,7 @@ class HistoryTest {
     try (var world = world(kind)) {
       JobQuery query = JobQuery.all().newestFirst();
       for (String cursor : List.of("", "e", "e-", "1-0000", "e1-0000000000000000000000000000")) {
-        assertThatIllegalArgumentException()
+        assertThatExceptionOfType(InvalidArgumentException.class)
             .isThrownBy(() -> world.carillon().list(query.cursor(cursor)))
             .withMessageContaining("cursor");
       }

@@ -10,6 +10,7 @@ import dev.carillon.ClusterInfo;
 import dev.carillon.MemberInfo;
 import dev.carillon.NodeIdProvider;
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
@@ -87,6 +88,31 @@ class SeveralNodesTest {
     }
     ObjectName all = new ObjectName("dev.carillon:type=Node,*");
     assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(all, null)).isEmpty();
+  }
+
+  @Test
+  void jmxNameIsTheSameAfterARestart() throws Exception {
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    ObjectName name = new ObjectName("dev.carillon:type=Node,node=\"a\"");
+    ObjectName second = new ObjectName("dev.carillon:type=Node,node=\"a\",instance=2");
+    for (int start = 0; start < 2; start++) {
+      try (Carillon a = node("a")) {
+        assertThat(a.health().live()).isTrue();
+        assertThat(server.isRegistered(name)).isTrue();
+        try (Carillon twin = lonely("a")) {
+          assertThat(twin.health().live()).isTrue();
+          assertThat(server.isRegistered(second)).isTrue();
+        }
+        assertThat(server.isRegistered(second)).isFalse();
+        assertThat(server.isRegistered(name)).isTrue();
+      }
+      assertThat(server.isRegistered(name)).isFalse();
+    }
+  }
+
+  /** A node of the same process on a store of its own. */
+  private static Carillon lonely(String id) {
+    return Carillon.builder().inMemory().nodeId(id).advanced(a -> a.jmx(true)).daemon(true).open();
   }
 
   @Test
@@ -194,7 +220,7 @@ class SeveralNodesTest {
       assertThat(client.stats().shards()).isZero();
       assertThat(member.stats().addedTotal()).isEqualTo(2);
       assertThatThrownBy(() -> client.handle(NOTE, (text, attempt) -> {}))
-          .isInstanceOf(IllegalStateException.class)
+          .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("clientOnly");
     }
   }

@@ -1,7 +1,8 @@
 package dev.carillon.store.jdbc;
 
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Limits;
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * How a {@link SqliteStore} uses its file. The defaults are measured ({@code
@@ -45,7 +46,7 @@ public record SqliteOptions(
   private static final int MAX_PAGE_BYTES = 64 << 10;
 
   public SqliteOptions {
-    Objects.requireNonNull(busyTimeout, "busyTimeout");
+    Limits.checkPresent("busyTimeout", busyTimeout);
     require(
         pageBytes >= MIN_PAGE_BYTES
             && pageBytes <= MAX_PAGE_BYTES
@@ -65,7 +66,7 @@ public record SqliteOptions(
 
   private static void require(boolean condition, String what, long value, String expected) {
     if (!condition) {
-      throw new IllegalArgumentException(what + ": " + value + " (expected: " + expected + ")");
+      throw new InvalidArgumentException(what + ": " + value + " (expected: " + expected + ")");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.carillon.store.jdbc;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.StoreLockedException;
 import dev.carillon.api.StoreUnavailableException;
@@ -301,7 +302,8 @@ public final class SqliteStore implements Store {
    * The file that a JDBC URL names.
    *
    * @param url such as {@code jdbc:sqlite:jobs.db}
-   * @throws IllegalArgumentException if it is not the URL of an SQLite file, or has parameters
+   * @throws dev.carillon.api.InvalidArgumentException if it is not the URL of an SQLite file, or
+   *     has parameters
    */
   public static Path fileOf(String url) {
     if (!url.toLowerCase(Locale.ROOT).startsWith(URL_PREFIX)) {
@@ -317,8 +319,8 @@ public final class SqliteStore implements Store {
     return Path.of(name);
   }
 
-  private static IllegalArgumentException badUrl(String url, String expected) {
-    return new IllegalArgumentException("url: " + url + " (expected: " + expected + ")");
+  private static InvalidArgumentException badUrl(String url, String expected) {
+    return new InvalidArgumentException("url: " + url + " (expected: " + expected + ")");
   }
 
   /** One name for one file, whatever links lead to it. */

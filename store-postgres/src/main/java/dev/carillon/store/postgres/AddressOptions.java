@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.store.StoreAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,7 @@ final class AddressOptions {
             : PostgresOptions.at(url);
     apply(builder);
     if (!values.isEmpty()) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "store options: %s (expected: of %s)".formatted(values.keySet(), NAMES));
     }
     return builder.build();
@@ -63,7 +64,7 @@ final class AddressOptions {
 
   private void put(String name, String value) {
     if (values.put(name, value) != null) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "store option: " + name + " twice (expected: in the URL or beside it)");
     }
   }
@@ -95,7 +96,7 @@ final class AddressOptions {
   private static void refuseOwn(String parameter) {
     String name = parameter.split("=", 2)[0];
     if (OWN.stream().anyMatch(name::equalsIgnoreCase)) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "parameter of the URL: %s (expected: %s%s)".formatted(name, PREFIX, name));
     }
   }
@@ -173,7 +174,7 @@ final class AddressOptions {
     try {
       return parser.apply(value);
     } catch (DateTimeParseException | IllegalArgumentException e) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "store option %s: %s (expected: %s)".formatted(name, value, expected), e);
     }
   }

@@ -1,8 +1,9 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Limits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -57,11 +58,11 @@ public record PostgresOptions(
   private static final Duration MAX_ROTATION = Duration.ofDays(3_650);
 
   public PostgresOptions {
-    Objects.requireNonNull(schema, "schema");
-    Objects.requireNonNull(cluster, "cluster");
-    Objects.requireNonNull(statementTimeout, "statementTimeout");
-    Objects.requireNonNull(rotateEvery, "rotateEvery");
-    Objects.requireNonNull(keepTables, "keepTables");
+    Limits.checkPresent("schema", schema);
+    Limits.checkPresent("cluster", cluster);
+    Limits.checkPresent("statementTimeout", statementTimeout);
+    Limits.checkPresent("rotateEvery", rotateEvery);
+    Limits.checkPresent("keepTables", keepTables);
     require(
         (url == null) != (dataSource == null),
         "url and dataSource",
@@ -102,14 +103,14 @@ public record PostgresOptions(
   private static void require(
       boolean condition, String what, @Nullable Object value, String expected) {
     if (!condition) {
-      throw new IllegalArgumentException(what + ": " + value + " (expected: " + expected + ")");
+      throw new InvalidArgumentException(what + ": " + value + " (expected: " + expected + ")");
     }
   }
 
   /** Options for the database at {@code url}, with a small pool of connections of their own. */
   public static Builder at(String url) {
     Builder builder = new Builder();
-    builder.url = Objects.requireNonNull(url, "url");
+    builder.url = Limits.checkPresent("url", url);
     return builder;
   }
 
@@ -119,7 +120,7 @@ public record PostgresOptions(
    */
   public static Builder at(DataSource dataSource) {
     Builder builder = new Builder();
-    builder.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+    builder.dataSource = Limits.checkPresent("dataSource", dataSource);
     return builder;
   }
 

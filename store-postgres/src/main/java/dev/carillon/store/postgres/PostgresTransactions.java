@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Append;
 import dev.carillon.store.Outcome;
@@ -67,7 +68,7 @@ final class PostgresTransactions implements Transactions {
   private <T> T use(Connection connection, Use<T> use) {
     try {
       if (connection.getAutoCommit()) {
-        throw new IllegalStateException(
+        throw new InvalidArgumentException(
             "connection: commits each statement by itself (expected: a transaction, begun by"
                 + " setAutoCommit(false))");
       }
@@ -87,7 +88,7 @@ final class PostgresTransactions implements Transactions {
   @Override
   public void write(Connection connection, List<Draft> drafts) {
     if (drafts.size() > MAX_ROWS) {
-      throw new IllegalArgumentException(
+      throw new InvalidArgumentException(
           "drafts: " + drafts.size() + " (expected: at most " + MAX_ROWS + ")");
     }
     if (!drafts.isEmpty()) {

@@ -3,6 +3,7 @@ package dev.carillon.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.store.StoreAddress;
 import java.time.Duration;
 import java.util.Map;
@@ -80,7 +81,7 @@ class AddressOptionsTest {
       })
   void whatIsNotKnownIsRefused(String parameters) {
     assertThatThrownBy(() -> of("jdbc:postgresql://host/db?" + parameters, Map.of()))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("(expected: ");
   }
 
@@ -88,7 +89,7 @@ class AddressOptionsTest {
   void whatIsSaidInTheUrlCannotBeSaidBesideItToo() {
     assertThatThrownBy(
             () -> of("jdbc:postgresql://host/db?carillon.schema=a", Map.of("schema", "a")))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(InvalidArgumentException.class)
         .hasMessageContaining("schema twice");
   }
 }

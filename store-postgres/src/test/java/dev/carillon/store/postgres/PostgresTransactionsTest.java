@@ -3,6 +3,7 @@ package dev.carillon.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.Append;
@@ -338,7 +339,7 @@ class PostgresTransactionsTest {
   void aConnectionThatIsNoTransactionOrLeadsElsewhereIsRefused() throws SQLException {
     try (Connection connection = server.connect()) {
       assertThatThrownBy(() -> store.transactions().write(connection, drafts("a")))
-          .isInstanceOf(IllegalStateException.class)
+          .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("setAutoCommit(false)");
     }
     server.run("drop database if exists elsewhere");

@@ -1,0 +1,38 @@
+package dev.carillon;
+
+import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.TypeToken;
+import dev.carillon.engine.JobReader;
+import dev.carillon.engine.JobRef;
+import dev.carillon.store.Store;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the inputs of jobs back from the store. Blocks its caller; thread-safe. */
+final class Inputs {
+  private final Store store;
+  private final Reads reads;
+  private final Payloads payloads;
+
+  Inputs(Store store, Reads reads, Payloads payloads) {
+    this.store = store;
+    this.reads = reads;
+    this.payloads = payloads;
+  }
+
+  <I> @Nullable I decoded(JobRef job, TypeToken<I> type) {
+    return payloads.decode(stored(job), type);
+  }
+
+  RawPayload raw(JobRef job) {
+    return payloads.raw(stored(job));
+  }
+
+  private byte[] stored(JobRef job) {
+    return reads.await(
+        "input of job " + job.id(),
+        () ->
+            StoreAnswers.get(new JobReader(store).find(job, 0))
+                .map(JobReader.Story::payload)
+                .orElseThrow(() -> new JobNotFoundException(job.id())));
+  }
+}
