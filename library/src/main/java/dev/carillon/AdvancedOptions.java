@@ -73,7 +73,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions storeOption(String name, String value) {
-    storeOptions.put(text("store option", name), Limits.checkPresent("value", value));
+    storeOptions.put(text("store option", name), Limits.checkPresent(name, value));
     return this;
   }
 

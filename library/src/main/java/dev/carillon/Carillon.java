@@ -74,8 +74,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Opening starts it; there is nothing else to start. Thread-safe. Handlers run at least once per
- * job, on virtual threads unless {@link HandlerOptions} say otherwise. If the process dies, what was scheduled is found again at the next start
- * and goes on.
+ * job, on virtual threads unless {@link HandlerOptions} say otherwise. If the process dies, what
+ * was scheduled is found again at the next start and goes on.
  *
  * <p>Futures given out here are completed by a thread of Carillon's: code that blocks belongs into
  * their {@code …Async} methods. Blocking calls may be made from handlers.
@@ -785,6 +785,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     shutdown.requireOpen();
     Limits.checkDue(from);
     Limits.checkDue(to);
+    checkOrder(from, to);
     Instant now = Micros.toInstant(runner.wallMicros());
     if (to.isAfter(now)) {
       throw new dev.carillon.api.InvalidJobException(
@@ -844,9 +845,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     Limits.checkNamespace(namespace);
     Limits.checkName(name);
     return reads
-        .await(
-            "job named " + name,
-            () -> StoreAnswers.get(NamedJobs.find(store, namespace, name)))
+        .await("job named " + name, () -> StoreAnswers.get(NamedJobs.find(store, namespace, name)))
         .flatMap(found -> get(found.id()))
         .filter(job -> !job.state().ended())
         .filter(job -> job.namespace().equals(namespace) && name.equals(job.name()));
@@ -942,8 +941,15 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     shutdown.requireOpen();
     Limits.checkDue(from);
     Limits.checkDue(to);
+    checkOrder(from, to);
     Limits.checkNamespace(namespace);
     return new Upcoming(this::list).between(from, to, namespace);
+  }
+
+  private static void checkOrder(Instant from, Instant to) {
+    if (from.isAfter(to)) {
+      throw InvalidArgumentException.of("from", from, "not after to, " + to);
+    }
   }
 
   /**
@@ -988,8 +994,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     try {
       return Math.toIntExact(Long.parseUnsignedLong(cursor));
     } catch (NumberFormatException | ArithmeticException e) {
-      throw new InvalidArgumentException(
-          "cursor: " + cursor + " (expected: what JobHistory.next() gave)", e);
+      throw InvalidArgumentException.of("cursor", cursor, "what JobHistory.next() gave");
     }
   }
 

@@ -68,7 +68,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder url(String url) {
-    this.url = Limits.checkPresent("url", url);
+    this.url = text("url", url);
     return this;
   }
 
@@ -321,8 +321,8 @@ public final class CarillonBuilder {
    * Opens the store and starts. There is nothing else to start.
    *
    * @return what is open until it is closed
-   * @throws dev.carillon.api.InvalidArgumentException if no store, or more than one, was said, or its URL is not
-   *     supported
+   * @throws dev.carillon.api.InvalidArgumentException if no store, or more than one, was said, or
+   *     its URL is not supported
    * @throws dev.carillon.api.StoreLockedException if another process has the store
    * @throws dev.carillon.api.StoreUnavailableException if the store cannot be reached or written
    * @throws dev.carillon.api.StoreVersionException if a newer version wrote the store

@@ -104,8 +104,7 @@ final class JobLister {
             ShardId.parse(text.substring(SHARD_AT, NUMBER_AT)),
             Long.parseLong(text.substring(NUMBER_AT), 32));
       } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-        throw new InvalidArgumentException(
-            "cursor: " + text + " (expected: what Page.next() gave)", e);
+        throw InvalidArgumentException.of("cursor", text, "what Page.next() gave");
       }
     }
 

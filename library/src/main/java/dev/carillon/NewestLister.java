@@ -172,8 +172,7 @@ final class NewestLister {
               ShardId.parse(text.substring(dash + 1, numberAt)),
               Long.parseLong(text.substring(numberAt), 32)));
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-      throw new InvalidArgumentException(
-          "cursor: " + text + " (expected: what Page.next() gave)", e);
+      throw InvalidArgumentException.of("cursor", text, "what Page.next() gave");
     }
   }
 }
