@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The code that runs jobs of a {@link JobType}.
  *
- * <p>One handler serves many attempts at a time, each on a virtual thread of its own, so it must be
- * thread-safe; it may block. It runs <em>at least once</em> per job: again after a failure, a
- * timeout, or a crash before its outcome was recorded. Make it idempotent, with {@link
- * JobContext#id()} as the key where another system needs one.
+ * <p>One handler serves many attempts at a time, each on a thread of its own (a virtual one by
+ * default), so it must be thread-safe; it may block. It runs <em>at least once</em> per job: again
+ * after a failure, a timeout, or a crash before its outcome was recorded. Make it idempotent, with
+ * {@link JobContext#id()} as the key where another system needs one.
  *
  * @param <I> the input
  * @param <O> the result

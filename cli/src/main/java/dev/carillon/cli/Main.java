@@ -1,5 +1,6 @@
 package dev.carillon.cli;
 
+import dev.carillon.api.InvalidArgumentException;
 import java.io.PrintWriter;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -67,7 +68,7 @@ public final class Main implements Runnable {
       err.println("(--debug shows where)");
     }
     err.flush();
-    return e instanceof IllegalArgumentException
+    return e instanceof IllegalArgumentException || e instanceof InvalidArgumentException
         ? CommandLine.ExitCode.USAGE
         : CommandLine.ExitCode.SOFTWARE;
   }
