@@ -6,6 +6,7 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.BlockReason;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
@@ -64,6 +65,28 @@ class UnregisterTest {
       assertThat(running.result(LONG)).isNull();
       carillon.handle(NOTE, (text, job) -> {});
       assertThat(limited.result(LONG)).isNull();
+    }
+  }
+
+  @Test
+  void attemptThatOutlivesItsRegistrationFollowsThePolicyOfItsHandler() throws Exception {
+    try (Carillon carillon = Carillon.builder().inMemory().daemon(true).open()) {
+      Gate gate = new Gate();
+      HandlerRegistration registration =
+          carillon.handle(
+              NOTE,
+              (text, job) -> {
+                gate.pass();
+                throw new IllegalStateException("no");
+              },
+              HandlerOptions.defaults().failurePolicy(FailurePolicy.drop()));
+      JobHandle<Void> running = carillon.schedule(NOTE.job("runs"));
+      gate.awaitReached();
+
+      registration.close();
+      gate.open();
+
+      Awaitility.await().until(() -> running.info().state() == JobState.FAILED);
     }
   }
 

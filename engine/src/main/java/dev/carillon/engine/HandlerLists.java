@@ -76,7 +76,7 @@ final class HandlerLists {
 
   /** What was written may not be there any more. */
   void writeAgain() {
-    dirty |= !own.isEmpty();
+    dirty |= !own.isEmpty() || partsWritten > 0;
   }
 
   /** Writes this node's list if it has changed. */
@@ -88,7 +88,8 @@ final class HandlerLists {
     writing = true;
     List<String> types = List.copyOf(own);
     // A list that has become shorter leaves empty records behind, which the sweep deletes later.
-    partsWritten = Math.max(partsWritten, Math.ceilDiv(types.size(), TYPES_A_PART));
+    int parts = Math.max(1, Math.ceilDiv(types.size(), TYPES_A_PART));
+    partsWritten = Math.max(partsWritten, parts);
     int[] left = {partsWritten};
     for (int i = 0; i < partsWritten; i++) {
       int from = Math.min(types.size(), i * TYPES_A_PART);

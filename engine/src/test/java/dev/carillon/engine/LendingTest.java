@@ -135,6 +135,48 @@ class LendingTest {
   }
 
   @Test
+  void handlerThatCameAndWentInOneTurnKeepsNoLaterOneFromBeingKnown() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b", SLOTS, false);
+    pass(Duration.ofSeconds(3));
+    b.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    b.node().unregister(StillWorld.TYPE);
+    pass(Duration.ofSeconds(3));
+    JobRef job = only(addDueNow(a, 1));
+    pass(Duration.ofSeconds(3));
+    assertThat(b.running()).isEmpty();
+    b.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    pass(Duration.ofSeconds(3));
+    assertThat(b.finishOne()).isNotNull();
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void nothingIsLentToANodeWhoseHandlerWent() {
+    StillWorld a = node("a", SLOTS, false);
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef runs = only(addDueNow(a, 1));
+    pass(HEARD_WITHIN);
+    assertThat(b.running()).hasSize(1);
+    b.node().unregister(StillWorld.TYPE);
+    pass(Duration.ofSeconds(3));
+    long lent = a.node().lentTotal();
+    JobRef waits = only(addDueNow(a, 1));
+    pass(Duration.ofSeconds(5));
+    assertThat(a.node().lentTotal()).isEqualTo(lent);
+    assertThat(b.finishOne()).isNotNull(); // what ran before goes on to its end
+    pass(Duration.ofSeconds(1));
+    assertThat(stateOf(runs)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(stateOf(waits).ended()).isFalse();
+    a.node().register(StillWorld.TYPE, Integer.MAX_VALUE, null);
+    pass(STEP);
+    assertThat(a.finishOne()).isNotNull();
+    assertThat(stateOf(waits)).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
   void whatADeadBorrowerHadIsStartedByItsOwner() {
     StillWorld a = node("a", 1, true);
     StillWorld b = node("b");
