@@ -6,6 +6,7 @@ import dev.carillon.api.RetryRule;
 import dev.carillon.api.Upcaster;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -175,7 +176,7 @@ public final class HandlerOptions {
     return platformThreads;
   }
 
-  private HandlerOptions with(java.util.function.Consumer<Draft> change) {
+  private HandlerOptions with(Consumer<Draft> change) {
     Draft draft = new Draft();
     draft.limit = limit;
     draft.timeout = timeout;

@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.Page;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Spliterator;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class JobStream implements Iterator<JobInfo> {
   private final Function<JobQuery, Page<JobInfo>> read;
   private @Nullable JobQuery next;
-  private Iterator<JobInfo> page = java.util.Collections.emptyIterator();
+  private Iterator<JobInfo> page = Collections.emptyIterator();
 
   private JobStream(Function<JobQuery, Page<JobInfo>> read, JobQuery first) {
     this.read = read;

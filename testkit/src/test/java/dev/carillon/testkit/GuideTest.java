@@ -32,6 +32,7 @@ class GuideTest {
       strings = {
         "recurring-jobs",
         "failure-policies",
+        "handlers",
         "dead-letters",
         "flow-control",
         "history",
@@ -84,27 +85,27 @@ class GuideTest {
 
   private static String program(String name, String statements) {
     return """
-      import dev.carillon.*;
-      import dev.carillon.api.*;
-      import dev.carillon.testkit.CarillonTest;
-      import java.io.IOException;
-      import java.sql.Connection;
-      import java.sql.DriverManager;
-      import java.sql.ResultSet;
-      import java.sql.Statement;
-      import java.time.*;
-      import java.time.temporal.ChronoUnit;
-      import java.util.*;
-      import java.util.concurrent.*;
-      import java.util.concurrent.atomic.*;
+    import dev.carillon.*;
+    import dev.carillon.api.*;
+    import dev.carillon.testkit.CarillonTest;
+    import java.io.IOException;
+    import java.sql.Connection;
+    import java.sql.DriverManager;
+    import java.sql.ResultSet;
+    import java.sql.Statement;
+    import java.time.*;
+    import java.time.temporal.ChronoUnit;
+    import java.util.*;
+    import java.util.concurrent.*;
+    import java.util.concurrent.atomic.*;
 
-      public final class %s {
-        public static void run() throws Exception {
-      %s
-      %s
-        }
+    public final class %s {
+      public static void run() throws Exception {
+    %s
+    %s
       }
-      """
+    }
+    """
         .formatted(name, needsServer(statements) ? POSTGRES : "", statements);
   }
 }
