@@ -25,7 +25,9 @@ final class RecordChanges {
 
   /**
    * Of those that nobody waits for, unless more than that are asked for: while they are made others
-   * wait for them and their locks; but what comes by asking goes by tidying, and must not pile up.
+   * wait for them and their locks. But each name that is taken is freed one day. So at least as
+   * many are freed as are taken, also in a full call: names that pile up make the table of records
+   * large, and each change in a large table of random keys writes a page of its own.
    */
   private static final int MAX_UNHURRIED = 500;
 
@@ -170,11 +172,13 @@ final class RecordChanges {
       return;
     }
     Group group = new Group();
-    while (!queue.isEmpty() && group.hasRoom()) {
+    int mostAsked = MAX_CHANGES - Math.min(unhurried.size(), MAX_CHANGES / 2);
+    while (!queue.isEmpty() && group.hasRoom(mostAsked)) {
       group.add(queue.remove());
     }
-    int most = group.changes.size() + Math.max(MAX_UNHURRIED, group.changes.size());
-    while (!unhurried.isEmpty() && group.hasRoom() && group.changes.size() < most) {
+    int asked = group.changes.size();
+    int most = Math.min(MAX_CHANGES, asked + Math.max(MAX_UNHURRIED, asked));
+    while (!unhurried.isEmpty() && group.hasRoom(most)) {
       group.add(unhurried.remove().as(stamp()));
     }
     if (!group.changes.isEmpty()) {
@@ -188,8 +192,8 @@ final class RecordChanges {
     final List<Queued> changes = new ArrayList<>();
     private long bytes;
 
-    boolean hasRoom() {
-      return changes.size() < MAX_CHANGES && bytes < MAX_BYTES;
+    boolean hasRoom(int most) {
+      return changes.size() < most && bytes < MAX_BYTES;
     }
 
     void add(Queued next) {

@@ -97,6 +97,21 @@ class RecordChangesTest {
     assertThat(changes.idle()).isTrue();
   }
 
+  @Test
+  void namesAreFreedAsFastAsTheyAreTakenAlsoWhereCallsAreFull() {
+    List<String> freed = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      var unused = changes.change("a\0" + i, Stamp.ABSENT, new byte[0], told::add);
+      tidy(i, freed);
+    }
+    for (int call = 1; call <= 5; call++) {
+      settle();
+      assertThat(told).as("taken").hasSize(1_000 * call);
+      assertThat(freed).as("freed").hasSize(1_000 * call);
+    }
+    assertThat(changes.idle()).isTrue();
+  }
+
   private void tidy(int number, List<String> done) {
     String key = "n\0" + number;
     changes.tidy(key, OTHER, null, told -> {}, () -> done.add(key));
