@@ -73,7 +73,7 @@ public record JobInfo(
     Objects.requireNonNull(queue, "queue");
     metadata = Check.sorted(Objects.requireNonNull(metadata, "metadata"));
     Objects.requireNonNull(state, "state");
-    dependencies = List.copyOf(dependencies);
+    dependencies = DependencyList.of(dependencies);
     Objects.requireNonNull(scheduledAt, "scheduledAt");
     Objects.requireNonNull(dueAt, "dueAt");
     if ((state == JobState.BLOCKED) != (blockReason != null)) {

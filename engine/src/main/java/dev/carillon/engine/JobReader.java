@@ -419,8 +419,9 @@ public final class JobReader {
   private record Run(
       int attempts, @Nullable RecurringInfo recurring, @Nullable OccurrenceInfo occurrence) {}
 
+  /** A snapshot; its cost does not grow with the number of jobs that this one waits for. */
   static JobInfo info(JobRef ref, ShardJob job, Now now) {
-    JobSpec spec = job.head();
+    JobSpec spec = job.facts();
     JobError error = now.error() != null ? now.error() : remembered(job.rare);
     return info(
         ref,
@@ -441,7 +442,7 @@ public final class JobReader {
   }
 
   private static JobInfo info(JobRef ref, ShardJob job, Now now, Run run) {
-    JobSpec spec = job.head();
+    JobSpec spec = job.facts();
     return new JobInfo(
         Ticket.id(ref, spec.key()),
         spec.type(),

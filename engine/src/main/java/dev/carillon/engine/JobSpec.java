@@ -118,33 +118,47 @@ public record JobSpec(
   }
 
   static JobSpec decode(byte[] body) {
-    return decode(body, null, null, true);
+    return decode(body, null, null, Depth.ALL);
   }
 
   /** The same where its type and lane are at hand. */
   static JobSpec decode(byte[] body, String type, Lane lane) {
-    return decode(body, type, lane, true);
+    return decode(body, type, lane, Depth.ALL);
   }
 
   private static JobSpec decode(
-      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
-    return decode(new ByteReader(body, 0, body.length), knownType, knownLane, withPayload);
+      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, Depth depth) {
+    return decode(new ByteReader(body, 0, body.length), knownType, knownLane, depth);
+  }
+
+  /** How much of a spec is decoded; the rest is left empty. */
+  private enum Depth {
+    /** All but the payload and the lists of other jobs, which may be long. */
+    FACTS,
+    /** All but the payload. */
+    HEAD,
+    ALL
   }
 
   /** All but the payload, which is left empty. */
   static JobSpec decodeHead(byte[] body) {
-    return decode(body, null, null, false);
+    return decode(body, null, null, Depth.HEAD);
+  }
+
+  /** All but the payload and the lists of other jobs: its cost has a bound. */
+  static JobSpec decodeFacts(byte[] body) {
+    return decode(body, null, null, Depth.FACTS);
   }
 
   /** Where the payload begins in an encoded spec. */
   static int payloadOffset(byte[] body) {
     ByteReader in = new ByteReader(body, 0, body.length);
-    var unused = decode(in, null, null, false);
+    var unused = decode(in, null, null, Depth.HEAD);
     return body.length - in.remaining();
   }
 
   private static JobSpec decode(
-      ByteReader in, @Nullable String knownType, @Nullable Lane knownLane, boolean withPayload) {
+      ByteReader in, @Nullable String knownType, @Nullable Lane knownLane, Depth depth) {
     int flags = in.u8();
     long due = in.i64();
     long accepted = in.i64();
@@ -160,7 +174,7 @@ public record JobSpec(
     Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();
     long timeout = (flags & TIMEOUT) != 0 ? in.varint() : 0;
     long deadline = (flags & DEADLINE) != 0 ? in.i64() : 0;
-    More more = (flags & MORE) != 0 ? More.read(in) : More.NONE;
+    More more = (flags & MORE) != 0 ? More.read(in, depth != Depth.FACTS) : More.NONE;
     return new JobSpec(
         due,
         accepted,
@@ -176,7 +190,7 @@ public record JobSpec(
         timeout,
         deadline,
         more,
-        withPayload ? in.rest() : NO_PAYLOAD);
+        depth == Depth.ALL ? in.rest() : NO_PAYLOAD);
   }
 
   private static Map<String, String> readMetadata(ByteReader in) {

@@ -103,7 +103,8 @@ public record More(
     }
   }
 
-  static More read(ByteReader in) {
+  /** Reads what {@link #write} wrote; without the lists of other jobs if nobody needs these. */
+  static More read(ByteReader in, boolean withOthers) {
     int mask = (int) in.varint();
     if ((mask & ~ALL) != 0) {
       throw new UnknownFormatException("add: parts " + mask + " (expected: ones this reads)");
@@ -112,6 +113,9 @@ public record More(
     byte[] policy = (mask & POLICY) != 0 ? in.bytes() : null;
     Occurrence occurrence = (mask & OCCURRENCE) != 0 ? Occurrence.read(in) : null;
     Concurrency concurrency = (mask & CONCURRENCY) != 0 ? ConcurrencyFormat.read(in) : null;
+    if (!withOthers) {
+      return new More(recurring, policy, occurrence, concurrency, List.of(), List.of());
+    }
     List<After> after = (mask & AFTER) != 0 ? readAfter(in) : List.of();
     List<JobRef> waiters = (mask & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
     return new More(recurring, policy, occurrence, concurrency, after, waiters);

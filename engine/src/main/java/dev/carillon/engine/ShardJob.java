@@ -393,6 +393,11 @@ final class ShardJob {
     return JobSpec.decode(body());
   }
 
+  /** Its spec, all but the payload and the lists of the jobs before and after it. */
+  JobSpec facts() {
+    return JobSpec.decodeFacts(body);
+  }
+
   /** Its spec, all but the payload. */
   JobSpec head() {
     return JobSpec.decodeHead(body);
