@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, latency, memory, history, fairness, lending, churn, deploys and cron, each"
-            + " against its bound.",
+        "Throughput, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
+            + " each against its bound; and all of them against another build.",
     subcommands = {
       ThroughputCommand.class,
       CompareCommand.class,
@@ -28,7 +28,9 @@ import picocli.CommandLine.Option;
       CensusCommand.class,
       MemoryRoundCommand.class,
       RestartCommand.class,
-      CronCommand.class
+      CronCommand.class,
+      GroupCommand.class,
+      AgainstCommand.class
     },
     footer = "Exits with 0 if all bounds hold, 1 if one does not, 2 for a wrong option.")
 public final class Main {

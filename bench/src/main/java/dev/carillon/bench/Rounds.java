@@ -11,6 +11,18 @@ final class Rounds {
     values = DoubleStream.concat(Arrays.stream(values), DoubleStream.of(value)).toArray();
   }
 
+  boolean isEmpty() {
+    return values.length == 0;
+  }
+
+  double min() {
+    return Arrays.stream(values).min().orElseThrow();
+  }
+
+  double max() {
+    return Arrays.stream(values).max().orElseThrow();
+  }
+
   double median() {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
