@@ -12,9 +12,12 @@ import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.TypeToken;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,9 +33,11 @@ class CancelTest {
   void waitingJobIsCancelledAndNeverRuns(Place.Kind kind) {
     Place place = new Place(kind, folder);
     JobId id;
+    JobId other;
     try (Carillon carillon = place.open()) {
       JobHandle<Void> handle = carillon.schedule(NOTE.job("x").in(Duration.ofDays(2)));
       id = handle.id();
+      other = carillon.schedule(NOTE.job("other").in(Duration.ofDays(2))).id();
 
       assertThat(handle.cancel("customer left")).isEqualTo(new CancelResult.Cancelled());
       assertThat(handle.cancel("again")).isEqualTo(new CancelResult.Ended(JobState.CANCELLED));
@@ -46,8 +51,26 @@ class CancelTest {
           .extracting(JobEvent::kind)
           .containsExactly(JobEvent.Kind.SCHEDULED, JobEvent.Kind.CANCELLED);
     }
-    try (Carillon carillon = place.open()) {
+    List<String> ran = new CopyOnWriteArrayList<>();
+    TimeSource later = new Ahead(Duration.ofDays(3));
+    try (Carillon carillon = place.builder().advanced(a -> a.timeSource(later)).open()) {
+      carillon.handle(NOTE, (text, job) -> ran.add(text));
+      assertThat(carillon.result(other, TypeToken.of(Void.class), LONG)).isNull();
       assertThat(carillon.cancel(id, "")).isEqualTo(new CancelResult.Ended(JobState.CANCELLED));
+    }
+    assertThat(ran).as("of two jobs that were due at the same time").containsExactly("other");
+  }
+
+  /** The clocks of this machine, but that the wall clock is ahead. */
+  private record Ahead(Duration by) implements TimeSource {
+    @Override
+    public long wallMicros() {
+      return TimeSource.system().wallMicros() + by.toNanos() / 1_000;
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return TimeSource.system().monotonicNanos();
     }
   }
 
