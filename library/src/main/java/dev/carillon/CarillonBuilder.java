@@ -49,7 +49,7 @@ public final class CarillonBuilder {
   Duration closeGrace = Duration.ofSeconds(30);
   FailurePolicy failurePolicy = FailurePolicy.standard();
   boolean daemon;
-  PayloadCodec codec = new JacksonCodec();
+  PayloadCodec codec = new StandardCodec();
   Metrics metrics = Metrics.none();
   final List<JobInterceptor> interceptors = new ArrayList<>();
   final List<JobListener> listeners = new ArrayList<>();
@@ -235,7 +235,8 @@ public final class CarillonBuilder {
   /**
    * What turns payloads into bytes.
    *
-   * @param codec {@link JacksonCodec} by default
+   * @param codec by default JSON: by {@link JacksonCodec}, or by {@link Jackson2Codec} where
+   *     Jackson 3 does not load; made with the first payload
    * @return this
    */
   public CarillonBuilder codec(PayloadCodec codec) {

@@ -135,7 +135,7 @@ public final class DeadLetters {
    */
   public ControlResult replay(JobId id, Job<?> job) {
     Limits.checkPresent("job", job);
-    byte[] payload = payloads.encode(job.input(), job.inputType().type());
+    byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     return replay(id, new Controls.Edit(job.typeName(), job.typeVersion(), payload));
   }

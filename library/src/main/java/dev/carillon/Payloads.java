@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * nothing               null
  * first byte 1          length of a name, the codec's name, what it wrote
  * first byte 2          what {@link BytesCodec} wrote
- * any other first byte  what {@link JacksonCodec} wrote; JSON begins with neither 1 nor 2
+ * any other first byte  what a codec named json wrote; JSON begins with neither 1 nor 2
  * </pre>
  *
  * <p>Immutable and thread-safe. The marks are persisted: they never change and none is used again.
@@ -33,6 +33,7 @@ final class Payloads {
   private final PayloadCodec codec;
   private final byte[] mark;
   private final Map<String, PayloadCodec> known = new LinkedHashMap<>();
+  private final RoundTrips roundTrips = new RoundTrips();
 
   /**
    * Payloads written by {@code codec}.
@@ -46,7 +47,7 @@ final class Payloads {
     add(codec);
     others.forEach(this::add);
     if (!known.containsKey(JacksonCodec.NAME)) {
-      add(new JacksonCodec());
+      add(new StandardCodec());
     }
   }
 
@@ -75,7 +76,29 @@ final class Payloads {
     return mark;
   }
 
+  /**
+   * An input as it is stored.
+   *
+   * @throws CodecException also if the codec would not give it back as it is; see {@link
+   *     RoundTrips}
+   */
+  byte[] encodeInput(@Nullable Object value, Type type) {
+    return encode(value, type, roundTrips::check);
+  }
+
+  /**
+   * A result or a saved state as it is stored. It is refused only where nothing of it is kept: the
+   * work is done, and who reads it says as which type.
+   */
   byte[] encode(@Nullable Object value, Type type) {
+    return encode(value, type, RoundTrips::refuseEmptied);
+  }
+
+  private interface Check {
+    void check(PayloadCodec codec, Object value, Type type, byte[] data);
+  }
+
+  private byte[] encode(@Nullable Object value, Type type, Check check) {
     if (value == null) {
       return NOTHING;
     }
@@ -83,6 +106,7 @@ final class Payloads {
       return join(new byte[] {BYTES}, BytesCodec.INSTANCE.encode(value, type));
     }
     byte[] data = codec.encode(value, type);
+    check.check(codec, value, type, data);
     if (mark.length > 0) {
       return join(mark, data);
     }

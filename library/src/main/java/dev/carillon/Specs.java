@@ -47,7 +47,7 @@ final class Specs {
       throw new InvalidJobException(
           "key: " + job.key() + " (expected: not what may be the id of another job)");
     }
-    byte[] payload = payloads.encode(job.input(), job.inputType().type());
+    byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     long accepted = time.wallMicros();
     Duration timeout = job.timeout();

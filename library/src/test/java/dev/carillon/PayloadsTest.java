@@ -12,11 +12,13 @@ import org.junit.jupiter.api.Test;
 
 class PayloadsTest {
 
-  /** Text as it is, under any name. */
+  /** Text as it is, under any name, which stands before what was read. */
   private record TextCodec(String name) implements PayloadCodec {
     @Override
     public byte[] encode(Object value, Type type) {
-      return String.valueOf(value).getBytes(StandardCharsets.UTF_8);
+      String text = String.valueOf(value);
+      boolean read = text.startsWith(name + ":");
+      return (read ? text.substring(name.length() + 1) : text).getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
