@@ -1,0 +1,10 @@
+import dev.carillon.testkit.CarillonTest;
+
+public final class CLASS {
+  /** Of an empty PostgreSQL database. */
+  static final String url = System.getProperty("postgres.url");
+
+  public static void run() throws Exception {
+    // SNIPPET
+  }
+}
