@@ -82,6 +82,10 @@ public final class AdvancedOptions {
    * take its jobs over. A node that cannot reach the store stops its own work a little before. Five
    * signs are given in that time.
    *
+   * <p>More than the statement timeout of a store in PostgreSQL (2 seconds by default, {@code
+   * statementTimeout} of {@link #storeOption}), else opening refuses it: one slow statement would
+   * make a node that lives dead to the others, who would then wait for the locks of that statement.
+   *
    * @param memberTimeout 2.5 seconds by default; of no effect on a store that only one process can
    *     open. A store in memory is shared by several nodes of one process only where this is said.
    * @return this
@@ -327,8 +331,14 @@ public final class AdvancedOptions {
   }
 
   /** How the node shares its store; it owns jobs. */
-  Membership membership(boolean returns) {
+  Membership membership(boolean returns, Duration longestStatement) {
     Duration timeout = memberTimeout != null ? memberTimeout : Membership.standard().timeout();
+    if (timeout.compareTo(longestStatement) <= 0) {
+      throw bad(
+          "memberTimeout",
+          timeout,
+          "more than the statement timeout of the store, " + longestStatement);
+    }
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
     Duration clocks = clockLimit == null && !ownClock ? Membership.CLOCK_LIMIT : clockLimit;
     return new Membership(

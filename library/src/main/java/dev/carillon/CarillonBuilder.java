@@ -41,6 +41,7 @@ public final class CarillonBuilder {
   @Nullable Store store;
   @Nullable String url;
   @Nullable DataSource dataSource;
+  Duration storeWait = Duration.ZERO;
   @Nullable NodeIdProvider nodeIds;
   private boolean clientOnly;
   int slots = 1024;
@@ -73,14 +74,34 @@ public final class CarillonBuilder {
   }
 
   /**
-   * The store behind a data source of PostgreSQL, whose connections are borrowed and given back as
-   * they were, or of SQLite, of which only the URL is used. It is not closed with Carillon.
+   * The store behind a data source of PostgreSQL, or of SQLite, of which only the URL is used. It
+   * is not closed with Carillon.
+   *
+   * <p>The node has connections of its own: handlers and callers who hold all connections of the
+   * data source do not keep it from its store. It connects as the data source does where that is
+   * one of HikariCP or of PostgreSQL's driver, or a wrapper of one; at most 21 connections, see
+   * {@code poolSize} of {@link AdvancedOptions#storeOption}. From any other data source it takes 6
+   * connections when it is opened and keeps them until it is closed.
    *
    * @param dataSource the data source
    * @return this
    */
   public CarillonBuilder dataSource(DataSource dataSource) {
     this.dataSource = Limits.checkPresent("dataSource", dataSource);
+    return this;
+  }
+
+  /**
+   * How long opening waits for a store that cannot be reached yet, as where the application starts
+   * before its database. Opening fails at once for whatever waiting does not mend: a wrong user,
+   * password or database, a missing right, a store of a newer version, one that another process has
+   * locked. A host whose name is not known yet is waited for.
+   *
+   * @param storeWait zero by default: opening fails at once
+   * @return this
+   */
+  public CarillonBuilder waitForStore(Duration storeWait) {
+    this.storeWait = range("waitForStore", storeWait, Duration.ZERO, Duration.ofDays(1));
     return this;
   }
 
@@ -326,6 +347,8 @@ public final class CarillonBuilder {
    *     its URL is not supported
    * @throws dev.carillon.api.StoreLockedException if another process has the store
    * @throws dev.carillon.api.StoreUnavailableException if the store cannot be reached or written
+   * @throws dev.carillon.api.StoreRefusedException if the user, the password, the database or the
+   *     host is wrong, or the user lacks a right
    * @throws dev.carillon.api.StoreVersionException if a newer version wrote the store
    * @throws dev.carillon.api.StoreCorruptedException if the store is damaged
    */
@@ -370,11 +393,11 @@ public final class CarillonBuilder {
         advanced.packFromJobs,
         advanced.historyBytes,
         Set.copyOf(advanced.indexedMetadata),
-        shared ? membership(ids.returns()) : null);
+        shared ? membership(ids.returns(), opened.longestStatement()) : null);
   }
 
-  private Membership membership(boolean returns) {
-    Membership all = advanced.membership(returns);
+  private Membership membership(boolean returns, Duration longestStatement) {
+    Membership all = advanced.membership(returns, longestStatement);
     return clientOnly ? all.asClient() : all;
   }
 

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>try again under the same name or key, it may have been done: {@link
  *       OutcomeUnknownException};
  *   <li>stop, another attempt has taken over: {@link StaleAttemptException};
- *   <li>an operator must act: {@link StoreCorruptedException}, {@link StoreVersionException},
- *       {@link StoreLockedException}.
+ *   <li>an operator must act: {@link StoreRefusedException}, {@link StoreCorruptedException},
+ *       {@link StoreVersionException}, {@link StoreLockedException}.
  * </ul>
  *
  * <p>{@link NotRetryableException} and {@link RunAgainException} go the other way: handlers throw

@@ -139,8 +139,16 @@ class ArchitectureTest {
             .resideOutsideOfPackages(STORE_POSTGRES, BENCH)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("org.postgresql..", "com.zaxxer.hikari..")
-            .because("one module speaks to PostgreSQL, and benchmarks give their peers a pool"),
+            .resideInAPackage("org.postgresql..")
+            .because("one module speaks to PostgreSQL"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(STORE_POSTGRES, BENCH, PROVE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("com.zaxxer.hikari..")
+            .because(
+                "its pools are recognised, given to peers, and shared with handlers in a proof"),
         noClasses()
             .that()
             .resideOutsideOfPackages(CLI, SIMULATOR, PROVE, BENCH)

@@ -11,7 +11,7 @@ import picocli.CommandLine.Mixin;
     name = "carillon prove",
     description =
         "Real processes, killed, stopped and cut off in a loop, and a check of what survived."
-            + " Without a suite: all but poison, one after the other.",
+            + " Without a suite: all but poison and pool, one after the other.",
     subcommands = {
       KillCommand.class,
       FailoverCommand.class,
@@ -21,6 +21,7 @@ import picocli.CommandLine.Mixin;
       RestartCommand.class,
       RestoreCommand.class,
       PoisonCommand.class,
+      PoolCommand.class,
       NodeChild.class,
       PoisonChild.class
     },

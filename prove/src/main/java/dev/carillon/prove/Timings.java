@@ -18,6 +18,10 @@ final class Timings {
     micros.add(tookMicros);
   }
 
+  int size() {
+    return micros.size();
+  }
+
   /** The smallest that so many hundredths of them do not exceed; 0 without any. */
   long percentileMillis(int hundredths) {
     if (micros.isEmpty()) {

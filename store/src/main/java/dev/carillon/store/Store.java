@@ -1,5 +1,7 @@
 package dev.carillon.store;
 
+import java.time.Duration;
+
 /**
  * Where shards live: journals that only their owner may extend, and small versioned records.
  *
@@ -36,6 +38,15 @@ public interface Store extends AutoCloseable {
    * @return microseconds since 1970
    */
   Outcome<Long> clockMicros();
+
+  /**
+   * How long one statement of a node may take before the store ends it, and with it what the
+   * statement has locked; zero where there is no such limit. A node that is dead to others for less
+   * than that may still hold locks on its shards.
+   */
+  default Duration longestStatement() {
+    return Duration.ZERO;
+  }
 
   /** The journals of all shards. */
   Journals journals();

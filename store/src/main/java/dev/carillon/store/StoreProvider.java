@@ -1,5 +1,8 @@
 package dev.carillon.store;
 
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Opens the stores of one kind. Providers are found by {@link java.util.ServiceLoader}, so that a
  * program that has a store's artifact on its class path needs nothing but the address, and one that
@@ -16,12 +19,22 @@ public interface StoreProvider {
   boolean knows(String url);
 
   /**
+   * The URL that a data source connects to, read from its settings: no connection is made. Null
+   * where this kind does not know such data sources.
+   */
+  default @Nullable String urlOf(DataSource dataSource) {
+    return null;
+  }
+
+  /**
    * Opens the store at an address, making it where there is none.
    *
    * @throws IllegalArgumentException if the address is not well-formed or has an option that this
    *     kind does not know
    * @throws dev.carillon.api.StoreLockedException if another process has it and only one may
    * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached or written
+   * @throws dev.carillon.api.StoreRefusedException if it can never be opened like this: a wrong
+   *     user, password, database or host, or a right that is missing
    * @throws dev.carillon.api.StoreVersionException if a newer version wrote it
    * @throws dev.carillon.api.StoreCorruptedException if it is damaged
    */

@@ -6,6 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the provider for an address among those on the class path. */
 public final class Stores {
@@ -33,12 +35,25 @@ public final class Stores {
     return provider(address.url()).openReadOnly(address);
   }
 
+  /** The URL that a data source connects to; null where no provider can read its settings. */
+  public static @Nullable String urlOf(DataSource dataSource) {
+    for (StoreProvider provider : providers()) {
+      String url = provider.urlOf(dataSource);
+      if (url != null) {
+        return url;
+      }
+    }
+    return null;
+  }
+
   private static StoreProvider provider(String url) {
-    return choose(
-        url,
-        ServiceLoader.load(StoreProvider.class, Stores.class.getClassLoader()).stream()
-            .map(ServiceLoader.Provider::get)
-            .toList());
+    return choose(url, providers());
+  }
+
+  private static List<StoreProvider> providers() {
+    return ServiceLoader.load(StoreProvider.class, Stores.class.getClassLoader()).stream()
+        .map(ServiceLoader.Provider::get)
+        .toList();
   }
 
   /** The one of {@code providers} that knows the URL. */

@@ -5,7 +5,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import javax.sql.DataSource;
 
 /**
  * Borrows connections, runs steps in transactions on them and makes outcomes of errors.
@@ -30,15 +29,18 @@ final class Database {
 
   private static final Executor HERE = Runnable::run;
 
-  private final DataSource source;
+  private final NodeConnections connections;
   private final PostgresOptions options;
   private final Identity identity;
   private final PostgresStore.Access access;
   private volatile boolean closed;
 
   Database(
-      DataSource source, PostgresOptions options, Identity identity, PostgresStore.Access access) {
-    this.source = source;
+      NodeConnections connections,
+      PostgresOptions options,
+      Identity identity,
+      PostgresStore.Access access) {
+    this.connections = connections;
     this.options = options;
     this.identity = identity;
     this.access = access;
@@ -197,11 +199,11 @@ final class Database {
   /** Sets this transaction's limits where the session does not have them. */
   private void limit(Session session, Duration timeout) throws SQLException {
     boolean usual = timeout.equals(options.statementTimeout());
-    if (options.ownsSessions() && usual) {
+    if (connections.ownsSessions() && usual) {
       return;
     }
     session.run(
-        (options.ownsSessions() ? "" : "set transaction isolation level read committed;")
+        (connections.ownsSessions() ? "" : "set transaction isolation level read committed;")
             + "set local statement_timeout = "
             + timeout.toMillis()
             + ";set local idle_in_transaction_session_timeout = "
@@ -234,7 +236,8 @@ final class Database {
     if (closed) {
       throw new SQLException("the store is closed");
     }
-    Connection connection = source.getConnection();
+    Connection connection = connections.pool().borrow();
+    boolean worked = false;
     try {
       Session session = new Session(connection, options.schema(), cancelAfterSeconds(timeout));
       boolean autoCommit = connection.getAutoCommit();
@@ -242,26 +245,19 @@ final class Database {
       try {
         connection.setNetworkTimeout(HERE, Math.toIntExact(timeout.plus(NETWORK_GRACE).toMillis()));
         identity.greet(session);
-        return use.with(session);
+        T result = use.with(session);
+        worked = !(result instanceof Outcome.Unavailable || result instanceof Outcome.Unknown);
+        return result;
       } finally {
         restore(connection, autoCommit, networkMillis);
       }
     } finally {
-      giveBack(connection);
-    }
-  }
-
-  /** What was done is done, whatever giving it back says. */
-  private static void giveBack(Connection connection) {
-    try {
-      connection.close();
-    } catch (SQLException e) {
-      abort(connection);
+      connections.pool().giveBack(connection, worked);
     }
   }
 
   private int cancelAfterSeconds(Duration timeout) {
-    return options.ownsSessions() ? 0 : (int) Math.max(1, timeout.toSeconds());
+    return connections.ownsSessions() ? 0 : (int) Math.max(1, timeout.toSeconds());
   }
 
   /** What was done is done, whatever becomes of the connection. */

@@ -1,5 +1,6 @@
 package dev.carillon.store.postgres;
 
+import java.net.UnknownHostException;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,16 @@ enum Failure {
       case CONTENTION, NO_TABLE, UNDONE, FULL, REFUSED -> true;
       case CORRUPT, TIMEOUT, LOST -> false;
     };
+  }
+
+  /** Whether there is no host of the name that was asked for. */
+  static boolean isOfUnknownHost(SQLException error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnknownHostException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** What went wrong, in one line. */

@@ -27,6 +27,7 @@ final class Identity {
   private static final int INCARNATION_BYTES = 16;
 
   private final PostgresOptions options;
+  private final boolean ownsSessions;
 
   /** Connections that were looked at. Held weakly: the pool decides how long they live. */
   private final Set<Object> known =
@@ -41,8 +42,9 @@ final class Identity {
   /** What a look found: the cluster's own incarnation, and all of it. */
   private record Seen(String own, String whole) {}
 
-  Identity(PostgresOptions options) {
+  Identity(PostgresOptions options, boolean ownsSessions) {
     this.options = options;
+    this.ownsSessions = ownsSessions;
   }
 
   static String newIncarnation() {
@@ -87,7 +89,7 @@ final class Identity {
       return;
     }
     session.connection().setAutoCommit(true);
-    if (options.ownsSessions()) {
+    if (ownsSessions) {
       long millis = options.statementTimeout().toMillis();
       session.run(
           "set statement_timeout = "

@@ -26,8 +26,8 @@ import org.postgresql.PGNotification;
  * said. A ring is a statement of its own, never part of a transaction that writes: those that
  * notify commit one after the other in the whole database.
  *
- * <p>Owns a thread and a connection that listen, from the first listener on. Whenever it connects
- * anew everybody is rung, since rings may have been missed.
+ * <p>Owns a thread, and has a connection of the node's pool that listens, from the first listener
+ * on. Whenever it connects anew everybody is rung, since rings may have been missed.
  */
 final class PostgresDoorbells implements Doorbells, AutoCloseable {
 
@@ -42,13 +42,8 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
   /** How often it is asked whether the server is still there. */
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Connects, outside any pool of a limited size. */
-  interface Line {
-    Connection connect() throws SQLException;
-  }
-
   private final Cluster cluster;
-  private final Line line;
+  private final NodePool pool;
   private final String channel;
   private final Map<String, List<Bell>> bells = new ConcurrentHashMap<>();
   private final CountDownLatch closing = new CountDownLatch(1);
@@ -63,9 +58,9 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
     }
   }
 
-  PostgresDoorbells(Cluster cluster, String schema, Line line) {
+  PostgresDoorbells(Cluster cluster, String schema, NodePool pool) {
     this.cluster = cluster;
-    this.line = line;
+    this.pool = pool;
     CRC32C crc = new CRC32C();
     crc.update(schema.getBytes(StandardCharsets.UTF_8));
     this.channel = "carillon_" + cluster.id() + "_" + Long.toHexString(crc.getValue());
@@ -149,8 +144,15 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
 
   /** Ends with the connection; listeners poll until there is another one, as always. */
   private void connectAndHear() {
-    try (Connection connection = line.connect()) {
-      hear(connection);
+    try {
+      Connection connection = pool.borrow();
+      boolean worked = false;
+      try {
+        hear(connection);
+        worked = true;
+      } finally {
+        pool.giveBack(connection, worked);
+      }
     } catch (SQLException lost) {
       // Nothing is missing but the hints, and the next try comes after a pause.
       return;
@@ -159,6 +161,7 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
 
   private void hear(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
+    int networkMillis = connection.getNetworkTimeout();
     connection.setNetworkTimeout(Runnable::run, NETWORK_MILLIS);
     PGConnection server = connection.unwrap(PGConnection.class);
     run(connection, "listen " + Session.quoted(channel));
@@ -177,6 +180,7 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
       }
     }
     run(connection, "unlisten *");
+    connection.setNetworkTimeout(Runnable::run, networkMillis);
   }
 
   private static void run(Connection connection, String sql) throws SQLException {

@@ -14,17 +14,20 @@ import org.jspecify.annotations.Nullable;
  * @param url a JDBC URL, {@code jdbc:postgresql://host/database}; null with a data source
  * @param user whom to connect as; null where the URL or the data source says
  * @param password the user's password; null where none is needed, or the URL says
- * @param dataSource where connections come from; null with a URL, which gets a small pool of its
- *     own
+ * @param dataSource which database to connect to; null with a URL. Either way a node has
+ *     connections of its own, which it does not share with the application: it connects as the data
+ *     source does where that is one of HikariCP or of PostgreSQL's driver, or a wrapper of one.
+ *     From any other data source it takes connections when it is opened and keeps them
  * @param schema the database schema of the tables, made where it is missing; "carillon"
  * @param cluster whose jobs: clusters of one schema do not see each other; "main"
- * @param poolSize how many connections the own pool has at most, made as they are needed; 20, so
- *     that no call of a node waits for another's. One more listens
+ * @param poolSize how many connections a node has at most, made as they are needed; 0 for the
+ *     default: 20, so that no call of a node waits for another, or 5 of a data source from which
+ *     the node takes and keeps them. With {@code push} one more listens
  * @param statementTimeout how long the server may take for a statement, and how long a transaction
  *     may lie idle there; below the member timeout, so that what a paused node has locked is free
  *     before it is taken over; 2 seconds
  * @param push whether to listen for what other nodes announce; true. Without it nodes find out by
- *     polling. Takes one connection for good from whoever listens, also from a data source
+ *     polling. Takes one more connection
  * @param pooler whether a pooler that hands out connections by transaction (PgBouncer) stands
  *     before the server: nothing is then left behind in a session, statements are not kept prepared
  *     (of a data source its owner must see to that) and push is off; false
@@ -71,7 +74,7 @@ public record PostgresOptions(
     require(url == null || url.startsWith(URL_PREFIX), "url", url, "one that starts " + URL_PREFIX);
     requireName("schema", schema, MAX_SCHEMA_BYTES);
     requireName("cluster", cluster, MAX_CLUSTER_BYTES);
-    require(poolSize >= 1 && poolSize <= MAX_POOL_SIZE, "poolSize", poolSize, "1 to 1000");
+    require(poolSize >= 0 && poolSize <= MAX_POOL_SIZE, "poolSize", poolSize, "0 to 1000");
     requireBetween("statementTimeout", statementTimeout, MIN_TIMEOUT, MAX_TIMEOUT);
     requireBetween("rotateEvery", rotateEvery, MIN_ROTATION, MAX_ROTATION);
     requireBetween("keepTables", keepTables, Duration.ZERO, MAX_ROTATION);
@@ -107,7 +110,7 @@ public record PostgresOptions(
     }
   }
 
-  /** Options for the database at {@code url}, with a small pool of connections of their own. */
+  /** Options for the database at {@code url}. */
   public static Builder at(String url) {
     Builder builder = new Builder();
     builder.url = Limits.checkPresent("url", url);
@@ -115,8 +118,8 @@ public record PostgresOptions(
   }
 
   /**
-   * Options for the database that {@code dataSource} connects to. Its sessions are left as they
-   * were found.
+   * Options for the database that {@code dataSource} connects to. Sessions that are taken from it
+   * are left as they were found.
    */
   public static Builder at(DataSource dataSource) {
     Builder builder = new Builder();
@@ -136,11 +139,6 @@ public record PostgresOptions(
     return server + ", schema " + schema + ", cluster " + cluster;
   }
 
-  /** Whether settings of a session may be changed: only those of connections that are ours. */
-  boolean ownsSessions() {
-    return dataSource == null && !pooler;
-  }
-
   /** Collects options; see {@link PostgresOptions} for what each means and its default. */
   public static final class Builder {
     private @Nullable String url;
@@ -149,7 +147,7 @@ public record PostgresOptions(
     private @Nullable DataSource dataSource;
     private String schema = "carillon";
     private String cluster = "main";
-    private int poolSize = 20;
+    private int poolSize;
     private Duration statementTimeout = Duration.ofSeconds(2);
     private boolean push = true;
     private boolean pooler;
@@ -178,7 +176,7 @@ public record PostgresOptions(
       return this;
     }
 
-    /** How many connections the own pool has at most. */
+    /** How many connections a node has at most; 0 for the default. */
     public Builder poolSize(int connections) {
       this.poolSize = connections;
       return this;

@@ -4,6 +4,8 @@ import dev.carillon.store.Store;
 import dev.carillon.store.StoreAddress;
 import dev.carillon.store.StoreProvider;
 import java.util.Locale;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Opens stores in PostgreSQL databases. Settings of {@link PostgresOptions} are options of the
@@ -24,6 +26,12 @@ public final class PostgresProvider implements StoreProvider {
   @Override
   public boolean knows(String url) {
     return url.toLowerCase(Locale.ROOT).startsWith(PostgresOptions.URL_PREFIX);
+  }
+
+  @Override
+  public @Nullable String urlOf(DataSource dataSource) {
+    String url = DataSourceSettings.url(dataSource);
+    return url != null && knows(url) ? url : null;
   }
 
   @Override

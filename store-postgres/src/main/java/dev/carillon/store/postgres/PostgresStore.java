@@ -1,7 +1,6 @@
 package dev.carillon.store.postgres;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
+import dev.carillon.api.StoreRefusedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
 import dev.carillon.store.Doorbells;
@@ -14,15 +13,12 @@ import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
 import dev.carillon.store.Transactions;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Objects;
-import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +63,10 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresStore implements Store {
 
   private static final String NO_PRIVILEGE = "42501";
+  private static final String NO_DATABASE = "3D000";
+
+  /** The class of wrong users and passwords. */
+  private static final String NO_ENTRY = "28";
 
   /** What a store is opened for. */
   enum Access {
@@ -76,7 +76,7 @@ public final class PostgresStore implements Store {
 
   private final PostgresOptions options;
   private final Cluster cluster;
-  private final @Nullable HikariDataSource ownPool;
+  private final NodeConnections connections;
   private final StoreInfo info;
   private final Journals journals;
   private final Records records;
@@ -86,19 +86,16 @@ public final class PostgresStore implements Store {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private PostgresStore(
-      PostgresOptions options,
-      Cluster cluster,
-      StoreInfo info,
-      @Nullable HikariDataSource ownPool) {
+      PostgresOptions options, Cluster cluster, StoreInfo info, NodeConnections connections) {
     this.options = options;
     this.cluster = cluster;
-    this.ownPool = ownPool;
+    this.connections = connections;
     this.info = info;
     this.journals = new PostgresJournals(cluster, info);
     this.records = new PostgresRecords(cluster, info);
     this.doorbells =
         options.push()
-            ? new PostgresDoorbells(cluster, options.schema(), () -> line(options))
+            ? new PostgresDoorbells(cluster, options.schema(), connections.pool())
             : null;
     this.transactions =
         new PostgresTransactions(
@@ -119,8 +116,9 @@ public final class PostgresStore implements Store {
    * Opens a store, installing or migrating its tables where they are not there yet or older.
    *
    * @throws StoreVersionException if a newer version has migrated them
-   * @throws StoreUnavailableException if the server cannot be reached, is a standby or too old, or
-   *     denies what is needed
+   * @throws StoreRefusedException if the server denies what is needed, or the user, the password,
+   *     the database or the host is wrong
+   * @throws StoreUnavailableException if the server cannot be reached, or is a standby or too old
    */
   public static PostgresStore open(PostgresOptions options) {
     return open(options, Access.WRITES);
@@ -139,14 +137,15 @@ public final class PostgresStore implements Store {
   }
 
   private static PostgresStore open(PostgresOptions options, Access access) {
-    HikariDataSource pool = options.dataSource() == null ? pool(options) : null;
-    DataSource source = pool == null ? Objects.requireNonNull(options.dataSource()) : pool;
+    NodeConnections connections = null;
     boolean opened = false;
     try {
-      Identity identity = new Identity(options);
-      Cluster cluster = new Cluster(new Database(source, options, identity, access), identity);
-      Durability durability = ready(source, options, cluster, access);
-      PostgresStore store = new PostgresStore(options, cluster, info(options, durability), pool);
+      connections = NodeConnections.of(options);
+      Identity identity = new Identity(options, connections.ownsSessions());
+      Cluster cluster = new Cluster(new Database(connections, options, identity, access), identity);
+      Durability durability = ready(connections, options, cluster, access);
+      PostgresStore store =
+          new PostgresStore(options, cluster, info(options, durability), connections);
       if (access == Access.WRITES) {
         store.rotation.begin();
       }
@@ -155,8 +154,8 @@ public final class PostgresStore implements Store {
     } catch (SQLException e) {
       throw notOpened(options, e);
     } finally {
-      if (!opened && pool != null) {
-        pool.close();
+      if (!opened && connections != null) {
+        connections.close();
       }
     }
   }
@@ -174,54 +173,12 @@ public final class PostgresStore implements Store {
         "postgres", durability, capabilities, 8 << 20, 64 << 20, 64 << 10, 2 << 10);
   }
 
-  /** A connection to listen on. */
-  private static Connection line(PostgresOptions options) throws SQLException {
-    String url = options.url();
-    if (url == null) {
-      return Objects.requireNonNull(options.dataSource()).getConnection();
-    }
-    Properties properties = driver(options);
-    if (options.user() != null) {
-      properties.setProperty("user", options.user());
-    }
-    if (options.password() != null) {
-      properties.setProperty("password", options.password());
-    }
-    return DriverManager.getConnection(url, properties);
-  }
-
-  private static HikariDataSource pool(PostgresOptions options) {
-    HikariConfig config = new HikariConfig();
-    config.setPoolName("carillon");
-    config.setJdbcUrl(options.url());
-    config.setUsername(options.user());
-    config.setPassword(options.password());
-    config.setMaximumPoolSize(options.poolSize());
-    config.setMinimumIdle(1);
-    config.setInitializationFailTimeout(-1);
-    long waitMillis = Math.max(1_000, 2 * options.statementTimeout().toMillis());
-    config.setConnectionTimeout(waitMillis);
-    config.setValidationTimeout(Math.max(250, waitMillis / 2));
-    config.setDataSourceProperties(driver(options));
-    return new HikariDataSource(config);
-  }
-
-  /** The driver's settings; those in the URL win. */
-  private static Properties driver(PostgresOptions options) {
-    Properties properties = new Properties();
-    properties.setProperty("ApplicationName", "carillon");
-    properties.setProperty("targetServerType", "primary");
-    properties.setProperty("tcpKeepAlive", "true");
-    properties.setProperty("connectTimeout", "5");
-    // Statements stay prepared in a session, which behind a pooler is another one the next time.
-    properties.setProperty("prepareThreshold", options.pooler() ? "0" : "1");
-    return properties;
-  }
-
   private static Durability ready(
-      DataSource source, PostgresOptions options, Cluster cluster, Access access)
+      NodeConnections connections, PostgresOptions options, Cluster cluster, Access access)
       throws SQLException {
-    try (Connection connection = source.getConnection()) {
+    Connection connection = connections.pool().borrow();
+    boolean worked = false;
+    try {
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
       Session session = new Session(connection, options.schema(), 0);
@@ -232,34 +189,49 @@ public final class PostgresStore implements Store {
         schema.requireThere(session);
       }
       cluster.identity().begin(session, schema.cluster(session), cluster::forgetAll);
-      Durability durability = durability(session, options);
+      Durability durability = durability(session, connections.ownsSessions());
       connection.setAutoCommit(autoCommit);
+      worked = true;
       return durability;
+    } finally {
+      connections.pool().giveBack(connection, worked);
     }
   }
 
   /** What a commit survives on this server, with its settings as they are now. */
-  private static Durability durability(Session session, PostgresOptions options)
-      throws SQLException {
+  private static Durability durability(Session session, boolean ownsSessions) throws SQLException {
     boolean disk =
         session.number(
                 "select (current_setting('fsync')::bool"
                     + " and current_setting('full_page_writes')::bool)::int")
             == 1;
     boolean waits =
-        options.ownsSessions()
+        ownsSessions
             || session.number("select (current_setting('synchronous_commit') <> 'off')::int") == 1;
     return disk && waits ? Durability.HOST : Durability.PROCESS;
   }
 
   private static RuntimeException notOpened(PostgresOptions options, SQLException error) {
-    String expected =
-        NO_PRIVILEGE.equals(error.getSQLState())
-            ? "a user that may create a schema, or that owns schema " + options.schema()
-            : "a PostgreSQL server that can be reached";
-    return new StoreUnavailableException(
-        "store: " + options.where() + ": " + Failure.text(error) + " (expected: " + expected + ")",
-        error);
+    String expected = expectation(options, error);
+    String said = "store: " + options.where() + ": " + Failure.text(error) + " (expected: ";
+    return expected == null
+        ? new StoreUnavailableException(said + "a PostgreSQL server that can be reached)", error)
+        : new StoreRefusedException(said + expected + ")", error);
+  }
+
+  /** What would have to be changed before it opens; null where it may open as it is, later. */
+  private static @Nullable String expectation(PostgresOptions options, SQLException error) {
+    String state = error.getSQLState() == null ? "" : error.getSQLState();
+    if (state.equals(NO_PRIVILEGE)) {
+      return "a user that may create a schema, or that owns schema " + options.schema();
+    }
+    if (state.equals(NO_DATABASE)) {
+      return "a database that exists";
+    }
+    if (state.startsWith(NO_ENTRY)) {
+      return "a user and a password that the server accepts";
+    }
+    return Failure.isOfUnknownHost(error) ? "the name of a host" : null;
   }
 
   /**
@@ -307,6 +279,11 @@ public final class PostgresStore implements Store {
   @Override
   public void adopt(String incarnation) {
     cluster.identity().adopt(incarnation);
+  }
+
+  @Override
+  public Duration longestStatement() {
+    return options.statementTimeout();
   }
 
   @Override
@@ -366,9 +343,7 @@ public final class PostgresStore implements Store {
         doorbells.close();
       }
       cluster.database().close();
-      if (ownPool != null) {
-        ownPool.close();
-      }
+      connections.close();
     }
   }
 }
