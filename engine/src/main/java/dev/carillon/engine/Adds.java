@@ -157,29 +157,39 @@ final class Adds {
       return;
     }
     request.abandoned = true;
+    String why = "no answer from the store after " + waited;
+    if (withdraw(request)) {
+      withdrawn(request, why);
+    } else {
+      request.refused(new OutcomeUnknownException(why + "; the job may have been scheduled"));
+    }
+  }
+
+  /** Withdraws a request of which nothing is on its way to the store; else leaves it waiting. */
+  void abandonUnsent(AddRequest request, String why) {
+    if (!request.answered && withdraw(request)) {
+      request.abandoned = true;
+      withdrawn(request, "the store is away: " + why);
+    }
+  }
+
+  private boolean withdraw(AddRequest request) {
     Operation operation = request.operation;
     Shard shard = request.shard;
-    boolean taken =
-        !request.askedElsewhere
-            && (operation == null || shard == null || committer.withdraw(shard, operation));
-    if (!taken) {
-      request.refused(
-          new OutcomeUnknownException(
-              "no answer from the store after " + waited + "; the job may have been scheduled"));
-      return;
-    }
+    return !request.askedElsewhere
+        && (operation == null || shard == null || committer.withdraw(shard, operation));
+  }
+
+  private void withdrawn(AddRequest request, String why) {
+    Operation operation = request.operation;
     if (operation != null) {
       operation.stage = Operation.Stage.SETTLED;
       gaveUp(request);
       if (request.replacing) {
-        operation.listener.lost(
-            Operation.Loss.NOT_WRITTEN, "no answer from the store after " + waited);
+        operation.listener.lost(Operation.Loss.NOT_WRITTEN, why);
       }
     }
-    refuse(
-        request,
-        new StoreUnavailableException(
-            "no answer from the store after " + waited + "; the job was not scheduled"));
+    refuse(request, new StoreUnavailableException(why + "; the job was not scheduled"));
   }
 
   private void refuse(AddRequest request, CarillonException why) {

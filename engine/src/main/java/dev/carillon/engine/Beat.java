@@ -222,6 +222,12 @@ final class Beat {
     acknowledged = null;
   }
 
+  /** How long ago the last beat that was acknowledged was sent; 0 without one. */
+  long silentNanos() {
+    Sent last = acknowledged;
+    return last == null ? 0 : now() - last.nanos();
+  }
+
   /** From then on others may take this node for dead, if nothing it says arrives meanwhile. */
   long deadlineNanos() {
     Sent last = acknowledged;

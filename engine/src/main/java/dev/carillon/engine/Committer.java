@@ -48,6 +48,7 @@ final class Committer {
 
   private long queued;
   private long queuedBytes;
+  private final UnwrittenJournals unwritten;
 
   /** The node, as far as the committer needs it. */
   interface Host {
@@ -65,6 +66,7 @@ final class Committer {
     this.env = env;
     this.host = host;
     this.idle = EnumSet.copyOf(channels(env));
+    this.unwritten = new UnwrittenJournals(env::monotonicNanos);
   }
 
   /** What a node commits through. */
@@ -81,6 +83,11 @@ final class Committer {
 
   long queuedBytes() {
     return queuedBytes;
+  }
+
+  /** Journals that were tried to be written in vain for some time; null without any. */
+  @Nullable String unwritten() {
+    return unwritten.problem();
   }
 
   boolean idle() {
@@ -367,6 +374,7 @@ final class Committer {
     switch (outcome) {
       case Outcome.Ok<Long> ok -> committed(batch);
       case Outcome.Unknown<Long> unknown -> {
+        unwritten.failed(shard.id, unknown.detail());
         env.metrics().count("commits.unknown", 1);
         shard.unresolved = true;
         unresolved++;
@@ -379,11 +387,15 @@ final class Committer {
         host.fenced(shard, fenced.epoch());
       }
       case Outcome.Full<Long> full -> {
+        unwritten.failed(shard.id, full.detail());
         env.metrics().count("commits.full", 1);
         takeBackAdds(batch, full.detail());
         sendAgain(batch);
       }
-      case Outcome.Unavailable<Long> unavailable -> sendAgain(batch);
+      case Outcome.Unavailable<Long> unavailable -> {
+        unwritten.failed(shard.id, unavailable.detail());
+        sendAgain(batch);
+      }
       case Outcome.Conflict<Long> conflict -> broken(batch, outcome);
       case Outcome.TooLarge<Long> tooLarge -> broken(batch, outcome);
       case Outcome.Damaged<Long> damaged -> broken(batch, outcome);
@@ -398,6 +410,7 @@ final class Committer {
 
   private void committed(Batch batch) {
     Shard shard = batch.shard();
+    unwritten.written(shard.id);
     shard.tail = batch.number();
     shard.failures = 0;
     shard.inFlight = null;
@@ -525,6 +538,7 @@ final class Committer {
 
   /** Settles everything of a shard that this node no longer owns. */
   void lost(Shard shard) {
+    unwritten.written(shard.id); // by another
     List<Operation> sent = shard.inFlight;
     shard.inFlight = null;
     shard.unresolved = false;

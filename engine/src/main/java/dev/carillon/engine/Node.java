@@ -39,7 +39,6 @@ import org.jspecify.annotations.Nullable;
  * of events and at the time the last turn named. Nothing here blocks.
  */
 public final class Node {
-  private static final int FIRST_SLOTS = 64;
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final long JUMP_MICROS = 1_000_000;
   private static final int LOOKS_A_HORIZON = 4;
@@ -71,6 +70,7 @@ public final class Node {
   private final Shards shards;
   private final RecordChanges records;
   private final Adds adds;
+  private final SlowStart slowStart;
   private final Dispatcher dispatcher;
   private final Keys keys;
   private final Rates rates;
@@ -161,6 +161,7 @@ public final class Node {
     this.keys = new Keys(rates, shares, new KeyHost());
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
+    this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
     this.wire = new Wire(env, timers, records, bells, options.incarnation(), new WireHost());
     this.handlerLists =
@@ -185,10 +186,7 @@ public final class Node {
 
   /** Begins to look for its shards and to dispatch. */
   public void start() {
-    if (!options.slowStart().isZero() && options.slots() > FIRST_SLOTS) {
-      dispatcher.node().limit(FIRST_SLOTS);
-      doubleSlots();
-    }
+    slowStart.start();
     clockOffsetMicros = clockOffsetMicros();
     flow.load(dispatcher::open);
     rates.sweep();
@@ -257,18 +255,6 @@ public final class Node {
     }
   }
 
-  private void doubleSlots() {
-    timers.at(
-        env.monotonicNanos() + options.slowStart().toNanos(),
-        () -> {
-          Gate gate = dispatcher.node();
-          gate.limit((int) Math.min(2L * gate.limit(), options.slots()));
-          if (gate.limit() < options.slots()) {
-            doubleSlots();
-          }
-        });
-  }
-
   private void lookAgain() {
     if (stopping) {
       return;
@@ -331,7 +317,19 @@ public final class Node {
 
   /** Why nothing starts on this node; null where what is due does. */
   public @Nullable String held() {
-    return wallClock == null ? null : wallClock.problem();
+    String clock = wallClock == null ? null : wallClock.problem();
+    boolean fenced = slowStart.fences() > 0 && !proven;
+    return clock == null && fenced ? slowStart.problem() : clock;
+  }
+
+  /** How this node has fenced itself of late; null where it has not. */
+  public @Nullable String fenced() {
+    return slowStart.problem();
+  }
+
+  /** Journals that this node has tried to write in vain for some time; null without any. */
+  public @Nullable String unwritten() {
+    return committer.unwritten();
   }
 
   /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
@@ -562,6 +560,13 @@ public final class Node {
   private LongPredicate goneIncarnations() {
     Set<Long> there = members != null ? members.incarnations() : Set.of(options.incarnation());
     return there.isEmpty() ? incarnation -> false : incarnation -> !there.contains(incarnation);
+  }
+
+  /** Withdraws a request of which nothing is on its way to the store, which is away. */
+  public void abandonUnsent(AddRequest request, String why) {
+    if (!isClient()) {
+      adds.abandonUnsent(request, why);
+    }
   }
 
   /** The caller of {@code request} no longer waits: it is told what became of it. */
@@ -1612,10 +1617,23 @@ public final class Node {
     public void fenced() {
       joins++; // what was being proven may be another's by now
       proven = false;
+      slowStart.fenced();
+      env.report(fence(), null);
       shares.fenced();
       keys.fenced();
       attempts.fence();
       borrowing.fence();
+    }
+
+    private String fence() {
+      return "this node fenced itself (%d in a row): no heartbeat was acknowledged for %d ms"
+              .formatted(slowStart.fences(), silentMillis())
+          + "; running handlers are interrupted, and it goes on with %d slots"
+              .formatted(slowStart.firstSlots());
+    }
+
+    private long silentMillis() {
+      return members == null ? 0 : members.beat().silentNanos() / 1_000_000;
     }
 
     @Override
@@ -1681,6 +1699,7 @@ public final class Node {
     private void proven(int join) {
       if (join == joins) { // else a later one proves it, or has
         proven = true;
+        slowStart.goOn();
         keys.proven();
         shards.look();
         if (exchanged) {

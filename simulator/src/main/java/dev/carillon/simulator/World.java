@@ -12,6 +12,9 @@ final class World {
   private static final long AFTER_EFFECTS_NANOS = 20 * VirtualClock.SECOND;
   private static final long LONGEST_AFTER_EFFECTS_NANOS = 60 * VirtualClock.SECOND;
 
+  /** How long a node takes at most to open all its slots after it was fenced again and again. */
+  private static final long SLOTS_NANOS = 30 * VirtualClock.SECOND;
+
   final Seed seed;
   final Chance chance;
   final VirtualClock clock;
@@ -68,9 +71,11 @@ final class World {
     faulty = false;
     long now = clock.nanos();
     Together together = climate.together;
+    long slots = together == null ? 0 : SLOTS_NANOS;
     long noticed = AFTER_EFFECTS_NANOS + (together == null ? 0 : together.timeoutNanos);
     healthyFromNanos =
-        Math.min(now + LONGEST_AFTER_EFFECTS_NANOS, Math.max(now, wrongUntilNanos) + noticed);
+        Math.min(now + LONGEST_AFTER_EFFECTS_NANOS, Math.max(now, wrongUntilNanos) + noticed)
+            + slots;
   }
 
   /** Something has gone wrong that lasts until then, whether or not everything heals before. */
