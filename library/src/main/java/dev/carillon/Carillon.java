@@ -384,7 +384,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.CodecException if its input cannot be encoded
    * @throws dev.carillon.api.NameTakenException if its name is taken and it says so
    * @throws OverloadedException if there was no room in time; not scheduled
-   * @throws dev.carillon.api.StoreUnavailableException if the store did not take it; not scheduled
+   * @throws dev.carillon.api.StoreUnavailableException if the store did not take it; not scheduled.
+   *     Thrown at once while the store is known to be away
    * @throws OutcomeUnknownException if it is not known whether it was scheduled
    * @throws WaitInterruptedException if this thread is interrupted before anything was written; not
    *     scheduled
@@ -1170,6 +1171,10 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     String held = loop.held();
     if (!held.isEmpty()) {
       return "ok, but nothing starts: " + held;
+    }
+    String troubles = loop.troubles();
+    if (!troubles.isEmpty()) {
+      return "ok, but " + troubles;
     }
     String refused = loop.refused();
     return refused.isEmpty() ? "ok" : "ok, but shards that cannot be read: " + refused;

@@ -21,13 +21,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A store of which nothing is thrown: what one throws against its contract is reported and becomes
  * an outcome, unknown for writes and unavailable for reads. Also remembers how the last write and
- * the last read went, for {@link Carillon#health()}.
+ * the last read went, for {@link Carillon#health()}, and whether the store is away.
  */
 final class GuardedStore implements Store {
   private final Store store;
   private final Reports reports;
   private final Journals journals;
   private final Records records;
+  private final StorePresence presence = new StorePresence();
   private volatile @Nullable String writeProblem;
   private volatile @Nullable String readProblem;
 
@@ -42,6 +43,11 @@ final class GuardedStore implements Store {
   @Nullable String problem() {
     String write = writeProblem;
     return write != null ? write : readProblem;
+  }
+
+  /** Whether the store is known to be away. */
+  StorePresence presence() {
+    return presence;
   }
 
   @Override
@@ -96,8 +102,18 @@ final class GuardedStore implements Store {
     } catch (Throwable e) {
       outcome = new Outcome.Unknown<>(thrown(e));
     }
-    writeProblem = problemOf(outcome);
+    String problem = problemOf(outcome);
+    writeProblem = problem;
+    note(problem, outcome instanceof Outcome.Full);
     return outcome;
+  }
+
+  private void note(@Nullable String problem, boolean isThere) {
+    if (problem == null || isThere) {
+      presence.isThere();
+    } else {
+      presence.failed(problem);
+    }
   }
 
   private <T> List<Outcome<T>> writeAll(int size, Supplier<List<Outcome<T>>> call) {
@@ -108,11 +124,14 @@ final class GuardedStore implements Store {
       outcomes = Collections.nCopies(size, new Outcome.Unknown<>(thrown(e)));
     }
     String problem = null;
+    boolean isThere = false;
     for (Outcome<T> outcome : outcomes) {
       String found = outcome.isOk() ? null : problemOf(outcome);
       problem = found != null ? found : problem;
+      isThere |= found == null || outcome instanceof Outcome.Full;
     }
     writeProblem = problem;
+    note(problem, isThere);
     return outcomes;
   }
 

@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
+import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.Node;
@@ -38,6 +39,7 @@ final class NodeLoop {
   private static final long LONGEST_SLEEP_NANOS = 1_000_000_000;
   private static final long SLEEP_AFTER_FAILURE_NANOS = 10_000_000;
   private static final int REFUSED_NAMED = 3;
+  private static final long AWAY_LOOK_NANOS = 100_000_000;
 
   private final Settings settings;
   private final Reports reports;
@@ -47,6 +49,7 @@ final class NodeLoop {
   private final WorkerLoop completer;
   private final StoreDriver driver;
   private final HandlerRunner runner;
+  private final StorePresence presence;
   private final boolean hasTransactions;
   private final boolean commitsBeside;
   private final String firstCopy;
@@ -57,6 +60,8 @@ final class NodeLoop {
   private int refusedShards;
   private volatile String refused = "";
   private volatile String held = "";
+  private volatile String troubles = "";
+  private long awayLookNanos = System.nanoTime();
   private final List<CompletableFuture<LoopControl.Quiet>> awaitingQuiet = new ArrayList<>();
   private final List<Awaited> awaited = new ArrayList<>();
   private List<Pending<?>> completions = new ArrayList<>();
@@ -91,7 +96,11 @@ final class NodeLoop {
       long seed) {}
 
   NodeLoop(
-      Settings settings, Store store, Admission admission, HandlerRunner runner, Reports reports) {
+      Settings settings,
+      GuardedStore store,
+      Admission admission,
+      HandlerRunner runner,
+      Reports reports) {
     this.settings = settings;
     this.reports = reports;
     this.admission = admission;
@@ -101,6 +110,7 @@ final class NodeLoop {
     this.completer = new WorkerLoop("carillon-completer", reports);
     this.driver = new StoreDriver(store, this, reports);
     this.runner = runner;
+    this.presence = store.presence();
     this.hasTransactions = store.info().can(Capability.TRANSACTIONS);
     this.commitsBeside = store.info().can(Capability.CONCURRENT_APPENDS);
     this.firstCopy = store.incarnation();
@@ -146,6 +156,13 @@ final class NodeLoop {
   /** Why nothing starts, as of the last round; empty where what is due does; any thread. */
   String held() {
     return held;
+  }
+
+  /**
+   * What else is wrong with this node, as of the last round; empty without anything; any thread.
+   */
+  String troubles() {
+    return troubles;
   }
 
   Duration answerTimeout() {
@@ -273,6 +290,7 @@ final class NodeLoop {
     try {
       runner.startGathered();
       giveUpOld();
+      giveUpUnsent();
       handOver();
       tellAwaited();
       lastTurnNanos = System.nanoTime();
@@ -286,6 +304,12 @@ final class NodeLoop {
   private void lookAtRefused() {
     String why = node.held();
     held = why == null ? "" : why;
+    String fenced = node.fenced();
+    String unwritten = node.unwritten();
+    troubles =
+        (fenced == null ? "" : fenced)
+            + (fenced == null || unwritten == null ? "" : "; ")
+            + (unwritten == null ? "" : "journals that cannot be written: " + unwritten);
     int now = node.refusedShards();
     if (now != refusedShards) {
       refusedShards = now;
@@ -358,6 +382,18 @@ final class NodeLoop {
     while (oldest != null && oldest.deadlineNanos - now <= 0) {
       giveUp(oldest, settings.answerTimeout().toString());
       oldest = unanswered.oldest();
+    }
+  }
+
+  /** What was not sent to a store that is away is refused: it was not done. */
+  private void giveUpUnsent() {
+    String away = presence.refusal();
+    if (away == null || System.nanoTime() - awayLookNanos < AWAY_LOOK_NANOS) {
+      return;
+    }
+    awayLookNanos = System.nanoTime();
+    for (Pending<?> pending : unanswered.all()) {
+      pending.giveUpUnsent(node, away);
     }
   }
 
@@ -451,6 +487,11 @@ final class NodeLoop {
     pending.asked = true;
     unanswered.add(pending);
     try {
+      String away = pending.isRefusedWhileAway() ? presence.refusalOfNew() : null;
+      if (away != null) {
+        throw new StoreUnavailableException(
+            pending.what() + ": the store is away: " + away + "; nothing was scheduled");
+      }
       pending.ask(node);
     } catch (CarillonException e) {
       pending.fail(e);
@@ -460,7 +501,8 @@ final class NodeLoop {
   void giveUp(Pending<?> pending, String waited) {
     unanswered.remove(pending);
     if (!pending.isAnswered()) {
-      pending.giveUp(node, waited);
+      String away = presence.refusal();
+      pending.giveUp(node, away == null ? waited : waited + " (store: " + away + ")");
     }
   }
 

@@ -74,6 +74,14 @@ abstract class Pending<T> extends Event {
     fail(new StoreUnavailableException("no answer from the store after " + waited));
   }
 
+  /** Whether the request is refused while the store is away, instead of waiting for it. */
+  boolean isRefusedWhileAway() {
+    return false;
+  }
+
+  /** Gives the request up if nothing of it was sent to the store, which is away; on the loop. */
+  void giveUpUnsent(Node node, String why) {}
+
   /** Whether giving up an asker that is interrupted leaves the fate of its request open. */
   boolean changesSomething() {
     return false;

@@ -54,6 +54,16 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
   }
 
   @Override
+  boolean isRefusedWhileAway() {
+    return true;
+  }
+
+  @Override
+  void giveUpUnsent(Node node, String why) {
+    node.abandonUnsent(request, why);
+  }
+
+  @Override
   boolean changesSomething() {
     return true;
   }

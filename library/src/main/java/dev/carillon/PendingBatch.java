@@ -72,6 +72,16 @@ final class PendingBatch extends Pending<List<JobHandle<?>>> {
   }
 
   @Override
+  boolean isRefusedWhileAway() {
+    return true;
+  }
+
+  @Override
+  void giveUpUnsent(Node node, String why) {
+    requests.forEach(request -> node.abandonUnsent(request, why));
+  }
+
+  @Override
   boolean changesSomething() {
     return true;
   }

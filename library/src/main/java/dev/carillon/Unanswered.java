@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,15 @@ final class Unanswered {
 
   int size() {
     return size;
+  }
+
+  /** All of them, oldest first. */
+  List<Pending<?>> all() {
+    List<Pending<?>> all = new ArrayList<>(size);
+    for (Pending<?> pending = oldest; pending != null; pending = pending.younger) {
+      all.add(pending);
+    }
+    return all;
   }
 
   void add(Pending<?> pending) {
