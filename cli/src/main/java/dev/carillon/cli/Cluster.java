@@ -6,6 +6,7 @@ import dev.carillon.engine.ClusterReader.ShardView;
 import dev.carillon.engine.ClusterReader.View;
 import dev.carillon.engine.MemberState;
 import dev.carillon.engine.Membership;
+import dev.carillon.engine.Orders;
 import dev.carillon.engine.TimeSlice;
 import dev.carillon.store.Head;
 import dev.carillon.store.Store;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -43,6 +45,8 @@ import picocli.CommandLine.Option;
       "  silent   gave no sign between the two looks",
       "",
       "clock_ms: by how much its clock is ahead of the store's.",
+      "Orders that hold until they are taken back (drain, move) follow where there are any.",
+      "",
       "stand_in_of (JSON): the others, and how many of the 128 parts of their shards",
       "it takes while they are not there.",
       "",
@@ -75,6 +79,10 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
     }
     PrintWriter out = out();
     print("member", view.members().stream().map(this::row).toList(), out);
+    List<Map<String, @Nullable Object>> orders = rows(view.orders());
+    if (!orders.isEmpty()) {
+      print("order", orders, out);
+    }
     if (withTimes) {
       print("slice", view.slices().stream().map(Cluster::row).toList(), out);
     }
@@ -115,6 +123,24 @@ final class Cluster extends StoreCommand implements Callable<Integer> {
     }
     boolean measured = member.clockMicros() != MemberState.CLOCK_UNKNOWN;
     row.put("clock_ms", measured ? member.clockMicros() / 1000 : null);
+    return row;
+  }
+
+  /** Orders that hold, in the order of nodes and shards. */
+  private static List<Map<String, @Nullable Object>> rows(Orders orders) {
+    List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+    orders.drained().stream().sorted().forEach(node -> rows.add(order("drain", node, null)));
+    new TreeMap<>(orders.moved())
+        .forEach((shard, node) -> rows.add(order("move", node, shard.toString())));
+    return rows;
+  }
+
+  private static Map<String, @Nullable Object> order(
+      String order, String nodeId, @Nullable String shard) {
+    Map<String, @Nullable Object> row = new LinkedHashMap<>();
+    row.put("order", order);
+    row.put("node", nodeId);
+    row.put("shard", shard);
     return row;
   }
 

@@ -154,12 +154,20 @@ class MainTest {
       assertThat(a.stats().shards()).isEqualTo(1);
       assertThat(run("cluster", "drain", postgres, "a")).isZero();
       Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
+      assertThat(run("cluster", postgres)).isZero();
+      assertThat(out.toString()).containsPattern("drain +a");
       assertThat(run("cluster", "undrain", postgres, "a")).isZero();
       Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);
       assertThat(run("cluster", postgres, "--shards", "--json")).isZero();
       Matcher shard = Pattern.compile("\"shard\":\"([^\"]+)\"").matcher(out.toString());
       assertThat(shard.find()).isTrue();
       assertThat(run("cluster", "move", postgres, shard.group(1), "b")).isZero();
+      out.getBuffer().setLength(0);
+      assertThat(run("cluster", postgres, "--json")).isZero();
+      assertThat(out.toString().lines().filter(line -> line.contains("\"kind\":\"order\"")))
+          .singleElement()
+          .asString()
+          .contains("\"order\":\"move\"", "\"node\":\"b\"", shard.group(1));
       Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
       assertThat(run("cluster", "move", postgres, shard.group(1))).isZero();
       Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);

@@ -64,8 +64,13 @@ public final class ClusterReader {
    */
   public record ShardView(Head head, @Nullable String owner, @Nullable String standIn) {}
 
-  /** All that is seen. */
-  public record View(List<MemberView> members, List<ShardView> shards, List<TimeSlice> slices) {}
+  /**
+   * All that is seen.
+   *
+   * @param orders of operators, which hold until they are taken back
+   */
+  public record View(
+      List<MemberView> members, List<ShardView> shards, List<TimeSlice> slices, Orders orders) {}
 
   /** The ids of all nodes that are there or expected back. */
   public static Outcome<Set<String>> nodeIds(Store store) {
@@ -98,7 +103,7 @@ public final class ClusterReader {
   public Outcome<View> read(Store store) {
     Outcome<List<Stored>> records = Members.all(store);
     if (!(records instanceof Outcome.Ok<List<Stored>>(List<Stored> beats))) {
-      return records.map(none -> new View(List.of(), List.of(), List.of()));
+      return records.map(none -> new View(List.of(), List.of(), List.of(), Orders.NONE));
     }
     return heads(store).map(heads -> view(beats, heads));
   }
@@ -149,7 +154,7 @@ public final class ClusterReader {
     Orders orders = Orders.read(beats);
     List<ShardView> shards =
         heads.stream().map(head -> view(head, members, standIns, orders)).toList();
-    return new View(views, shards, TimeSlice.of(heads, beating(states), Map.of()));
+    return new View(views, shards, TimeSlice.of(heads, beating(states), Map.of()), orders);
   }
 
   private static Set<Long> beating(Map<Long, State> states) {
