@@ -132,7 +132,9 @@ final class AttemptContext implements JobContext {
     }
     Transactions.Answer answer;
     try {
-      answer = transactions.complete(connection, attempt.completion(encoded), attempt.permit());
+      Transactions.Completion completion =
+          attempt.completion(encoded, run.runner().loop().nodeId());
+      answer = transactions.complete(connection, completion, attempt.permit());
     } finally {
       attempt.endCompleting();
     }

@@ -205,7 +205,8 @@ final class AttemptRun extends Event implements Runnable {
     } catch (Throwable e) {
       return new AttemptOutcome.Undecodable(JobError.of(e));
     }
-    if (!attempt.isDue(runner.wallMicros())) {
+    long now = runner.wallMicros();
+    if (!attempt.isDue(now)) {
       return new AttemptOutcome.TooEarly();
     }
     if (attempt.isTooLate(runner.monotonicNanos())) {
@@ -213,9 +214,12 @@ final class AttemptRun extends Event implements Runnable {
     }
     AttemptContext job = new AttemptContext(this, spec);
     Object result;
+    attempt.called(now);
     try {
       result = call(handler, input, job);
+      attempt.returned(runner.wallMicros());
     } catch (Throwable e) {
+      attempt.returned(runner.wallMicros());
       return thrown(handler, job, e);
     }
     return succeeded(handler, result);

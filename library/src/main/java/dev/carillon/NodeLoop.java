@@ -165,6 +165,11 @@ final class NodeLoop {
     return troubles;
   }
 
+  /** The id of the node; any thread. */
+  String nodeId() {
+    return settings.node().nodeId();
+  }
+
   Duration answerTimeout() {
     return settings.answerTimeout();
   }

@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -7,14 +8,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * One thing that happened to a job, as recorded in its journal.
  *
- * @param at when, by the clock of the node that recorded it
+ * @param at when, by the clock of the node that recorded it; of the end of an attempt, when its
+ *     handler returned, by the clock of the node that ran it, or when its time was over
  * @param kind what
  * @param attempt the number of the attempt it belongs to; 0 before the first
  * @param detail more about it for people, such as a reason or the next due time; may be empty
  * @param error what the attempt failed with, or null
+ * @param startedAt when the attempt's handler was called, by the clock of the node that ran it;
+ *     null unless an attempt has just ended
+ * @param node the id of the node that ran that attempt; null unless an attempt has just ended
  */
 public record JobEvent(
-    Instant at, Kind kind, int attempt, String detail, @Nullable JobError error) {
+    Instant at,
+    Kind kind,
+    int attempt,
+    String detail,
+    @Nullable JobError error,
+    @Nullable Instant startedAt,
+    @Nullable String node) {
 
   /**
    * Checks the parts.
@@ -28,6 +39,20 @@ public record JobEvent(
     if (attempt < 0) {
       throw new IllegalArgumentException(Check.problem("attempt", attempt, "at least 0"));
     }
+  }
+
+  /**
+   * How long the attempt took that has just ended.
+   *
+   * @return the time from its start to its end, zero where the clock went back meanwhile; null
+   *     unless an attempt has just ended
+   */
+  public @Nullable Duration duration() {
+    if (startedAt == null) {
+      return null;
+    }
+    Duration took = Duration.between(startedAt, at);
+    return took.isNegative() ? Duration.ZERO : took;
   }
 
   /** What happened. */

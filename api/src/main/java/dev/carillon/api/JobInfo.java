@@ -22,10 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param metadata its metadata, in key order
  * @param state where it is in its life
  * @param blockReason why it is blocked; null unless the state is {@link JobState#BLOCKED}
- * @param scheduledAt when it was accepted
+ * @param scheduledAt when it was sent to the store, by the clock of the node that took it; the
+ *     store had it a moment later. Replacing a job sets it anew
  * @param dueAt when its next attempt is due, or its last one was
  * @param attempt how many attempts have started, the current one included
- * @param endedAt when it ended; null unless the state is an {@linkplain JobState#ended() end}
+ * @param startedAt when the handler of the attempt that ended it was called, by the clock of the
+ *     node that ran it; null unless an attempt ended it
+ * @param endedAt when it ended: where an attempt ended it, when its handler returned, by the clock
+ *     of the node that ran it; else when its owner recorded the end. Null unless the state is an
+ *     {@linkplain JobState#ended() end}
+ * @param node the id of the node that ran the attempt that ended it; null unless an attempt did
  * @param lastError what its last failed attempt failed with, or null
  * @param reason why it was paused, cancelled, expired or given up, or null
  * @param timeout the limit on each attempt, or null
@@ -50,7 +56,9 @@ public record JobInfo(
     Instant scheduledAt,
     Instant dueAt,
     int attempt,
+    @Nullable Instant startedAt,
     @Nullable Instant endedAt,
+    @Nullable String node,
     @Nullable JobError lastError,
     @Nullable String reason,
     @Nullable Duration timeout,

@@ -40,7 +40,9 @@ class JobInfoTest {
   void metadataAndEventsAreCopied() {
     var metadata = new HashMap<>(Map.of("b", "2", "a", "1"));
     JobInfo info = info(JobState.READY, null, null, metadata);
-    var events = new ArrayList<>(List.of(new JobEvent(NOON, JobEvent.Kind.SCHEDULED, 0, "", null)));
+    var events =
+        new ArrayList<>(
+            List.of(new JobEvent(NOON, JobEvent.Kind.SCHEDULED, 0, "", null, null, null)));
     var history = new JobHistory(info, events, null);
     metadata.clear();
     events.clear();
@@ -52,7 +54,7 @@ class JobInfoTest {
   @Test
   void attemptsAreNotNegative() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new JobEvent(NOON, JobEvent.Kind.STARTED, -1, "", null))
+        .isThrownBy(() -> new JobEvent(NOON, JobEvent.Kind.STARTED, -1, "", null, null, null))
         .withMessage("attempt: -1 (expected: at least 0)");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new AttemptToken(ID, 0, 0, 0))
@@ -79,6 +81,6 @@ class JobInfoTest {
       JobState state, BlockReason blocked, Instant ended, Map<String, String> metadata) {
     return new JobInfo(
         ID, "send", 1, "default", "default", 0, null, null, metadata, state, blocked, NOON, NOON, 1,
-        ended, null, null, null, null, false, null, null, List.of());
+        null, ended, null, null, null, null, null, false, null, null, List.of());
   }
 }

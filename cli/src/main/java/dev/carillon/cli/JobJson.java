@@ -43,7 +43,9 @@ final class JobJson {
     json.put("scheduledAt", info.scheduledAt().toString());
     json.put("dueAt", info.dueAt().toString());
     json.put("attempt", info.attempt());
+    put(json, "startedAt", info.startedAt());
     put(json, "endedAt", info.endedAt());
+    put(json, "node", info.node());
     put(json, "reason", info.reason());
     put(json, "timeout", info.timeout());
     put(json, "deadline", info.deadline());
@@ -87,6 +89,8 @@ final class JobJson {
       json.put("at", event.at().toString());
       json.put("kind", event.kind().name());
       json.put("attempt", event.attempt());
+      put(json, "startedAt", event.startedAt());
+      put(json, "node", event.node());
       if (!event.detail().isEmpty()) {
         json.put("detail", event.detail());
       }

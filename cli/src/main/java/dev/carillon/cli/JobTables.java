@@ -23,18 +23,22 @@ final class JobTables implements AutoCloseable {
           create table jobs (
             id text primary key, type text, type_version integer, namespace text, queue text,
             priority integer, name text, key text, state text, scheduled_at text, due_at text,
-            ended_at text, attempt integer, reason text, error_type text, error_message text,
+            started_at text, ended_at text, node text, attempt integer, reason text, error_type text, error_message text,
             timeout text, deadline text, cancel_requested integer, metadata text, payload text,
-            result text)""",
+            result text)\
+          """,
           """
           create table events (
-            job_id text, number integer, at text, kind text, attempt integer, detail text,
-            error_type text, error_message text)""",
+            job_id text, number integer, at text, kind text, attempt integer, started_at text,
+            node text, detail text, error_type text, error_message text)\
+          """,
           """
           create view attempts as
-            select job_id, attempt, at, kind as outcome, error_type, error_message from events
-            where kind in ('RETRIED', 'SUCCEEDED', 'FAILED', 'DEAD')
-              or (attempt > 0 and kind in ('CANCELLED', 'EXPIRED'))""");
+            select job_id, attempt, started_at, at, node, kind as outcome, error_type,
+              error_message from events
+            where attempt > 0 and kind in ('RETRIED', 'POSTPONED', 'OCCURRED', 'OCCURRENCE_FAILED',
+              'SUCCEEDED', 'FAILED', 'DEAD', 'CANCELLED', 'EXPIRED')\
+          """);
 
   private final Connection connection;
   private final PreparedStatement jobs;
@@ -45,8 +49,8 @@ final class JobTables implements AutoCloseable {
     this.connection = connection;
     this.jobs =
         connection.prepareStatement(
-            "insert into jobs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    this.events = connection.prepareStatement("insert into events values (?,?,?,?,?,?,?,?)");
+            "insert into jobs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    this.events = connection.prepareStatement("insert into events values (?,?,?,?,?,?,?,?,?,?)");
   }
 
   static JobTables create(Connection connection) throws SQLException {
@@ -76,7 +80,9 @@ final class JobTables implements AutoCloseable {
         info.state().name(),
         text(info.scheduledAt()),
         text(info.dueAt()),
+        text(info.startedAt()),
         text(info.endedAt()),
+        info.node(),
         info.attempt(),
         info.reason(),
         error == null ? null : error.type(),
@@ -97,6 +103,8 @@ final class JobTables implements AutoCloseable {
           text(event.at()),
           event.kind().name(),
           event.attempt(),
+          text(event.startedAt()),
+          event.node(),
           event.detail(),
           of == null ? null : of.type(),
           of == null ? null : of.message());

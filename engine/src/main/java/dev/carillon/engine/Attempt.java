@@ -37,7 +37,11 @@ public final class Attempt {
   private final @Nullable ShardJob job;
 
   private final @Nullable Lane lane;
-  private long startedMicros;
+  private volatile long startedMicros;
+
+  /** When its handler returned, written by its thread before the loop is told; 0 before. */
+  private long endedMicros;
+
   private FailurePolicy policy;
   private final @Nullable Long startBy;
   private final @Nullable Permit permit;
@@ -83,6 +87,9 @@ public final class Attempt {
 
   /** The node that runs it in the place of this one; 0 for this one. */
   long lentTo;
+
+  /** The id of that node, if it is known. */
+  String borrower = "";
 
   /** Nothing else is to run beside it where it is lent to. */
   boolean lentAlone;
@@ -190,8 +197,9 @@ public final class Attempt {
   }
 
   /** The node that ran it says when, and by which policy it judges failures. */
-  void ranElsewhere(long micros, FailurePolicy by) {
-    startedMicros = micros != 0 ? micros : startedMicros;
+  void ranElsewhere(long started, long ended, FailurePolicy by) {
+    startedMicros = started != 0 ? started : startedMicros;
+    endedMicros = ended;
     policy = by;
   }
 
@@ -245,8 +253,24 @@ public final class Attempt {
     return revision;
   }
 
+  /** When its handler was called; before that, when its node meant to call it. */
   public long startedMicros() {
     return startedMicros;
+  }
+
+  /** When its handler returned; 0 before, or where only its node knows. */
+  long endedMicros() {
+    return endedMicros;
+  }
+
+  /** The handler's thread calls the handler at this time of the wall clock. */
+  public void called(long wallMicros) {
+    startedMicros = wallMicros;
+  }
+
+  /** The handler has returned at this time of the wall clock; its thread says so. */
+  public void returned(long wallMicros) {
+    endedMicros = wallMicros;
   }
 
   void requestStop(StopCause cause) {
@@ -400,9 +424,9 @@ public final class Attempt {
     return (completion.get() & CALLING) != 0;
   }
 
-  /** What its handler writes to complete it. */
-  public Completion completion(byte[] result) {
-    byte[] outcome = new Completed(number, revision, startedMicros, result).encode();
+  /** What its handler, on the node of that id, writes to complete it. */
+  public Completion completion(byte[] result, String node) {
+    byte[] outcome = new Completed(number, revision, startedMicros, node, result).encode();
     return new Completion(place(), epoch, nonce, outcome);
   }
 

@@ -79,6 +79,9 @@ final class Attempts implements Dispatcher.Starter {
     /** Until when a handler must be called, by the monotonic clock; null for any time. */
     @Nullable Long startBy();
 
+    /** The id of a node that shares the store; empty where it is not known. */
+    String nodeId(long incarnation);
+
     /** The attempt's handler is to be called by the node that it is lent to. */
     void lend(Attempt attempt);
 
@@ -211,6 +214,7 @@ final class Attempts implements Dispatcher.Starter {
   public Attempt lend(ShardJob job, Lane lane, long borrower) {
     Attempt attempt = start(job, lane, false);
     attempt.lentTo = borrower;
+    attempt.borrower = host.nodeId(borrower);
     attempt.lentAlone = job.rare != null && job.rare.markers >= Poison.MARKERS_BEFORE_ALONE;
     lent++;
     return attempt;
@@ -354,7 +358,7 @@ final class Attempts implements Dispatcher.Starter {
             0,
             attempt.revision(),
             now,
-            0,
+            Ran.NOT,
             null,
             null,
             "too late",
@@ -777,7 +781,7 @@ final class Attempts implements Dispatcher.Starter {
               completed.attempt(),
               job.revision,
               now,
-              completed.startedMicros(),
+              ran(job, completed),
               JobState.SUCCEEDED,
               null,
               null,
@@ -796,7 +800,7 @@ final class Attempts implements Dispatcher.Starter {
             completed.attempt(),
             job.revision,
             now,
-            completed.startedMicros(),
+            ran(job, completed),
             null,
             null,
             completed.result());
@@ -815,6 +819,21 @@ final class Attempts implements Dispatcher.Starter {
         public void lost(Operation.Loss loss, String why) {}
       };
 
+  /** When the attempt ended: its handler returned then, or it is told to end now. */
+  private long endOf(Attempt attempt) {
+    long returned = attempt.endedMicros();
+    return returned != 0 ? returned : env.wallMicros();
+  }
+
+  private Ran ran(Attempt attempt) {
+    String node = attempt.lentTo != 0 ? attempt.borrower : options.nodeId();
+    return Ran.at(attempt.startedMicros(), node, shardOf(attempt.job()).home);
+  }
+
+  private static Ran ran(ShardJob job, Completed completed) {
+    return Ran.at(completed.startedMicros(), completed.node(), shardOf(job).home);
+  }
+
   private void succeeded(Attempt attempt, byte[] result) {
     ShardJob job = attempt.job();
     if (!job.isRecurring()) {
@@ -823,8 +842,8 @@ final class Attempts implements Dispatcher.Starter {
               JobState.SUCCEEDED,
               attempt.number(),
               attempt.revision(),
-              env.wallMicros(),
-              attempt.startedMicros(),
+              endOf(attempt),
+              ran(attempt),
               null,
               null,
               result);
@@ -854,12 +873,7 @@ final class Attempts implements Dispatcher.Starter {
     long due = notAfterDeadline(attempt.job(), dueMicros);
     Body.Again again =
         new Body.Again(
-            attempt.number(),
-            attempt.revision(),
-            env.wallMicros(),
-            attempt.startedMicros(),
-            due,
-            note);
+            attempt.number(), attempt.revision(), endOf(attempt), ran(attempt), due, note);
     goOnLater(attempt, Kind.AGAIN, again, due);
   }
 
@@ -874,8 +888,8 @@ final class Attempts implements Dispatcher.Starter {
         state,
         attempt.number(),
         attempt.revision(),
-        env.wallMicros(),
-        attempt.startedMicros(),
+        endOf(attempt),
+        ran(attempt),
         error,
         reason,
         new byte[0]);
@@ -887,7 +901,7 @@ final class Attempts implements Dispatcher.Starter {
     FailurePolicy policy = attempt.policy();
     Retries.Failure failure =
         new Retries.Failure(
-            attempt.number(), attempt.timeMicros(), attempt.startedMicros(), env.wallMicros());
+            attempt.number(), attempt.timeMicros(), attempt.startedMicros(), endOf(attempt));
     Retries.Next next =
         switch (verdict) {
           case AttemptOutcome.Verdict.ByPolicy byPolicy -> retries.after(policy, failure);
@@ -906,7 +920,7 @@ final class Attempts implements Dispatcher.Starter {
             attempt.number(),
             attempt.revision(),
             failure.endedMicros(),
-            attempt.startedMicros(),
+            ran(attempt),
             time,
             jitter,
             error);
@@ -941,20 +955,20 @@ final class Attempts implements Dispatcher.Starter {
   private void occurred(
       Attempt attempt, JobState outcome, @Nullable JobError error, @Nullable String reason) {
     ShardJob job = attempt.job();
-    long now = env.wallMicros();
+    long end = endOf(attempt);
     Schedule schedule = recurrences.of(job);
     Move move = moveOf(job);
     Recurrences.Step step =
         recurrences.afterRun(
             schedule,
             move,
-            new Recurrences.Run(attempt.timeMicros(), attempt.startedMicros(), now));
+            new Recurrences.Run(attempt.timeMicros(), attempt.startedMicros(), end));
     Body.Next next =
         new Body.Next(
             attempt.number(),
             attempt.revision(),
-            now,
-            attempt.startedMicros(),
+            end,
+            ran(attempt),
             outcome,
             error,
             reason,
@@ -981,7 +995,7 @@ final class Attempts implements Dispatcher.Starter {
             job.attempts + 1,
             job.revision,
             now,
-            now,
+            Ran.at(now, options.nodeId(), shard.home),
             JobState.DEAD,
             null,
             reason,

@@ -54,43 +54,29 @@ sealed interface Body {
   }
 
   /**
-   * varint attempt, varint revision, long at, long startedAt, long nextTime, varint jitter, error.
+   * varint attempt, varint revision, long at, {@link Ran}, long nextTime, varint jitter, error.
    *
+   * @param at when the attempt failed
    * @param nextTime when the next attempt is to be
    * @param jitter how much later it is due
    */
   record Retry(
-      int attempt,
-      int revision,
-      long at,
-      long startedAt,
-      long nextTime,
-      long jitter,
-      JobError error)
+      int attempt, int revision, long at, Ran ran, long nextTime, long jitter, JobError error)
       implements Body {
     @Override
     public byte[] encode() {
-      ByteWriter out =
-          new ByteWriter(64)
-              .varint(attempt)
-              .varint(revision)
-              .i64(at)
-              .i64(startedAt)
-              .i64(nextTime)
-              .varint(jitter);
-      writeError(out, error);
+      ByteWriter out = new ByteWriter(64).varint(attempt).varint(revision).i64(at);
+      ran.write(out, at);
+      writeError(out.i64(nextTime).varint(jitter), error);
       return out.toBytes();
     }
 
     static Retry decode(ByteReader in) {
+      int attempt = (int) in.varint();
+      int revision = (int) in.varint();
+      long at = in.i64();
       return new Retry(
-          (int) in.varint(),
-          (int) in.varint(),
-          in.i64(),
-          in.i64(),
-          in.i64(),
-          in.varint(),
-          readError(in));
+          attempt, revision, at, Ran.read(in, at), in.i64(), in.varint(), readError(in));
     }
 
     long nextDue() {
@@ -123,17 +109,18 @@ sealed interface Body {
   }
 
   /**
-   * byte state, varint attempt, varint revision, long at, long startedAt, byte flags, error if 1,
-   * reason if 2, then the result.
+   * byte state, varint attempt, varint revision, long at, {@link Ran} if an attempt ended it, byte
+   * flags, error if 1, reason if 2, then the result.
    *
    * @param attempt the attempt that ended the job, 0 where none did (a cancel, an expiry)
+   * @param at when it ended
    */
   record End(
       JobState state,
       int attempt,
       int revision,
       long at,
-      long startedAt,
+      Ran ran,
       @Nullable JobError error,
       @Nullable String reason,
       byte[] result)
@@ -142,7 +129,7 @@ sealed interface Body {
 
     /** An end that no attempt caused. */
     static End without(JobState state, long at, String reason) {
-      return new End(state, 0, 0, at, 0, null, reason, NOTHING);
+      return new End(state, 0, 0, at, Ran.NOT, null, reason, NOTHING);
     }
 
     @Override
@@ -152,9 +139,11 @@ sealed interface Body {
               .u8(state.code())
               .varint(attempt)
               .varint(revision)
-              .i64(at)
-              .i64(startedAt)
-              .u8((error != null ? 1 : 0) | (reason != null ? 2 : 0));
+              .i64(at);
+      if (attempt != 0) {
+        ran.write(out, at);
+      }
+      out.u8((error != null ? 1 : 0) | (reason != null ? 2 : 0));
       if (error != null) {
         writeError(out, error);
       }
@@ -169,18 +158,18 @@ sealed interface Body {
       int attempt = (int) in.varint();
       int revision = (int) in.varint();
       long at = in.i64();
-      long startedAt = in.i64();
+      Ran ran = attempt != 0 ? Ran.read(in, at) : Ran.NOT;
       int flags = in.u8();
       JobError error = (flags & 1) != 0 ? readError(in) : null;
       String reason = (flags & 2) != 0 ? in.string() : null;
-      return new End(state, attempt, revision, at, startedAt, error, reason, in.rest());
+      return new End(state, attempt, revision, at, ran, error, reason, in.rest());
     }
   }
 
   /**
-   * varint attempt, varint revision, long at, long startedAt, byte outcome or 0, byte flags, error
-   * if 1, reason if 2, varint and so many {@link Child} if 4, {@link Move} if 8; 16 where the
-   * schedule is over.
+   * varint attempt, varint revision, long at, {@link Ran} if an attempt ended the occurrence, byte
+   * outcome or 0, byte flags, error if 1, reason if 2, varint and so many {@link Child} if 4,
+   * {@link Move} if 8; 16 where the schedule is over.
    *
    * @param attempt the attempt that ended the occurrence, 0 where none did
    * @param outcome how the occurrence ended, null where it has not, or did not take place
@@ -193,7 +182,7 @@ sealed interface Body {
       int attempt,
       int revision,
       long at,
-      long startedAt,
+      Ran ran,
       @Nullable JobState outcome,
       @Nullable JobError error,
       @Nullable String reason,
@@ -207,14 +196,11 @@ sealed interface Body {
 
     @Override
     public byte[] encode() {
-      ByteWriter out =
-          new ByteWriter(80)
-              .varint(attempt)
-              .varint(revision)
-              .i64(at)
-              .i64(startedAt)
-              .u8(outcome != null ? outcome.code() : 0)
-              .u8(flags());
+      ByteWriter out = new ByteWriter(80).varint(attempt).varint(revision).i64(at);
+      if (attempt != 0) {
+        ran.write(out, at);
+      }
+      out.u8(outcome != null ? outcome.code() : 0).u8(flags());
       if (error != null) {
         writeError(out, error);
       }
@@ -246,14 +232,14 @@ sealed interface Body {
       int attempt = (int) in.varint();
       int revision = (int) in.varint();
       long at = in.i64();
-      long startedAt = in.i64();
+      Ran ran = attempt != 0 ? Ran.read(in, at) : Ran.NOT;
       int outcome = in.u8();
       int flags = in.u8();
       return new Next(
           attempt,
           revision,
           at,
-          startedAt,
+          ran,
           outcome == 0 ? null : JobState.ofCode(outcome),
           (flags & 1) != 0 ? readError(in) : null,
           (flags & 2) != 0 ? in.string() : null,
@@ -274,7 +260,7 @@ sealed interface Body {
     /** The same with some of its occurrences. */
     Next withChildren(Predicate<Child> which) {
       List<Child> some = children.stream().filter(which).toList();
-      return new Next(attempt, revision, at, startedAt, outcome, error, reason, some, move, over);
+      return new Next(attempt, revision, at, ran, outcome, error, reason, some, move, over);
     }
 
     /** Whether the occurrence was run or became a job of its own; else it was passed over. */
@@ -293,24 +279,20 @@ sealed interface Body {
     }
   }
 
-  /** varint attempt, varint revision, long at, long startedAt, long due, string note. */
-  record Again(int attempt, int revision, long at, long startedAt, long due, String note)
-      implements Body {
+  /** varint attempt, varint revision, long at, {@link Ran}, long due, string note. */
+  record Again(int attempt, int revision, long at, Ran ran, long due, String note) implements Body {
     @Override
     public byte[] encode() {
-      return new ByteWriter(40 + note.length())
-          .varint(attempt)
-          .varint(revision)
-          .i64(at)
-          .i64(startedAt)
-          .i64(due)
-          .string(note)
-          .toBytes();
+      ByteWriter out = new ByteWriter(40 + note.length()).varint(attempt).varint(revision).i64(at);
+      ran.write(out, at);
+      return out.i64(due).string(note).toBytes();
     }
 
     static Again decode(ByteReader in) {
-      return new Again(
-          (int) in.varint(), (int) in.varint(), in.i64(), in.i64(), in.i64(), in.string());
+      int attempt = (int) in.varint();
+      int revision = (int) in.varint();
+      long at = in.i64();
+      return new Again(attempt, revision, at, Ran.read(in, at), in.i64(), in.string());
     }
   }
 

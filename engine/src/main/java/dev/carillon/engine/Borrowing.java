@@ -218,7 +218,8 @@ final class Borrowing {
     } catch (UnknownFormatException | DamagedException e) {
       AttemptOutcome strange = new AttemptOutcome.Undecodable(JobError.of(e));
       wire.send(
-          from, Message.encode(new Message.Done(loan.nonce(), 0, false, loan.policy(), strange)));
+          from,
+          Message.encode(new Message.Done(loan.nonce(), 0, 0, false, loan.policy(), strange)));
       return;
     }
     all.put(loan.nonce(), one);
@@ -263,7 +264,7 @@ final class Borrowing {
   private void check(long from, long nonce) {
     if (!all.containsKey(nonce) && !telling.contains(nonce)) {
       AttemptOutcome none = new AttemptOutcome.Interrupted();
-      wire.send(from, Message.encode(new Message.Done(nonce, 0, false, new byte[0], none)));
+      wire.send(from, Message.encode(new Message.Done(nonce, 0, 0, false, new byte[0], none)));
     }
   }
 
@@ -536,8 +537,7 @@ final class Borrowing {
     }
     AttemptOutcome last = said;
     telling.add(attempt.nonce());
-    Runnable tell =
-        () -> whenNotCompleting(attempt, () -> tell(one, attempt.startedMicros(), completes, last));
+    Runnable tell = () -> whenNotCompleting(attempt, () -> tell(one, attempt, completes, last));
     if (one.judging) {
       one.afterJudgement = tell;
     } else {
@@ -560,14 +560,26 @@ final class Borrowing {
   private void giveBack(Borrowed one) {
     all.remove(one.loan.nonce());
     leave(one);
-    tell(one, 0, false, new AttemptOutcome.Interrupted());
+    tell(one, null, false, new AttemptOutcome.Interrupted());
   }
 
-  private void tell(Borrowed one, long startedMicros, boolean completes, AttemptOutcome outcome) {
+  /**
+   * Tells the lender how it went.
+   *
+   * @param ran null where its handler was not called
+   */
+  private void tell(
+      Borrowed one, @Nullable Attempt ran, boolean completes, AttemptOutcome outcome) {
     one.told = true;
     telling.remove(one.loan.nonce());
     Message done =
-        new Message.Done(one.loan.nonce(), startedMicros, completes, one.policy, outcome);
+        new Message.Done(
+            one.loan.nonce(),
+            ran != null ? ran.startedMicros() : 0,
+            ran != null ? ran.endedMicros() : 0,
+            completes,
+            one.policy,
+            outcome);
     wire.send(one.lender, Message.encode(done)); // one that seemed dead may be back
   }
 

@@ -317,11 +317,22 @@ final class Committer {
   }
 
   private Batch batch(Shard shard, List<Operation> operations) {
+    accept(operations);
     operations.forEach(operation -> operation.stage = Operation.Stage.SENT);
     shard.inFlight = operations;
     long wake = shard.pending.isEmpty() ? shard.raiseWakeTo : Append.KEEP_WAKE;
     shard.raising = wake != Append.KEEP_WAKE;
     return new Batch(shard, operations, shard.tail + 1, env.random() | 1, wake);
+  }
+
+  /** Jobs are accepted when they are sent: they may have waited for long. */
+  private void accept(List<Operation> operations) {
+    long now = env.wallMicros();
+    for (Operation operation : operations) {
+      if (operation.isAdd()) {
+        operation.frame.accept(now);
+      }
+    }
   }
 
   private void send(List<Batch> group, boolean together) {

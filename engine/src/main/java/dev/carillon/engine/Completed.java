@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
  * attempt   varint
  * revision  varint
  * started   long    microseconds since 1970
+ * node      string  the id of the node that ran it
  * result    the rest
  * </pre>
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-record Completed(int attempt, int revision, long startedMicros, byte[] result) {
+record Completed(int attempt, int revision, long startedMicros, String node, byte[] result) {
   private static final int VERSION = 1;
 
   byte[] encode() {
@@ -23,6 +24,7 @@ record Completed(int attempt, int revision, long startedMicros, byte[] result) {
         .varint(attempt)
         .varint(revision)
         .i64(startedMicros)
+        .string(node)
         .raw(result)
         .toBytes();
   }
@@ -33,7 +35,7 @@ record Completed(int attempt, int revision, long startedMicros, byte[] result) {
     if (version != VERSION) {
       throw new UnknownFormatException("completion: version " + version + " (expected: 1)");
     }
-    return new Completed((int) in.varint(), (int) in.varint(), in.i64(), in.rest());
+    return new Completed((int) in.varint(), (int) in.varint(), in.i64(), in.string(), in.rest());
   }
 
   /** Whether it is the outcome of the attempt that the job has next, or has now. */

@@ -410,7 +410,8 @@ public final class Controls {
       long due = Math.min(occurrence.timeMicros(), at);
       children.add(new Body.Next.Child(shard.nextNumber(), due, occurrence));
     }
-    Body.Next next = new Body.Next(0, job.revision, at, 0, null, null, null, children, null, false);
+    Body.Next next =
+        new Body.Next(0, job.revision, at, Ran.NOT, null, null, null, children, null, false);
     append(
         shard,
         job,

@@ -86,6 +86,11 @@ final class Frame {
         : Arrays.copyOfRange(data, from, from + length);
   }
 
+  /** An add that is about to be written is accepted at this time. */
+  void accept(long micros) {
+    JobSpec.setAccepted(data, from, micros);
+  }
+
   /** The data of an entry that holds {@code frames}. */
   static byte[] encode(List<Frame> frames) {
     int size = 0;

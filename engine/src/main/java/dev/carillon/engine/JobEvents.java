@@ -34,13 +34,16 @@ final class JobEvents {
       case RETRY -> {
         Body.Retry retry = Body.Retry.decode(in);
         String detail = "next at " + Micros.toInstant(retry.nextDue());
-        told.add(event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error()));
+        JobEvent event =
+            event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error());
+        told.add(ran(event, retry.ran(), home));
       }
       case AGAIN -> {
         Body.Again again = Body.Again.decode(in);
         String note = again.note().isEmpty() ? "" : ": " + again.note();
         String detail = "again at " + Micros.toInstant(again.due()) + note;
-        told.add(event(again.at(), JobEvent.Kind.POSTPONED, again.attempt(), detail, null));
+        JobEvent event = event(again.at(), JobEvent.Kind.POSTPONED, again.attempt(), detail, null);
+        told.add(ran(event, again.ran(), home));
       }
       case REPLACE -> {
         Body.Replace replace = Body.Replace.decode(in);
@@ -75,10 +78,11 @@ final class JobEvents {
     }
   }
 
-  private static JobEvent end(Body.End end) {
+  private static JobEvent end(Body.End end, String home) {
     String detail = end.reason() != null ? end.reason() : "";
     JobEvent.Kind kind = JobEvent.Kind.valueOf(end.state().name());
-    return event(end.at(), kind, end.attempt(), detail, end.error());
+    JobEvent event = event(end.at(), kind, end.attempt(), detail, end.error());
+    return end.attempt() != 0 ? ran(event, end.ran(), home) : event;
   }
 
   private static String detail(Body.Change change) {
@@ -99,12 +103,13 @@ final class JobEvents {
     }
   }
 
-  private static void next(Body.Next next, List<JobEvent> told) {
+  private static void next(Body.Next next, String home, List<JobEvent> told) {
     String detail =
         (next.reason() != null ? next.reason() : "")
             + (next.reason() != null && next.move() != null ? "; " : "")
             + (next.move() != null ? "next at " + Micros.toInstant(next.move().timeMicros()) : "");
-    told.add(event(next.at(), kind(next), next.attempt(), detail, next.error()));
+    JobEvent event = event(next.at(), kind(next), next.attempt(), detail, next.error());
+    told.add(next.attempt() != 0 ? ran(event, next.ran(), home) : event);
     if (next.over()) {
       told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, OVER, null));
     }
@@ -127,7 +132,7 @@ final class JobEvents {
    * are exhausted had them under its recurring job, of which {@code occurrence} tells, beginning
    * with the end of the occurrence before.
    */
-  static void ofChild(Body.Next next, List<JobEvent> occurrence, List<JobEvent> told) {
+  static void ofChild(Body.Next next, String home, List<JobEvent> occurrence, List<JobEvent> told) {
     told.add(event(next.at(), JobEvent.Kind.SCHEDULED, 0, "", null));
     if (next.outcome() == null) {
       return;
@@ -138,7 +143,8 @@ final class JobEvents {
       }
     }
     String reason = next.reason() != null ? next.reason() : "";
-    told.add(event(next.at(), JobEvent.Kind.DEAD, next.attempt(), reason, next.error()));
+    JobEvent dead = event(next.at(), JobEvent.Kind.DEAD, next.attempt(), reason, next.error());
+    told.add(ran(dead, next.ran(), home));
   }
 
   private static boolean isOfAttempt(JobEvent.Kind kind) {
@@ -150,6 +156,18 @@ final class JobEvents {
 
   private static JobEvent event(
       long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
-    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error);
+    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error, null, null);
+  }
+
+  /** The same as the end of an attempt. */
+  private static JobEvent ran(JobEvent event, Ran ran, String home) {
+    return new JobEvent(
+        event.at(),
+        event.kind(),
+        event.attempt(),
+        event.detail(),
+        event.error(),
+        Micros.toInstant(ran.startedAt()),
+        ran.nodeAt(home));
   }
 }

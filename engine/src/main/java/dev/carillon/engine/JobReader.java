@@ -117,6 +117,7 @@ public final class JobReader {
     int[] known = blocks != null ? blocks : new int[0];
     Telling telling =
         new Telling(ref.shard(), new Selection(number -> number == ref.number()), range);
+    telling.home = packed.home();
     packed.each(known, telling::apply);
     packed.tail().forEach(telling::apply);
     return telling.selection.cameTooLate() ? Optional.empty() : Optional.of(telling);
@@ -127,6 +128,7 @@ public final class JobReader {
     Telling own =
         new Telling(
             ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
+    own.home = packed.home();
     packed.eachOf(ref.number(), blocks, own::apply);
     List<Story> stories = own.stories();
     if (stories.isEmpty()) {
@@ -134,9 +136,11 @@ public final class JobReader {
       Telling all =
           new Telling(
               ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
+      all.home = packed.home();
       packed.each(blocks, all::apply);
       if (all.selection.cameTooLate()) {
         all = new Telling(ref.shard(), all.selection.again(), Told.Range.NEWEST);
+        all.home = packed.home();
         packed.each(blocks, all::apply);
       }
       stories = all.stories();
@@ -146,16 +150,20 @@ public final class JobReader {
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted, Told.Range range) {
     Telling telling = new Telling(shard, new Selection(wanted), range);
-    Outcome<Boolean> read = each(shard, telling::apply);
+    Outcome<Boolean> read = each(shard, head -> telling.home = head.home(), telling::apply);
     if (telling.selection.cameTooLate()) {
       Telling again = new Telling(shard, telling.selection.again(), range);
-      return each(shard, again::apply).map(all -> again);
+      again.home = telling.home;
+      return each(shard, head -> {}, again::apply).map(all -> again);
     }
     return read.map(all -> telling);
   }
 
-  /** Shows {@code use} every operation of a shard, oldest generation first; none if it is gone. */
-  Outcome<Boolean> each(ShardId shard, Consumer<Frame> use) {
+  /**
+   * Shows {@code begin} the head of a shard and then {@code use} every operation of it, oldest
+   * generation first; nothing if it is gone.
+   */
+  Outcome<Boolean> each(ShardId shard, Consumer<Head> begin, Consumer<Frame> use) {
     Outcome<Head> found = store.journals().head(shard);
     if (found instanceof Outcome.Fenced<Head>) {
       return Outcome.ok(true);
@@ -163,6 +171,7 @@ public final class JobReader {
     if (!(found instanceof Outcome.Ok<Head>(Head head))) {
       return found.map(h -> true);
     }
+    begin.accept(head);
     // A packed generation holds all of the one it replaced, which may not have gone yet.
     boolean packed = Summary.read(head).map(Summary::packed).isPresent();
     int oldest = packed ? head.generation() : head.oldestGeneration();
@@ -220,6 +229,9 @@ public final class JobReader {
     private final PastAttempts past = new PastAttempts();
     private final ShardFold fold;
 
+    /** Where attempts ran that do not say. */
+    private String home = "";
+
     Telling(ShardId shard, Selection selection, Told.Range range) {
       this.shard = shard;
       this.selection = selection;
@@ -227,7 +239,7 @@ public final class JobReader {
       this.fold =
           new ShardFold(
               (job, end) -> {
-                ended.put(job.number, ended(new JobRef(shard, job.number), job, end));
+                ended.put(job.number, ended(new JobRef(shard, job.number), home, job, end));
                 bodies.put(job.number, job.body());
               });
     }
@@ -280,7 +292,7 @@ public final class JobReader {
 
     private Told tell(Frame frame) {
       List<JobEvent> fresh = new ArrayList<>(2);
-      JobEvents.of(frame, fresh);
+      JobEvents.of(frame, home, fresh);
       noteError(frame.job(), fresh);
       Told told = eventsOf(frame.job());
       told.addAll(fresh);
@@ -312,7 +324,7 @@ public final class JobReader {
     /** An attempt from before a compaction, unless the generation it comes from is there too. */
     private void tellAgain(Frame frame) {
       List<JobEvent> attempt = new ArrayList<>(1);
-      JobEvents.of(frame, attempt);
+      JobEvents.of(frame, home, attempt);
       Told told = eventsOf(frame.job());
       if (!attempt.stream().allMatch(told::has)) {
         told.addAll(attempt);
@@ -350,7 +362,7 @@ public final class JobReader {
       for (Body.Next.Child child : next.children()) {
         if (selection.wants(child.number())) {
           List<JobEvent> fresh = new ArrayList<>();
-          JobEvents.ofChild(next, occurrence, fresh);
+          JobEvents.ofChild(next, home, occurrence, fresh);
           eventsOf(child.number()).addAll(fresh);
         }
       }
@@ -380,13 +392,20 @@ public final class JobReader {
     }
   }
 
-  static JobView ended(JobRef ref, ShardJob job, Body.End end) {
-    JobInfo info = info(ref, job, new Now(end.state(), null, end.at(), end.error(), end.reason()));
+  /** A job that has ended, in a shard with that home. */
+  static JobView ended(JobRef ref, String home, ShardJob job, Body.End end) {
+    Now now = new Now(end.state(), null, end.at(), end.error(), end.reason()).with(job.rare);
+    JobInfo info =
+        info(
+            ref,
+            job,
+            now,
+            Run.of(ref, job, job.attempts, end.attempt() != 0 ? end.ran() : null, home));
     return new JobView(info, end.state() == JobState.SUCCEEDED ? end.result() : null);
   }
 
   /** An occurrence that its recurring job, which still stands at it, has run itself. */
-  static JobInfo occurred(JobRef ref, ShardJob job, Body.Next next) {
+  static JobInfo occurred(JobRef ref, String home, ShardJob job, Body.Next next) {
     JobState outcome = Objects.requireNonNull(next.outcome(), "outcome");
     Move move = Objects.requireNonNull(job.move(), "move");
     JobError error = next.error();
@@ -399,7 +418,7 @@ public final class JobReader {
         ref,
         job,
         new Now(outcome, null, next.at(), error, next.reason()),
-        new Run(next.attempt(), null, which));
+        new Run(next.attempt(), next.ran(), home, null, which));
   }
 
   static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
@@ -413,24 +432,38 @@ public final class JobReader {
       dev.carillon.api.@Nullable BlockReason blocked,
       long endedMicros,
       @Nullable JobError error,
-      @Nullable String reason) {}
+      @Nullable String reason) {
 
-  /** What is told of a job, or of one occurrence of it: its attempts and which times it has. */
+    /** The same with the error that the fold remembers, where it has none. */
+    Now with(ShardJob.@Nullable Rare rare) {
+      return error != null ? this : new Now(state, blocked, endedMicros, remembered(rare), reason);
+    }
+  }
+
+  /**
+   * What is told of a job, or of one occurrence of it.
+   *
+   * @param ran null where no attempt ended it
+   * @param home where attempts ran that do not say
+   */
   private record Run(
-      int attempts, @Nullable RecurringInfo recurring, @Nullable OccurrenceInfo occurrence) {}
+      int attempts,
+      @Nullable Ran ran,
+      String home,
+      @Nullable RecurringInfo recurring,
+      @Nullable OccurrenceInfo occurrence) {
+
+    static Run of(JobRef ref, ShardJob job, int attempts, @Nullable Ran ran, String home) {
+      JobSpec spec = job.facts();
+      return new Run(
+          attempts, ran, home, JobReader.recurring(job, spec), JobReader.occurrence(ref, spec));
+    }
+  }
 
   /** A snapshot; its cost does not grow with the number of jobs that this one waits for. */
   static JobInfo info(JobRef ref, ShardJob job, Now now) {
-    JobSpec spec = job.facts();
-    JobError error = now.error() != null ? now.error() : remembered(job.rare);
-    return info(
-        ref,
-        job,
-        new Now(now.state(), now.blocked(), now.endedMicros(), error, now.reason()),
-        new Run(
-            job.attempts + (now.state() == JobState.RUNNING ? 1 : 0),
-            recurring(job, spec),
-            occurrence(ref, spec)));
+    int attempts = job.attempts + (now.state() == JobState.RUNNING ? 1 : 0);
+    return info(ref, job, now.with(job.rare), Run.of(ref, job, attempts, null, ""));
   }
 
   private static @Nullable JobError remembered(ShardJob.@Nullable Rare rare) {
@@ -458,7 +491,9 @@ public final class JobReader {
         Micros.toInstant(spec.acceptedMicros()),
         Micros.toInstant(job.dueMicros),
         run.attempts(),
+        run.ran() == null ? null : Micros.toInstant(run.ran().startedAt()),
         now.endedMicros() == 0 ? null : Micros.toInstant(now.endedMicros()),
+        run.ran() == null ? null : run.ran().nodeAt(run.home()),
         now.error(),
         reason(now, job.rare),
         spec.timeoutMicros() == 0 ? null : micros(spec.timeoutMicros()),

@@ -32,6 +32,9 @@ public final class JobScan {
   private final ShardFold fold = new ShardFold(this::ended);
   private final Selection selection;
 
+  /** Where attempts ran that do not say. */
+  private String home = "";
+
   private JobScan(ShardId shard, Selection selection, Wish wish) {
     this.shard = shard;
     this.selection = selection;
@@ -99,12 +102,16 @@ public final class JobScan {
       Store store, ShardId shard, Wish wish) {
     Selection selection = new Selection(number -> number > wish.after());
     JobScan scan = new JobScan(shard, selection, wish);
-    Outcome<Boolean> read = new JobReader(store).each(shard, scan::apply);
+    Outcome<Boolean> read = scan.each(store);
     if (selection.cameTooLate()) {
       JobScan again = new JobScan(shard, selection.again(), wish);
-      return new JobReader(store).each(shard, again::apply).map(all -> again.result());
+      return again.each(store).map(all -> again.result());
     }
     return read.map(all -> scan.result());
+  }
+
+  private Outcome<Boolean> each(Store store) {
+    return new JobReader(store).each(shard, head -> home = head.home(), this::apply);
   }
 
   /** The end of the slice of time that the shard was made for, microseconds since 1970. */
@@ -137,9 +144,9 @@ public final class JobScan {
     over.put(job.number, true);
     JobRef ref = new JobRef(shard, job.number);
     if (end.state() == JobState.DEAD) {
-      dead.put(job.number, JobReader.ended(ref, job, end).info());
+      dead.put(job.number, JobReader.ended(ref, home, job, end).info());
     } else if (hasPlaceFor(ref)) {
-      offer(ref, JobReader.ended(ref, job, end).info());
+      offer(ref, JobReader.ended(ref, home, job, end).info());
     }
   }
 

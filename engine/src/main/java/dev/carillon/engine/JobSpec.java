@@ -61,6 +61,7 @@ public record JobSpec(
   static final String DEFAULT = "default";
 
   private static final byte[] NO_PAYLOAD = {};
+  private static final int ACCEPTED_OFFSET = 9;
   private static final int STAMP_OFFSET = 18;
 
   /** The body. */
@@ -329,3 +330,8 @@ public record JobSpec(
     Frame.LONG.set(body, STAMP_OFFSET + 8, stamp.sequence());
   }
 }
+  /** Writes into an encoded body when its job was accepted. */
+  static void setAccepted(byte[] data, int bodyAt, long micros) {
+    Frame.LONG.set(data, bodyAt + ACCEPTED_OFFSET, micros);
+  }
+

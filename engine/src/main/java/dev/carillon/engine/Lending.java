@@ -327,7 +327,7 @@ final class Lending {
       case Message.OutOfTime late -> {
         Attempt attempt = lentTo(from, late.nonce());
         if (attempt != null) {
-          ran(attempt, late.startedMicros(), late.completes(), late.policy());
+          ran(attempt, late.startedMicros(), 0, late.completes(), late.policy());
           host.ranOut(attempt, late.verdict());
         }
       }
@@ -381,7 +381,7 @@ final class Lending {
       return;
     }
     back(attempt);
-    ran(attempt, done.startedMicros(), done.completes(), done.policy());
+    ran(attempt, done.startedMicros(), done.endedMicros(), done.completes(), done.policy());
     if (done.startedMicros() == 0 && env.hasTransactions()) {
       attempt.mayBeCompleted(); // where its end was told and the word lost
     }
@@ -402,14 +402,15 @@ final class Lending {
     }
   }
 
-  private static void ran(Attempt attempt, long micros, boolean completes, byte[] policy) {
+  private static void ran(
+      Attempt attempt, long started, long ended, boolean completes, byte[] policy) {
     FailurePolicy by;
     try {
       by = PolicyFormat.decode(policy);
     } catch (UnknownFormatException | DamagedException e) {
       by = attempt.policy(); // a later version's, or in a time zone that is not known here
     }
-    attempt.ranElsewhere(micros, by);
+    attempt.ranElsewhere(started, ended, by);
     if (completes) {
       attempt.mayBeCompleted();
     }

@@ -635,6 +635,12 @@ final class Members implements Directory, ControlVersion.Host {
     return orders;
   }
 
+  /** The id of a node; empty where it is not known here. */
+  String nodeId(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer != null ? peer.member.nodeId() : "";
+  }
+
   /** Whether a peer was there when it was heard of last, also where that is long ago. */
   boolean wasThere(long incarnation) {
     Peer peer = peers.get(incarnation);

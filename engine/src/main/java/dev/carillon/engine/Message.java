@@ -66,12 +66,18 @@ sealed interface Message {
    * The borrower's: so it went. Its handler has returned, or will not be called.
    *
    * @param startedMicros when the handler was called; 0 where it was not
+   * @param endedMicros when it returned; 0 where that is not known
    * @param completes whether a transaction may complete it
    * @param policy by which the handler's node judges a failure
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
   record Done(
-      long nonce, long startedMicros, boolean completes, byte[] policy, AttemptOutcome outcome)
+      long nonce,
+      long startedMicros,
+      long endedMicros,
+      boolean completes,
+      byte[] policy,
+      AttemptOutcome outcome)
       implements Message {}
 
   /**
@@ -130,7 +136,8 @@ sealed interface Message {
       }
       case Window(int most) -> out.u8(3).varint(most);
       case Done done -> {
-        out.u8(4).i64(done.nonce()).i64(done.startedMicros()).u8(done.completes() ? 1 : 0);
+        out.u8(4).i64(done.nonce()).i64(done.startedMicros()).i64(done.endedMicros());
+        out.u8(done.completes() ? 1 : 0);
         write(done.outcome(), out.bytes(done.policy()));
       }
       case OutOfTime late -> {
@@ -169,7 +176,7 @@ sealed interface Message {
       case 1 -> new Lend(in.varint(), in.varint(), Loan.read(in));
       case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
       case 3 -> new Window((int) in.varint());
-      case 4 -> new Done(in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
+      case 4 -> new Done(in.i64(), in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
       case 5 ->
           new OutOfTime(
               in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);

@@ -216,7 +216,7 @@ public final class NewestScan {
 
     Outcome<Boolean> read() {
       return new JobReader(store)
-          .each(head.shard(), this::apply)
+          .each(head.shard(), same -> {}, this::apply)
           .map(
               all -> {
                 page.forEach(found::offer);
@@ -245,10 +245,10 @@ public final class NewestScan {
       JobRef ref = new JobRef(head.shard(), job.number);
       NewestJobs.Place place = new NewestJobs.Place(end.at(), ref);
       if (end.state() == JobState.DEAD) {
-        dead.put(job.number, JobReader.ended(ref, job, end).info());
+        dead.put(job.number, JobReader.ended(ref, head.home(), job, end).info());
       } else if (found.takes(place)
           && (page.size() < found.limit() || place.compareTo(page.lastKey()) < 0)) {
-        JobInfo info = JobReader.ended(ref, job, end).info();
+        JobInfo info = JobReader.ended(ref, head.home(), job, end).info();
         if (fits.test(info)) {
           page.put(place, info);
           if (page.size() > found.limit()) {

@@ -1325,7 +1325,7 @@ public final class Node {
       countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
       JobListener listener = env.listener();
       if (listener != null) {
-        listener.ended(JobReader.occurred(shard.ref(job.number), job, next));
+        listener.ended(JobReader.occurred(shard.ref(job.number), shard.home, job, next));
       }
     }
   }
@@ -1356,7 +1356,7 @@ public final class Node {
     if (job.hasName()) {
       releaseName(shard, job, end);
     }
-    tellEnded(shard.ref(job.number), job, end);
+    tellEnded(shard, job, end);
   }
 
   private void leaveKey(ShardJob job, @Nullable Concurrency concurrency) {
@@ -1365,13 +1365,14 @@ public final class Node {
     }
   }
 
-  private void tellEnded(JobRef ref, ShardJob job, Body.End end) {
+  private void tellEnded(Shard shard, ShardJob job, Body.End end) {
+    JobRef ref = shard.ref(job.number);
     List<Consumer<JobView>> told = watchers.remove(ref);
     if (told == null && env.listener() == null) {
       return;
     }
     if (!job.isStripped()) {
-      tellEnded(told, JobReader.ended(ref, job, end));
+      tellEnded(told, JobReader.ended(ref, shard.home, job, end));
       return;
     }
     read(
@@ -1458,6 +1459,7 @@ public final class Node {
     dispatcher.withdraw(job); // what orders it in line changes with the replace
     Operation operation =
         new Operation(
+    JobSpec.setAccepted(request.body, 0, env.wallMicros());
             Frame.of(Kind.REPLACE, job.number, body.encode()),
             new Operation.Listener() {
               @Override
@@ -2352,6 +2354,11 @@ public final class Node {
     public void awakeBy(Shard shard, long dueMicros, Runnable then) {
       shards.ensureAwakeBy(shard, dueMicros, then);
     }
+    @Override
+    public String nodeId(long incarnation) {
+      return members != null ? members.nodeId(incarnation) : "";
+    }
+
 
     @Override
     public void endRequested(ShardJob job) {

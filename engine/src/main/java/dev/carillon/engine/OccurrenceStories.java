@@ -87,7 +87,7 @@ final class OccurrenceStories {
                       retry.attempt(),
                       0,
                       retry.at(),
-                      retry.startedAt(),
+                      retry.ran(),
                       retry.nextTime(),
                       retry.jitter(),
                       retry.error())

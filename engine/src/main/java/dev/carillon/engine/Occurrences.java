@@ -123,7 +123,16 @@ final class Occurrences {
               shard,
               job,
               new Body.Next(
-                  0, revision, now, 0, null, null, reason, children, step.move(), step.over()));
+                  0,
+                  revision,
+                  now,
+                  Ran.NOT,
+                  null,
+                  null,
+                  reason,
+                  children,
+                  step.move(),
+                  step.over()));
         });
   }
 

@@ -166,6 +166,11 @@ final class PackedReader {
     }
   }
 
+  /** The id of the node that made the shard. */
+  String home() {
+    return head.home();
+  }
+
   /** The operations appended since. */
   List<Frame> tail() {
     List<Frame> read = tail;

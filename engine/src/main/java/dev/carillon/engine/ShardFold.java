@@ -527,7 +527,7 @@ final class ShardFold {
         next.attempt(),
         0,
         next.at(),
-        next.startedAt(),
+        next.ran(),
         next.error(),
         next.reason(),
         NOTHING);

@@ -93,6 +93,8 @@ public final class Standing {
         read.dueAt(),
         read.attempt() + (phase == ShardJob.Phase.RUNNING ? 1 : 0),
         null,
+        null,
+        null,
         error != null ? error : read.lastError(),
         read.reason(),
         read.timeout(),

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a compaction leaves of live jobs, read with the generation before and without it. */
 class CompactionTest {
+  private static final Ran RAN = new Ran(5, "elsewhere");
   private static final long JOB = JobRef.number(1, 1);
   private static final long OCCURRENCE = JobRef.number(1, 2);
   private static final int PAYLOAD_BYTES = 1 << 20;
@@ -158,11 +159,12 @@ class CompactionTest {
                     new Body.Next.Child(
                         JobRef.number(1, i), 1_000, new Occurrence(JOB, i, i, Overlap.ALLOW)))
             .toList();
-    return frame(Kind.NEXT, new Body.Next(0, 0, 10, 0, null, null, null, children, null, false));
+    return frame(
+        Kind.NEXT, new Body.Next(0, 0, 10, Ran.NOT, null, null, null, children, null, false));
   }
 
   private static Frame deadOfItself(long number) {
-    Body.End end = new Body.End(JobState.DEAD, 0, 0, 20, 15, error(1), "no more", new byte[0]);
+    Body.End end = new Body.End(JobState.DEAD, 0, 0, 20, Ran.NOT, error(1), "no more", new byte[0]);
     return Frame.of(Kind.END, number, end.encode());
   }
 
@@ -180,14 +182,15 @@ class CompactionTest {
 
   private static Frame retry(int attempt) {
     return frame(
-        Kind.RETRY, new Body.Retry(attempt, 0, 10L * attempt, 5, 99 + attempt, 0, error(attempt)));
+        Kind.RETRY,
+        new Body.Retry(attempt, 0, 10L * attempt, RAN, 99 + attempt, 0, error(attempt)));
   }
 
   private static Frame dead(int attempt) {
     return frame(
         Kind.END,
         new Body.End(
-            JobState.DEAD, attempt, 0, 10L * attempt, 5, error(attempt), "over", new byte[0]));
+            JobState.DEAD, attempt, 0, 10L * attempt, RAN, error(attempt), "over", new byte[0]));
   }
 
   /** The last attempt of an occurrence, which is a dead letter, and the next time. */
@@ -199,7 +202,7 @@ class CompactionTest {
             attempt,
             0,
             10L * attempt,
-            5,
+            RAN,
             JobState.DEAD,
             error(attempt),
             "over",

@@ -210,7 +210,7 @@ class PackPlanTest {
               0,
               0,
               1000 + i,
-              0,
+              Ran.NOT,
               null,
               "",
               new byte[0]);

@@ -56,7 +56,7 @@ final class RandomOperations {
               Kind.RETRY,
               job,
               new Body.Retry(
-                  attempt, revision, clock, clock - 5, clock + 50, random.nextInt(9), error()));
+                  attempt, revision, clock, ran(), clock + 50, random.nextInt(9), error()));
       case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
       case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, "because " + clock));
       case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock, random.nextInt(3)));
@@ -64,7 +64,7 @@ final class RandomOperations {
           frame(
               Kind.AGAIN,
               job,
-              new Body.Again(attempt, revision, clock, clock - 5, clock + 70, "not yet"));
+              new Body.Again(attempt, revision, clock, ran(), clock + 70, "not yet"));
       case 12 -> frame(Kind.PAUSE, job, new Body.Pause(clock, "because " + clock));
       case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock));
       case 14 -> frame(Kind.CHANGE, job, change(revision));
@@ -86,7 +86,7 @@ final class RandomOperations {
                   random.nextInt(4),
                   revision,
                   clock,
-                  clock - 7,
+                  ran(),
                   random.nextBoolean() ? error() : null,
                   random.nextBoolean() ? "reason" : null,
                   bytes()));
@@ -121,13 +121,18 @@ final class RandomOperations {
         attempt,
         revision,
         clock,
-        clock - 3,
+        ran(),
         outcome,
         outcome == JobState.DEAD ? error() : null,
         random.nextBoolean() ? "reason" : null,
         children,
         over || random.nextInt(4) == 0 ? null : move(),
         over);
+  }
+
+  /** A start just before the end, or after it: clocks go back. */
+  private Ran ran() {
+    return new Ran(clock - random.nextInt(9) + 2, random.nextBoolean() ? "" : "elsewhere");
   }
 
   private Move move() {

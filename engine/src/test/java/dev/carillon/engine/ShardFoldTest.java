@@ -12,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ShardFoldTest {
+  private static final Ran RAN = new Ran(5, "elsewhere");
   private static final JobError ERROR = new JobError("e", "m", "s");
   private static final long JOB = JobRef.number(1, 1);
 
@@ -30,11 +31,11 @@ class ShardFoldTest {
   }
 
   private static Body.End end(int attempt, int revision) {
-    return new Body.End(JobState.SUCCEEDED, attempt, revision, 10, 5, null, null, new byte[] {1});
+    return new Body.End(JobState.SUCCEEDED, attempt, revision, 10, RAN, null, null, new byte[] {1});
   }
 
   private static Body.Retry retry(int attempt, int revision) {
-    return new Body.Retry(attempt, revision, 10, 5, 99, 0, ERROR);
+    return new Body.Retry(attempt, revision, 10, RAN, 99, 0, ERROR);
   }
 
   @Test

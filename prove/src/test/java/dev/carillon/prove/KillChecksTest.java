@@ -314,9 +314,11 @@ class KillChecksTest {
             at,
             at,
             1,
+            null,
             state.ended()
                 ? Instant.ofEpochSecond(endMicros / 1_000_000, endMicros % 1_000_000 * 1000)
                 : null,
+            null,
             null,
             null,
             null,

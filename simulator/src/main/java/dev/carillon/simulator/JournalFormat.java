@@ -355,7 +355,7 @@ final class JournalFormat {
         int attempt = (int) varint(in);
         int revision = (int) varint(in);
         long at = in.getLong();
-        long startedAt = in.getLong();
+        long startedAt = startedAt(in, at);
         long nextTime = in.getLong();
         yield new Retry(job, attempt, revision, at, startedAt, nextTime, varint(in), string(in));
       }
@@ -378,7 +378,7 @@ final class JournalFormat {
         int attempt = (int) varint(in);
         int revision = (int) varint(in);
         long at = in.getLong();
-        in.getLong();
+        startedAt(in, at);
         yield new Again(job, attempt, revision, at, in.getLong());
       }
       case PAUSE -> {
@@ -408,12 +408,22 @@ final class JournalFormat {
     };
   }
 
+  /** When an attempt started that ended at another time; the node that ran it follows. */
+  private static long startedAt(ByteBuffer in, long at) {
+    long zigzag = varint(in);
+    long before = (zigzag & 1) == 0 ? zigzag >>> 1 : ~(zigzag >>> 1);
+    string(in);
+    return at - before;
+  }
+
   private static End end(long job, ByteBuffer in) {
     JobState state = JobState.ofCode(in.get());
     int attempt = (int) varint(in);
     int revision = (int) varint(in);
     long at = in.getLong();
-    in.getLong();
+    if (attempt != 0) {
+      startedAt(in, at);
+    }
     int flags = in.get();
     String errorType = null;
     if ((flags & 1) != 0) {
@@ -430,7 +440,7 @@ final class JournalFormat {
     int attempt = (int) varint(in);
     int revision = (int) varint(in);
     long at = in.getLong();
-    long startedAt = in.getLong();
+    long startedAt = attempt != 0 ? startedAt(in, at) : 0;
     int outcome = in.get();
     int flags = in.get();
     String errorType = null;
