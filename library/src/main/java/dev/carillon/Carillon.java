@@ -6,6 +6,7 @@ import dev.carillon.api.ClosedException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.Health;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
@@ -396,6 +397,23 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     PendingAdd<O> pending = pending(job, null);
     enter(pending);
     return loop.post(pending).await();
+  }
+
+  /**
+   * Declares a recurring job: creates it, or has the one of that name take over what differs. To be
+   * called at each start of the program; see {@link dev.carillon.api.IfExists#UPDATE} for what is
+   * kept. Durable when this returns.
+   *
+   * @param name the name, unique in the job's namespace
+   * @param job what each occurrence runs
+   * @param schedule when
+   * @param <O> the result
+   * @return the recurring job
+   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable, or the job of that
+   *     name is of another type
+   */
+  public <O> JobHandle<O> recurring(String name, Job<O> job, Schedule schedule) {
+    return schedule(job.named(name).ifExists(IfExists.UPDATE).on(schedule));
   }
 
   /**

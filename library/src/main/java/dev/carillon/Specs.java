@@ -47,6 +47,9 @@ final class Specs {
       throw new InvalidJobException(
           "key: " + job.key() + " (expected: not what may be the id of another job)");
     }
+    if (job.ifExists() == IfExists.UPDATE && job.schedule() == null) {
+      throw new InvalidJobException("ifExists: UPDATE (expected: a job with a schedule)");
+    }
     byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     long accepted = time.wallMicros();
@@ -152,9 +155,14 @@ final class Specs {
       Limits.checkPresent("job", job);
       String name = job.name();
       String key = job.key();
-      if (name != null && job.ifExists() == IfExists.REPLACE) {
+      boolean exchanges = job.ifExists() == IfExists.REPLACE || job.ifExists() == IfExists.UPDATE;
+      if (name != null && exchanges) {
         throw new InvalidJobException(
-            "ifExists: REPLACE of \"" + name + "\" (expected: FAIL or KEEP in a batch)");
+            "ifExists: "
+                + job.ifExists()
+                + " of \""
+                + name
+                + "\" (expected: FAIL or KEEP in a batch)");
       }
       if (name != null && !seen.add(List.of("name", job.namespace(), name))) {
         throw twice("name", name);

@@ -795,7 +795,7 @@ final class Adds {
     request.askedElsewhere = true;
     mail.send(
         head,
-        new Letter.Replace(value.job(), request.body),
+        new Letter.Replace(value.job(), request.ifExists == IfExists.UPDATE, request.body),
         outcome -> {
           request.askedElsewhere = false;
           switch (outcome) {
@@ -832,7 +832,10 @@ final class Adds {
   void replaceFor(Letter.Replace letter, Consumer<Outcome<byte[]>> answer) {
     JobRef job = letter.job();
     AddRequest request =
-        new AddRequest(JobSpec.decode(letter.body()), IfExists.REPLACE, new ForAnother(answer));
+        new AddRequest(
+            JobSpec.decode(letter.body()),
+            letter.update() ? IfExists.UPDATE : IfExists.REPLACE,
+            new ForAnother(answer));
     shards.withLoaded(
         job.shard(),
         new Shards.Use() {
@@ -890,18 +893,22 @@ final class Adds {
     boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
     if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());
-    } else if (request.ifExists == IfExists.REPLACE && request.hasDependencies()) {
+    } else if (exchanges(request) && request.hasDependencies()) {
       refuse(
           request,
           new InvalidJobException(
               "dependencies: of \""
                   + request.spec.name()
                   + "\", which exists (expected: none for a job that replaces another)"));
-    } else if (request.ifExists == IfExists.REPLACE && request.batch == null) {
+    } else if (exchanges(request) && request.batch == null) {
       replace.run();
     } else {
       refuse(request, taken(request, value));
     }
+  }
+
+  private static boolean exchanges(AddRequest request) {
+    return request.ifExists == IfExists.REPLACE || request.ifExists == IfExists.UPDATE;
   }
 
   private static NameTakenException taken(AddRequest request, Names.Value value) {

@@ -397,6 +397,30 @@ sealed interface Body {
     }
   }
 
+  /**
+   * varint revision, long at, byte flags, {@link Move} if 1, then the body of an add.
+   *
+   * @param move where a recurring job stands by its new schedule; null where it stays
+   */
+  record Update(int revision, long at, @Nullable Move move, byte[] spec) implements Body {
+    @Override
+    public byte[] encode() {
+      ByteWriter out =
+          new ByteWriter(64 + spec.length).varint(revision).i64(at).u8(move != null ? 1 : 0);
+      if (move != null) {
+        move.write(out);
+      }
+      return out.raw(spec).toBytes();
+    }
+
+    static Update decode(ByteReader in) {
+      int revision = (int) in.varint();
+      long at = in.i64();
+      Move move = (in.u8() & 1) != 0 ? Move.read(in) : null;
+      return new Update(revision, at, move, in.rest());
+    }
+  }
+
   /** long at, {@link JobRef} waiter: of {@link Kind#WAITER} and {@link Kind#TOLD}. */
   record Waiter(long at, JobRef waiter) implements Body {
     @Override

@@ -329,6 +329,7 @@ final class Errands {
       case FAIL -> 1;
       case KEEP -> 2;
       case REPLACE -> 3;
+      case UPDATE -> 4;
     };
   }
 
@@ -337,7 +338,8 @@ final class Errands {
       case 1 -> IfExists.FAIL;
       case 2 -> IfExists.KEEP;
       case 3 -> IfExists.REPLACE;
-      default -> throw new UnknownFormatException("ifExists: " + code + " (expected: 1 to 3)");
+      case 4 -> IfExists.UPDATE;
+      default -> throw new UnknownFormatException("ifExists: " + code + " (expected: 1 to 4)");
     };
   }
 }

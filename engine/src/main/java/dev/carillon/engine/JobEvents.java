@@ -13,8 +13,8 @@ final class JobEvents {
 
   private JobEvents() {}
 
-  /** Adds what {@code frame} tells. */
-  static void of(Frame frame, List<JobEvent> told) {
+  /** Adds what {@code frame} tells, of a job in a shard with that home. */
+  static void of(Frame frame, String home, List<JobEvent> told) {
     ByteReader in = frame.reader();
     switch (frame.kind()) {
       case ADD -> {
@@ -65,8 +65,14 @@ final class JobEvents {
         Body.Change change = Body.Change.decode(in);
         told.add(event(change.at(), JobEvent.Kind.CHANGED, 0, detail(change), null));
       }
-      case NEXT -> next(Body.Next.decode(in), told);
-      case END -> told.add(end(Body.End.decode(in)));
+      case UPDATE -> {
+        Body.Update update = Body.Update.decode(in);
+        Move move = update.move();
+        String next = move != null ? "; next at " + Micros.toInstant(move.timeMicros()) : "";
+        told.add(event(update.at(), JobEvent.Kind.CHANGED, 0, "declared again" + next, null));
+      }
+      case NEXT -> next(Body.Next.decode(in), home, told);
+      case END -> told.add(end(Body.End.decode(in), home));
       case REPLAY ->
           told.add(event(Body.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
       case MET -> {

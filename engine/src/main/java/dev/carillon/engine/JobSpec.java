@@ -254,6 +254,39 @@ public record JobSpec(
         newPayload != null ? newPayload : payload);
   }
 
+  /** This recurring job as it is when it is declared again: its name and times stay. */
+  JobSpec updated(JobSpec asked) {
+    More.Recurring mine = more.recurring();
+    More.Recurring its = asked.more.recurring();
+    if (mine == null || its == null) {
+      throw new IllegalArgumentException("recurring: null (expected: two recurring jobs)");
+    }
+    More together =
+        new More(
+            new More.Recurring(mine.firstMicros(), its.schedule()),
+            asked.more.policy(),
+            null,
+            asked.more.concurrency(),
+            more.after(),
+            more.waiters());
+    return new JobSpec(
+        dueMicros,
+        acceptedMicros,
+        asked.priority,
+        stamp,
+        type,
+        asked.typeVersion,
+        namespace,
+        asked.queue,
+        name,
+        key,
+        asked.metadata,
+        asked.timeoutMicros,
+        asked.deadlineMicros,
+        together,
+        asked.payload);
+  }
+
   /** The same with another schedule. */
   JobSpec withSchedule(byte[] schedule) {
     More.Recurring recurring = more.recurring();
@@ -324,14 +357,14 @@ public record JobSpec(
     return head;
   }
 
+  /** Writes into an encoded body when its job was accepted. */
+  static void setAccepted(byte[] data, int bodyAt, long micros) {
+    Frame.LONG.set(data, bodyAt + ACCEPTED_OFFSET, micros);
+  }
+
   /** Writes into an encoded body the version that its name's record will have. */
   static void setStamp(byte[] body, Stamp stamp) {
     Frame.LONG.set(body, STAMP_OFFSET, stamp.writer());
     Frame.LONG.set(body, STAMP_OFFSET + 8, stamp.sequence());
   }
 }
-  /** Writes into an encoded body when its job was accepted. */
-  static void setAccepted(byte[] data, int bodyAt, long micros) {
-    Frame.LONG.set(data, bodyAt + ACCEPTED_OFFSET, micros);
-  }
-

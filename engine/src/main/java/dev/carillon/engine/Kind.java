@@ -45,6 +45,8 @@ enum Kind {
    * is the one they name it by.
    */
   PAYLOAD(20),
+  /** A recurring job was declared again: what differs is exchanged, and it goes on. */
+  UPDATE(21),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

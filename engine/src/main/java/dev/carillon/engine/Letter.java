@@ -67,9 +67,13 @@ sealed interface Letter {
     }
   }
 
-  /** The job is exchanged for another of the same name. */
+  /**
+   * The job is exchanged for another of the same name.
+   *
+   * @param update whether a recurring job only takes over what differs
+   */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Replace(JobRef job, byte[] body) implements Letter {}
+  record Replace(JobRef job, boolean update, byte[] body) implements Letter {}
 
   /** The end of the job is to be told to another that waits for it. */
   record Await(JobRef job, JobRef waiter) implements Letter {

@@ -27,7 +27,8 @@ final class LetterFormat {
       case Letter.Replay(JobRef job, Controls.Edit edit) -> edit(begin(out, 9, job), edit);
       case Letter.Discard(JobRef job) -> begin(out, 10, job);
       case Letter.Look(JobRef job) -> begin(out, 11, job);
-      case Letter.Replace(JobRef job, byte[] body) -> begin(out, 12, job).raw(body);
+      case Letter.Replace(JobRef job, boolean update, byte[] body) ->
+          begin(out, 12, job).u8(update ? 1 : 0).raw(body);
       case Letter.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
       case Letter.Tell(JobRef job, JobRef ended, JobState state) -> {
         begin(out, 14, job).u8(state == null ? 0 : state.code());
@@ -70,7 +71,7 @@ final class LetterFormat {
       case 9 -> new Letter.Replay(job, readEdit(in));
       case 10 -> new Letter.Discard(job);
       case 11 -> new Letter.Look(job);
-      case 12 -> new Letter.Replace(job, in.rest());
+      case 12 -> new Letter.Replace(job, in.u8() == 1, in.rest());
       case 13 -> new Letter.Await(job, JobRef.read(in));
       case 14 -> {
         int state = in.u8();

@@ -5,6 +5,7 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
@@ -81,6 +82,7 @@ public final class Node {
   private final Bodies bodies;
   private final Retries retries;
   private final Recurrences recurrences;
+  private final Updates updates;
   private final Occurrences occurrences;
   private final Controls controls;
   private final Dependencies dependencies;
@@ -148,6 +150,7 @@ public final class Node {
     this.completions = new Completions(env, timers);
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
+    this.updates = new Updates(recurrences);
     this.attempts =
         new Attempts(
             env,
@@ -1451,16 +1454,42 @@ public final class Node {
               "type: " + spec.type() + " (expected: " + old.type() + ", as the job it replaces)"));
       return;
     }
+    if (request.ifExists == IfExists.UPDATE && Updates.fits(job, spec)) {
+      update(request, shard, job);
+      return;
+    }
     JobSpec.setStamp(request.body, old.stamp());
+    JobSpec.setAccepted(request.body, 0, env.wallMicros());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
+    long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
+    exchange(request, shard, job, Frame.of(Kind.REPLACE, job.number, body.encode()), awakeBy);
+  }
+
+  private void update(AddRequest request, Shard shard, ShardJob job) {
+    Body.Update update;
+    try {
+      update = updates.of(job, request.spec, env.wallMicros());
+    } catch (dev.carillon.api.InvalidJobException e) {
+      request.refused(e);
+      return;
+    }
+    if (update == null) {
+      request.added(shard.ref(job.number), false);
+      return;
+    }
+    Move move = update.move();
+    long due = move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
+    exchange(request, shard, job, Frame.of(Kind.UPDATE, job.number, update.encode()), due);
+  }
+
+  private void exchange(AddRequest request, Shard shard, ShardJob job, Frame frame, long awakeBy) {
     int oldBytes = job.bodyBytes;
     Concurrency oldConcurrency = job.concurrency();
     job.busy++;
     dispatcher.withdraw(job); // what orders it in line changes with the replace
     Operation operation =
         new Operation(
-    JobSpec.setAccepted(request.body, 0, env.wallMicros());
-            Frame.of(Kind.REPLACE, job.number, body.encode()),
+            frame,
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
@@ -1489,7 +1518,6 @@ public final class Node {
               }
             });
     request.replaces(shard, operation);
-    long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     shards.ensureAwakeBy(shard, awakeBy, () -> committer.add(shard, operation));
   }
 
@@ -2327,6 +2355,11 @@ public final class Node {
     }
 
     @Override
+    public String nodeId(long incarnation) {
+      return members != null ? members.nodeId(incarnation) : "";
+    }
+
+    @Override
     public void endExclusive() {
       dispatcher.endExclusive();
     }
@@ -2354,11 +2387,6 @@ public final class Node {
     public void awakeBy(Shard shard, long dueMicros, Runnable then) {
       shards.ensureAwakeBy(shard, dueMicros, then);
     }
-    @Override
-    public String nodeId(long incarnation) {
-      return members != null ? members.nodeId(incarnation) : "";
-    }
-
 
     @Override
     public void endRequested(ShardJob job) {

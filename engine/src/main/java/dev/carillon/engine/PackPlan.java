@@ -186,7 +186,10 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     }
 
     private static boolean bringsSpec(Kind kind) {
-      return kind == Kind.ADD || kind == Kind.STATE || kind == Kind.REPLACE || kind == Kind.REPLAY;
+      return switch (kind) {
+        case ADD, STATE, REPLACE, REPLAY, UPDATE -> true;
+        default -> false;
+      };
     }
 
     private Footer.Job enter(long number) {

@@ -110,6 +110,24 @@ final class Recurrences {
         : step(schedule, schedule.first(instant(nowMicros)), count, Long.MIN_VALUE, 0);
   }
 
+  /**
+   * The job, of which no occurrence is due or under way, goes on by another schedule that counts
+   * on. Where both schedules have a period the next time is one new period after the last
+   * occurrence, also if that has passed; else it is the first of the new schedule.
+   *
+   * @param old null where it is not known
+   */
+  Step goOn(@Nullable Schedule old, Schedule schedule, Move move, long nowMicros) {
+    Duration before = old != null && old.start() == null ? old.period() : null;
+    if (before == null || schedule.period() == null || schedule.start() != null) {
+      return begin(schedule, move.count(), nowMicros);
+    }
+    Instant last = instant(move.timeMicros() - Micros.ceil(before));
+    return isLast(schedule, move.count())
+        ? Step.OVER
+        : step(schedule, schedule.next(last), move.count(), Long.MIN_VALUE, 0);
+  }
+
   /** At most {@code most} times that the job's schedule has from one time to another. */
   List<Instant> between(ShardJob job, Instant from, Instant to, int most) {
     Schedule schedule = of(job);

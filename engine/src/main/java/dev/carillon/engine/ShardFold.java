@@ -280,6 +280,7 @@ final class ShardFold {
       case ADD -> frame.body();
       case REPLACE -> Body.Replace.decode(frame.reader()).spec();
       case REPLAY -> Body.Replay.decode(frame.reader()).spec();
+      case UPDATE -> Body.Update.decode(frame.reader()).spec();
       case STATE -> StateFormat.read(frame.reader()).spec();
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
@@ -326,6 +327,7 @@ final class ShardFold {
       case PAUSE -> pause(job, Body.Pause.decode(in));
       case RESUME -> resume(job);
       case CHANGE -> changed(job, Body.Change.decode(in));
+      case UPDATE -> update(job, Body.Update.decode(in));
       case WAITER -> waiter(job, Body.Waiter.decode(in));
       case MET -> met(job, Body.Met.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
@@ -388,6 +390,23 @@ final class ShardFold {
     job.queue = intern(spec.queue());
     job.replace(spec, replace.spec());
     job.position = position;
+    liveBytes += job.bytes();
+    return Answer.APPLIED;
+  }
+
+  private Answer update(ShardJob job, Body.Update update) {
+    if (update.revision() != job.revision || !job.isRecurring()) {
+      return Answer.STALE;
+    }
+    JobSpec spec = JobSpec.decodeHead(update.spec());
+    liveBytes -= job.bytes();
+    job.queue = intern(spec.queue());
+    job.update(spec, update.spec());
+    job.position = position;
+    if (update.move() != null) {
+      job.rare().moved(update.move());
+      job.dueMicros = update.move().timeMicros() + update.move().jitterMicros();
+    }
     liveBytes += job.bytes();
     return Answer.APPLIED;
   }

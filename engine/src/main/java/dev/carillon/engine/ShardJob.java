@@ -281,6 +281,23 @@ final class ShardJob {
     }
   }
 
+  /**
+   * Has another spec from now on, as a recurring job that goes on as it did; a priority that
+   * somebody gave it stays unless the spec brings another one than before.
+   */
+  void update(JobSpec spec, byte[] newBody) {
+    if (spec.priority() != head().priority()) {
+      priority = (byte) spec.priority();
+    }
+    body = newBody;
+    bodyBytes = newBody.length;
+    flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
+    more = (byte) (spec.more().mask() | (more & UNSETTLED));
+    Rare kept = rare();
+    kept.payload = null;
+    kept.concurrency = spec.more().concurrency();
+  }
+
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
   boolean isMarked() {
     return (flags & MARKED) != 0;

@@ -37,6 +37,9 @@ final class Wishes {
   /** Of this concurrency key three run at once. */
   static final String FEW_KEY = "few";
 
+  private static final List<IfExists> IF_EXISTS =
+      List.of(IfExists.FAIL, IfExists.KEEP, IfExists.REPLACE);
+
   private static final int FEW = 3;
 
   static final List<String> TYPES = List.of("plain", "other", LIMITED_TYPE, LATE_TYPE);
@@ -230,14 +233,14 @@ final class Wishes {
   }
 
   Request.Wish named() {
-    IfExists ifExists = world.chance.pick(List.of(IfExists.values()));
+    IfExists ifExists = world.chance.pick(IF_EXISTS);
     String key = world.chance.oneIn(6) ? someKey() : null;
     Request.Wish once = wish(someName(), key, ifExists);
     return world.chance.oneIn(8) ? recurring(once) : once;
   }
 
   Request.Wish keyed() {
-    return wish(null, someKey(), world.chance.pick(List.of(IfExists.values())));
+    return wish(null, someKey(), world.chance.pick(IF_EXISTS));
   }
 
   /** For a batch, in which no name may stand twice. */

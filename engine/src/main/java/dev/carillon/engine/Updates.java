@@ -1,0 +1,78 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Schedule;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what becomes of a recurring job that is declared again under its name: it takes over what
+ * differs and keeps its next time, count, pause, missed times and the occurrence under way.
+ *
+ * <p>Only another schedule moves the next time, and only where no occurrence is due or under way.
+ * That time follows from the last occurrence where both schedules count from there, so that no
+ * number of declarations puts it off for ever.
+ *
+ * <p>Crash table: the change is one operation; before it the job is as it was, after it as
+ * declared.
+ */
+final class Updates {
+  private final Recurrences recurrences;
+
+  Updates(Recurrences recurrences) {
+    this.recurrences = recurrences;
+  }
+
+  /** Whether both recur; else one takes the place of the other. */
+  static boolean fits(ShardJob job, JobSpec asked) {
+    return job.isRecurring() && asked.more().recurring() != null;
+  }
+
+  /**
+   * What is to be written; null where nothing differs.
+   *
+   * @throws InvalidJobException if the schedule leaves no time to come
+   */
+  Body.@Nullable Update of(ShardJob job, JobSpec asked, long nowMicros) {
+    JobSpec old = job.spec();
+    byte[] spec = old.updated(asked).encode();
+    if (Arrays.equals(spec, job.body())) {
+      return null;
+    }
+    return new Body.Update(job.revision, nowMicros, move(job, old, asked, nowMicros), spec);
+  }
+
+  /** Where the schedule goes; null where it stays. */
+  private @Nullable Move move(ShardJob job, JobSpec old, JobSpec asked, long nowMicros) {
+    Move move = job.move();
+    More.Recurring before = old.more().recurring();
+    More.Recurring after = asked.more().recurring();
+    boolean underWay = job.phase == ShardJob.Phase.RUNNING || job.attempts > 0;
+    if (move == null
+        || before == null
+        || after == null
+        || Arrays.equals(before.schedule(), after.schedule())) {
+      return null;
+    }
+    Schedule schedule = ScheduleFormat.decode(after.schedule());
+    Recurrences.Step step = recurrences.goOn(known(job), schedule, move, nowMicros);
+    if (step.over()) {
+      throw new InvalidJobException(
+          "schedule: "
+              + schedule.describe()
+              + " (expected: one with a time left after "
+              + move.count()
+              + " occurrences)");
+    }
+    return underWay || move.timeMicros() <= nowMicros ? null : step.move();
+  }
+
+  /** Its schedule; null where this JVM does not know its time zone. */
+  private @Nullable Schedule known(ShardJob job) {
+    try {
+      return recurrences.of(job);
+    } catch (DamagedException | UnknownFormatException e) {
+      return null;
+    }
+  }
+}
