@@ -926,9 +926,11 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   /**
-   * A page of the jobs that fit a query, in a stable order. A job that is there throughout is on
-   * exactly one page; reading ends also while others come and go. Jobs that cannot be read because
-   * the store is damaged there are left out, and the page says so.
+   * A page of the jobs that fit a query, in a stable order. With {@link JobQuery#newestFirst()} it
+   * has occurrences of recurring jobs too: one that the recurring job ran itself has the id of that
+   * job, and {@link JobInfo#occurrence()} says which one it is. A job that is there throughout is
+   * on exactly one page; reading ends also while others come and go. Jobs that cannot be read
+   * because the store is damaged there are left out, and the page says so.
    *
    * @param query which jobs, and where to begin
    * @return the page
@@ -938,7 +940,9 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   public Page<JobInfo> list(JobQuery query) {
     shutdown.requireOpen();
     Limits.checkPresent("query", query);
-    return reads.await("listing jobs", () -> lister.list(query));
+    JobId recurring = query.occurrencesOf();
+    JobQuery placed = recurring != null ? query.occurrencesOf(ref(recurring).id()) : query;
+    return reads.await("listing jobs", () -> lister.list(placed));
   }
 
   /**

@@ -1,7 +1,9 @@
 package dev.carillon;
 
+import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
+import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.engine.Sieve;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,7 @@ final class Conditions {
         && within(info.dueAt(), query.dueFrom(), query.dueTo())
         && fitsEnd(info.endedAt())
         && fitsName(info.name())
+        && fitsOccurrence(info.occurrence())
         && info.metadata().entrySet().containsAll(query.metadata().entrySet());
   }
 
@@ -38,6 +41,11 @@ final class Conditions {
 
   private static boolean within(Instant at, @Nullable Instant from, @Nullable Instant to) {
     return (from == null || !at.isBefore(from)) && (to == null || at.isBefore(to));
+  }
+
+  private boolean fitsOccurrence(@Nullable OccurrenceInfo occurrence) {
+    JobId recurring = query.occurrencesOf();
+    return recurring == null || (occurrence != null && recurring.equals(occurrence.schedule()));
   }
 
   private boolean fitsName(@Nullable String name) {

@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
@@ -10,6 +11,7 @@ import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NewestJobs;
 import dev.carillon.engine.NewestScan;
+import dev.carillon.engine.Node;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -70,7 +72,11 @@ final class NewestLister {
     NewestScan any = scan(query, found);
     JobQuery ofEvidence = onlyEvidence(query);
     NewestScan evidence = scan(ofEvidence, found);
+    ShardId only = shardOf(query.occurrencesOf());
     for (Candidate candidate : candidates(unreadable)) {
+      if (only != null && !only.equals(candidate.head().shard())) {
+        continue; // occurrences are where their recurring job is
+      }
       NewestScan.Span span = candidate.span();
       boolean isOver = over.test(candidate.head());
       if (found.mayTake(span.firstMicros(), span.lastMicros())
@@ -86,6 +92,11 @@ final class NewestLister {
     NewestJobs.Place last = found.last();
     String next = found.isFull() && last != null ? text(last) : null;
     return new Page<>(found.items(), next, unreadable);
+  }
+
+  private static @Nullable ShardId shardOf(@Nullable JobId recurring) {
+    JobRef ref = recurring != null ? Node.ref(recurring) : null;
+    return ref != null ? ref.shard() : null;
   }
 
   private NewestScan scan(JobQuery query, NewestJobs found) {
@@ -152,7 +163,8 @@ final class NewestLister {
         + Long.toString(place.endMicros(), 32)
         + "-"
         + ref.shard()
-        + Long.toString(ref.number(), 32);
+        + Long.toString(ref.number(), 32)
+        + (place.occurrence() != 0 ? "." + Long.toString(place.occurrence(), 32) : "");
   }
 
   private static NewestJobs.@Nullable Place after(JobQuery query) {
@@ -166,11 +178,13 @@ final class NewestLister {
       if (text.charAt(0) != MARK) {
         throw new IllegalArgumentException("mark: " + text.charAt(0));
       }
+      int dot = text.indexOf('.', numberAt);
       return new NewestJobs.Place(
           Long.parseLong(text.substring(1, dash), 32),
           new JobRef(
               ShardId.parse(text.substring(dash + 1, numberAt)),
-              Long.parseLong(text.substring(numberAt), 32)));
+              Long.parseLong(text.substring(numberAt, dot < 0 ? text.length() : dot), 32)),
+          dot < 0 ? 0 : Long.parseLong(text.substring(dot + 1), 32));
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
       throw InvalidArgumentException.of("cursor", text, "what Page.next() gave");
     }

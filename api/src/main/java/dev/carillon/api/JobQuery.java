@@ -29,8 +29,11 @@ import org.jspecify.annotations.Nullable;
  * @param endedFrom the earliest end, inclusive, or null; given, jobs that have not ended are left
  *     out
  * @param endedTo the end of ends, exclusive, or null; given, jobs that have not ended are left out
+ * @param occurrencesOf the recurring job whose occurrences are listed, or null; given, all other
+ *     jobs are left out
  * @param newest whether the job that ended last comes first; jobs that have not ended are left out
- *     then. Otherwise the order is stable and of no meaning
+ *     then, and occurrences that their recurring job ran itself are listed too. Otherwise the order
+ *     is stable and of no meaning
  * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
  * @param cursor where the page begins: {@link Page#next()} of the one before, or null for the first
  */
@@ -45,6 +48,7 @@ public record JobQuery(
     Map<String, String> metadata,
     @Nullable Instant endedFrom,
     @Nullable Instant endedTo,
+    @Nullable JobId occurrencesOf,
     boolean newest,
     int limit,
     @Nullable String cursor) {
@@ -59,6 +63,7 @@ public record JobQuery(
           null,
           null,
           Map.of(),
+          null,
           null,
           null,
           false,
@@ -207,6 +212,18 @@ public record JobQuery(
   }
 
   /**
+   * Only occurrences of a recurring job. Most of them are no jobs of their own, and are listed with
+   * {@link #newestFirst()} only.
+   *
+   * @param recurring the recurring job
+   * @return a copy
+   */
+  public JobQuery occurrencesOf(JobId recurring) {
+    Objects.requireNonNull(recurring, "recurring");
+    return with(draft -> draft.occurrencesOf = recurring);
+  }
+
+  /**
    * Only jobs that have ended, the one that ended last first.
    *
    * @return a copy
@@ -275,6 +292,7 @@ public record JobQuery(
     private Map<String, String> metadata;
     private @Nullable Instant endedFrom;
     private @Nullable Instant endedTo;
+    private @Nullable JobId occurrencesOf;
     private boolean newest;
     private int limit;
     private @Nullable String cursor;
@@ -290,6 +308,7 @@ public record JobQuery(
       this.metadata = from.metadata;
       this.endedFrom = from.endedFrom;
       this.endedTo = from.endedTo;
+      this.occurrencesOf = from.occurrencesOf;
       this.newest = from.newest;
       this.limit = from.limit;
       this.cursor = from.cursor;
@@ -307,6 +326,7 @@ public record JobQuery(
           metadata,
           endedFrom,
           endedTo,
+          occurrencesOf,
           newest,
           limit,
           cursor);

@@ -31,6 +31,7 @@ class JobQueryTest {
                 Map.of(),
                 null,
                 null,
+                null,
                 false,
                 50,
                 null));
@@ -51,6 +52,7 @@ class JobQueryTest {
             .meta("size", "big")
             .endedFrom(NOON)
             .endedTo(NOON.plusSeconds(2))
+            .occurrencesOf(new JobId("j1"))
             .newestFirst()
             .limit(1_000)
             .cursor("c");
@@ -68,6 +70,7 @@ class JobQueryTest {
                 Map.of("region", "eu", "size", "big"),
                 NOON,
                 NOON.plusSeconds(2),
+                new JobId("j1"),
                 true,
                 1_000,
                 "c"));

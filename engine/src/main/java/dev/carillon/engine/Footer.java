@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * the jobs by number, a thousand to an entry. Each entry is one {@link Kind#FOOTER} frame.
  *
  * <pre>
- * catalogue  byte 1, varint blocks, long first end, long last end, varint jobs not ended,
+ * catalogue  byte 1, varint blocks, byte 1 where recurring jobs have run occurrences themselves,
+ *            long first end, long last end, varint jobs not ended,
  *            three times (types, namespaces, queues): varint words, so often string and varint
  *            count, varint count of other words;
  *            varint states, so often byte code and varint count;
@@ -193,6 +194,7 @@ final class Footer {
   /** What is to be written. */
   record Draft(
       int blocks,
+      boolean occurrences,
       Words types,
       Words namespaces,
       Words queues,
@@ -257,6 +259,7 @@ final class Footer {
         new ByteWriter(1024)
             .u8(CATALOGUE)
             .varint(draft.blocks())
+            .u8(draft.occurrences() ? 1 : 0)
             .i64(firstEndMicros(jobs))
             .i64(lastEnd)
             .varint(states[0]);
@@ -331,6 +334,7 @@ final class Footer {
   /**
    * The footer's first entry.
    *
+   * @param occurrences whether recurring jobs have run occurrences themselves
    * @param live jobs that have not ended
    * @param states how many are in each state, by its code
    * @param metadataKeys by which the parts can be told apart
@@ -339,6 +343,7 @@ final class Footer {
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
   record Catalogue(
       int blocks,
+      boolean occurrences,
       long firstEndMicros,
       long lastEndMicros,
       long live,
@@ -374,6 +379,7 @@ final class Footer {
   static Catalogue catalogue(byte[] entry) {
     ByteReader in = reader(entry, CATALOGUE);
     int blocks = (int) in.varint();
+    boolean occurrences = in.u8() == 1;
     long firstEnd = in.i64();
     long lastEnd = in.i64();
     long live = in.varint();
@@ -399,7 +405,17 @@ final class Footer {
       parts.add(Part.read(in, firstEnd));
     }
     return new Catalogue(
-        blocks, firstEnd, lastEnd, live, types, namespaces, queues, states, metadataKeys, parts);
+        blocks,
+        occurrences,
+        firstEnd,
+        lastEnd,
+        live,
+        types,
+        namespaces,
+        queues,
+        states,
+        metadataKeys,
+        parts);
   }
 
   private static Counts counts(ByteReader in) {

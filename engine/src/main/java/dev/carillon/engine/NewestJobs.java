@@ -18,8 +18,15 @@ public final class NewestJobs {
   /**
    * Where an ended job stands in the order: the newest first. It never changes, so a place stays
    * what it is however jobs come and go.
+   *
+   * @param occurrence of an occurrence that the recurring job ran itself, which one; 0 for a job
    */
-  public record Place(long endMicros, JobRef ref) implements Comparable<Place> {
+  public record Place(long endMicros, JobRef ref, long occurrence) implements Comparable<Place> {
+    /** That of a job. */
+    Place(long endMicros, JobRef ref) {
+      this(endMicros, ref, 0);
+    }
+
     @Override
     public int compareTo(Place other) {
       int byEnd = Long.compare(other.endMicros, endMicros);
@@ -27,7 +34,11 @@ public final class NewestJobs {
         return byEnd;
       }
       int byShard = other.ref.shard().compareTo(ref.shard());
-      return byShard != 0 ? byShard : Long.compare(other.ref.number(), ref.number());
+      if (byShard != 0) {
+        return byShard;
+      }
+      int byNumber = Long.compare(other.ref.number(), ref.number());
+      return byNumber != 0 ? byNumber : Long.compare(other.occurrence, occurrence);
     }
   }
 

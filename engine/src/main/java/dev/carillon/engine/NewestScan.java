@@ -19,9 +19,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Looks for the newest ended jobs of one shard: by its footer where it is packed, so that only the
- * blocks of jobs that are shown are read; else by reading it. Holds one page, the shard's dead
- * letters and, of a packed one, eight blocks.
+ * Looks for the newest ended jobs and occurrences of one shard: by its footer where it is packed,
+ * so that only the blocks of jobs that are shown are read; else by reading it. Holds one page, the
+ * shard's dead letters and, of a packed one, eight blocks.
  */
 public final class NewestScan {
   /** With more operations appended since it was packed, a shard is read as if it were not. */
@@ -96,8 +96,11 @@ public final class NewestScan {
   private boolean byFooter(PackedReader packed, Head head) {
     Set<Long> touched = new HashSet<>();
     packed.tail().forEach(frame -> touched.add(frame.job()));
-    if (touched.size() > MOST_TOUCHED || packed.tailAddsJobs()) {
-      return false;
+    if (touched.size() > MOST_TOUCHED
+        || packed.tailAddsJobs()
+        || packed.tailEndsOccurrences()
+        || packed.catalogue().occurrences()) {
+      return false; // the footer does not tell where occurrences are
     }
     if (sieve.mayHold(packed.catalogue())) {
       boolean allFit = show(packed, candidates(packed, head, touched, found.limit()));
@@ -208,7 +211,19 @@ public final class NewestScan {
     private final Map<Long, JobInfo> dead = new TreeMap<>();
     private final TreeMap<NewestJobs.Place, JobInfo> page = new TreeMap<>();
     private final LongMap<Boolean> over = new LongMap<>();
-    private final ShardFold fold = new ShardFold(this::ended);
+    private final ShardFold fold =
+        new ShardFold(
+            new ShardFold.Listener() {
+              @Override
+              public void ended(ShardJob job, Body.End end) {
+                Whole.this.ended(job, end);
+              }
+
+              @Override
+              public void occurred(ShardJob job, Body.Next next) {
+                Whole.this.occurred(job, next);
+              }
+            });
 
     Whole(Head head) {
       this.head = head;
@@ -230,8 +245,8 @@ public final class NewestScan {
       if (frame.kind() == Kind.STATE && over.get(number) != null) {
         return;
       }
-      if (frame.kind() == Kind.ADD && over.remove(number) != null) {
-        page.keySet().removeIf(place -> place.ref().number() == number); // told again
+      if (frame.kind() == Kind.ADD && over.remove(number) != null) { // told again
+        page.keySet().removeIf(place -> place.ref().number() == number && place.occurrence() == 0);
       }
       boolean applied = fold.apply(frame) == ShardFold.Answer.APPLIED;
       if (applied && (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD)) {
@@ -246,14 +261,31 @@ public final class NewestScan {
       NewestJobs.Place place = new NewestJobs.Place(end.at(), ref);
       if (end.state() == JobState.DEAD) {
         dead.put(job.number, JobReader.ended(ref, head.home(), job, end).info());
-      } else if (found.takes(place)
-          && (page.size() < found.limit() || place.compareTo(page.lastKey()) < 0)) {
-        JobInfo info = JobReader.ended(ref, head.home(), job, end).info();
-        if (fits.test(info)) {
-          page.put(place, info);
-          if (page.size() > found.limit()) {
-            var unused = page.pollLastEntry();
-          }
+      } else if (hasPlaceFor(place)) {
+        put(place, JobReader.ended(ref, head.home(), job, end).info());
+      }
+    }
+
+    private void occurred(ShardJob job, Body.Next next) {
+      JobRef ref = new JobRef(head.shard(), job.number);
+      Move move = job.move();
+      NewestJobs.Place place =
+          new NewestJobs.Place(next.at(), ref, move != null ? move.count() + 1 : 0);
+      if (hasPlaceFor(place)) {
+        put(place, JobReader.occurred(ref, head.home(), job, next));
+      }
+    }
+
+    private boolean hasPlaceFor(NewestJobs.Place place) {
+      return found.takes(place)
+          && (page.size() < found.limit() || place.compareTo(page.lastKey()) < 0);
+    }
+
+    private void put(NewestJobs.Place place, JobInfo info) {
+      if (fits.test(info)) {
+        page.put(place, info);
+        if (page.size() > found.limit()) {
+          var unused = page.pollLastEntry();
         }
       }
     }

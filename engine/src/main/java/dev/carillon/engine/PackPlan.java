@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.JobState;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Outcome;
@@ -118,7 +119,24 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
   private static final class Maker {
     private final Set<String> metadataKeys;
     private final int fullBytes;
-    private final ShardFold fold = new ShardFold(this::ended);
+    private final ShardFold fold =
+        new ShardFold(
+            new ShardFold.Listener() {
+              @Override
+              public void ended(ShardJob job, Body.End end) {
+                Maker.this.ended(job, end);
+              }
+
+              @Override
+              public void occurred(ShardJob job, Body.Next next) {
+                Maker.this.occurred(next);
+              }
+            });
+
+    /** How occurrences that recurring jobs ran themselves ended, a bit each by code. */
+    private int occurred;
+
+    private long firstOccurredMicros = Long.MAX_VALUE;
     private final Map<Long, Footer.Job> jobs = new LinkedHashMap<>();
     private final Footer.Words types = new Footer.Words();
     private final Footer.Words namespaces = new Footer.Words();
@@ -268,17 +286,35 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       noted.endMicros = end.at();
     }
 
+    private void occurred(Body.Next next) {
+      JobState outcome = next.outcome();
+      if (outcome != null) {
+        occurred |= 1 << outcome.code();
+        firstOccurredMicros = Math.min(firstOccurredMicros, next.at());
+      }
+    }
+
+    /** When the first job or occurrence ended; 0 where none has. */
+    private long firstEndMicros(List<Footer.Job> all) {
+      long ofJobs = Footer.firstEndMicros(all);
+      if (occurred == 0) {
+        return ofJobs;
+      }
+      return ofJobs == 0 ? firstOccurredMicros : Math.min(ofJobs, firstOccurredMicros);
+    }
+
     PackPlan plan() {
       if (blockOperations > 0) {
         endBlock();
       }
       List<Footer.Job> all = List.copyOf(jobs.values());
-      int states = 0;
+      int states = occurred;
       for (Footer.Job job : all) {
         states |= 1 << job.state;
       }
       Footer.Draft draft =
-          new Footer.Draft(blocks.size(), types, namespaces, queues, metadataKeys, all);
+          new Footer.Draft(
+              blocks.size(), occurred != 0, types, namespaces, queues, metadataKeys, all);
       List<byte[]> footers = Footer.encode(draft);
       for (byte[] footer : footers) {
         bytes += footer.length;
@@ -286,8 +322,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       return new PackPlan(
           List.copyOf(blocks),
           footers,
-          new Packed(
-              blocks.size(), footers.size(), true, states, Footer.firstEndMicros(all), words),
+          new Packed(blocks.size(), footers.size(), true, states, firstEndMicros(all), words),
           bytes);
     }
   }

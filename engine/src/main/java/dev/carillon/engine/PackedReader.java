@@ -195,6 +195,16 @@ final class PackedReader {
     }
   }
 
+  /** Whether recurring jobs have run occurrences themselves since. */
+  boolean tailEndsOccurrences() {
+    for (Frame frame : tail()) {
+      if (frame.kind() == Kind.NEXT && Body.Next.decode(frame.reader()).endsOccurrence()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Whether operations appended since made jobs that the footer does not know. */
   boolean tailAddsJobs() {
     for (Frame frame : tail()) {

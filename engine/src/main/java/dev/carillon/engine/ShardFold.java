@@ -107,7 +107,7 @@ final class ShardFold {
     return addedBytes;
   }
 
-  /** When its last job ended, 0 if none did. */
+  /** When its last job or occurrence ended, 0 if none did. */
   long lastEndMicros() {
     return lastEndMicros;
   }
@@ -505,6 +505,7 @@ final class ShardFold {
       return Answer.STALE;
     }
     if (next.endsOccurrence()) {
+      lastEndMicros = Math.max(lastEndMicros, next.at());
       listener.occurred(job, next);
     }
     next.children().forEach(child -> spawn(job, next, child));

@@ -7,16 +7,21 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Misfire;
 import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.Overlap;
+import dev.carillon.api.Page;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,5 +113,70 @@ class OccurrenceTest {
     assertThat(ended.getFirst().recurring()).isNull();
     assertThat(ended.getLast().occurrence()).isNull();
     assertThat(Objects.requireNonNull(ended.getLast().recurring()).count()).isEqualTo(1);
+  }
+
+  // ---- in lists
+
+  private List<JobInfo> newest(JobQuery query) {
+    List<JobInfo> all = new ArrayList<>();
+    Page<JobInfo> page = world.carillon().list(query.newestFirst().limit(2));
+    all.addAll(page.items());
+    while (page.next() != null) {
+      page = world.carillon().list(query.newestFirst().limit(2).cursor(page.next()));
+      all.addAll(page.items());
+    }
+    return all;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Overlap.class)
+  void historyOfATaskAndOfATenantHasEachOccurrence(Overlap overlap) {
+    world.carillon().handle(NOTE, (text, job) -> {});
+    JobId id =
+        world
+            .carillon()
+            .schedule(NOTE.job("x").namespace("acme").on(EVERY_MINUTE.overlap(overlap)))
+            .id();
+    world.carillon().schedule(NOTE.job("y").on(EVERY_MINUTE));
+    world.carillon().schedule(NOTE.job("z").namespace("acme").in(Duration.ofSeconds(90)));
+    world.advance(Duration.ofSeconds(210));
+    List<JobInfo> task = newest(JobQuery.all().occurrencesOf(id));
+    assertThat(task)
+        .extracting(
+            info -> occurrence(info).number(),
+            JobInfo::dueAt,
+            JobInfo::startedAt,
+            JobInfo::endedAt,
+            JobInfo::state)
+        .containsExactly(of(3), of(2), of(1));
+    assertThat(task).allSatisfy(info -> assertThat(info.node()).isNotEmpty());
+    assertThat(newest(JobQuery.all().namespace("acme")))
+        .extracting(JobInfo::endedAt)
+        .containsExactly(minute(3), minute(2), START.plusSeconds(90), minute(1));
+    assertThat(newest(JobQuery.all())).hasSize(7);
+    assertThat(newest(JobQuery.all().states(JobState.FAILED))).isEmpty();
+    world.restart();
+    assertThat(newest(JobQuery.all().occurrencesOf(id))).isEqualTo(task);
+  }
+
+  private static Tuple of(int number) {
+    Instant time = minute(number);
+    return tuple((long) number, time, time, time, JobState.SUCCEEDED);
+  }
+
+  private static Instant minute(int number) {
+    return START.plusSeconds(60L * number);
+  }
+
+  @Test
+  void occurrencesThatEndAtTheSameMomentAreOnOnePageEach() {
+    JobId id =
+        world.carillon().schedule(NOTE.job("x").on(EVERY_MINUTE.misfire(Misfire.runAll(9)))).id();
+    world.moveClock(Duration.ofMinutes(5));
+    world.carillon().handle(NOTE, (text, job) -> {});
+    world.settle();
+    assertThat(newest(JobQuery.all().occurrencesOf(id)))
+        .extracting(info -> occurrence(info).number())
+        .containsExactly(5L, 4L, 3L, 2L, 1L);
   }
 }
