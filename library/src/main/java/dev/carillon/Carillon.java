@@ -44,7 +44,6 @@ import dev.carillon.engine.NodeOptions;
 import dev.carillon.engine.Retention;
 import dev.carillon.engine.Ticket;
 import dev.carillon.store.Doorbells;
-import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;
 import java.sql.Connection;
@@ -99,6 +98,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   private final Shutdown shutdown;
   private final Specs specs;
   private final JobControl control;
+  private final Requester self;
   private final DeadLetters deadLetters;
   private volatile @Nullable ObjectName managed;
   private final Tickets tickets;
@@ -142,6 +142,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
             head -> Retention.isOver(nodeOptions, head, options.advanced.time.wallMicros()),
             this::isOver);
     this.control = new JobControl(loop, tickets);
+    this.self = new Requester(this::requireOpen, control, nodeOptions.nodeId());
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.advanced.scheduleTimeout);
     this.inputs = new Inputs(store, reads, payloads);
@@ -413,7 +414,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    *     name is of another type
    */
   public <O> JobHandle<O> recurring(String name, Job<O> job, Schedule schedule) {
-    return schedule(job.named(name).ifExists(IfExists.UPDATE).on(schedule));
+    Job<O> named = Limits.checkPresent("job", job).named(name);
+    return schedule(named.ifExists(IfExists.UPDATE).on(schedule));
   }
 
   /**
@@ -635,31 +637,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     shutdown.requireOpen();
     Limits.checkPresent("id", id);
     Limits.checkReason(reason);
-    JobRef ref = tickets.place(id);
-    if (ref == null) {
-      return new CancelResult.NotFound();
-    }
-    String what = "cancelling job " + id;
-    if (Thread.currentThread().isInterrupted()) {
-      throw new WaitInterruptedException(what + ": interrupted before anything was written", null);
-    }
-    return loop.post(
-            new Ask<CancelResult>(
-                loop,
-                what,
-                Ask.Effect.WRITES,
-                (node, asked) ->
-                    node.cancel(
-                        ref,
-                        reason,
-                        outcome -> {
-                          if (outcome instanceof Outcome.Ok<CancelResult>(CancelResult result)) {
-                            asked.answer(result);
-                          } else {
-                            asked.fail(StoreAnswers.notWritten(what, outcome));
-                          }
-                        })))
-        .await();
+    return self.cancel(id, reason);
   }
 
   /**
@@ -696,6 +674,17 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   /**
+   * Names who asks for changes of jobs, for their history; without it that is the id of this node.
+   *
+   * @param who a person or a program; at most {@link Limits#REASON_MAX_BYTES}, not empty
+   * @return the same methods to cancel, pause, resume and change a job, by that name
+   * @throws dev.carillon.api.InvalidJobException if the name is empty or too long
+   */
+  public Requester as(String who) {
+    return new Requester(this::requireOpen, control, Requester.check(who));
+  }
+
+  /**
    * Keeps a job from starting until it is {@linkplain #resume resumed}, across restarts. A running
    * attempt is asked to save and return ({@link dev.carillon.api.JobContext#pauseRequested}); if it
    * goes on to its end, that counts. Its deadline still applies. Pausing again is safe.
@@ -709,7 +698,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   public ControlResult pause(JobId id, String reason) {
     shutdown.requireOpen();
     Limits.checkReason(reason);
-    return control.change(id, "pausing", (node, job, answer) -> node.pause(job, reason, answer));
+    return self.pause(id, reason);
   }
 
   /**
@@ -721,7 +710,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public ControlResult resume(JobId id) {
     shutdown.requireOpen();
-    return control.change(id, "resuming", dev.carillon.engine.Node::resume);
+    return self.resume(id);
   }
 
   /**
@@ -735,9 +724,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public ControlResult reschedule(JobId id, Instant due) {
     shutdown.requireOpen();
-    long micros = Micros.ceil(Limits.checkDue(due));
-    return control.change(
-        id, "moving", (node, job, answer) -> node.reschedule(job, micros, answer));
+    return self.reschedule(id, due);
   }
 
   /**
@@ -752,9 +739,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public ControlResult reschedule(JobId id, Schedule schedule) {
     shutdown.requireOpen();
-    Limits.checkPresent("schedule", schedule);
-    return control.change(
-        id, "rescheduling", (node, job, answer) -> node.reschedule(job, schedule, answer));
+    return self.reschedule(id, schedule);
   }
 
   /**
@@ -767,9 +752,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public ControlResult prioritise(JobId id, int priority) {
     shutdown.requireOpen();
-    Limits.checkPriority(priority);
-    return control.change(
-        id, "prioritising", (node, job, answer) -> node.prioritise(job, priority, answer));
+    return self.prioritise(id, priority);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
@@ -8,6 +9,7 @@ import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.Controls;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.Why;
 import dev.carillon.store.Outcome;
 import java.util.List;
 import java.util.function.Consumer;
@@ -43,8 +45,24 @@ final class JobControl {
         .await();
   }
 
-  private static void pass(String what, Outcome<ControlResult> outcome, Ask<ControlResult> asked) {
-    if (outcome instanceof Outcome.Ok<ControlResult>(ControlResult result)) {
+  CancelResult cancel(JobId id, Why why) {
+    JobRef ref = tickets.place(id);
+    if (ref == null) {
+      return new CancelResult.NotFound();
+    }
+    String what = "cancelling job " + id;
+    checkInterrupt(what);
+    return loop.post(
+            new Ask<CancelResult>(
+                loop,
+                what,
+                Ask.Effect.WRITES,
+                (node, asked) -> node.cancel(ref, why, outcome -> pass(what, outcome, asked))))
+        .await();
+  }
+
+  private static <T> void pass(String what, Outcome<T> outcome, Ask<T> asked) {
+    if (outcome instanceof Outcome.Ok<T>(T result)) {
       asked.answer(result);
     } else {
       asked.fail(StoreAnswers.notWritten(what, outcome));

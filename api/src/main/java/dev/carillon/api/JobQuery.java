@@ -219,7 +219,7 @@ public record JobQuery(
    * @return a copy
    */
   public JobQuery occurrencesOf(JobId recurring) {
-    Objects.requireNonNull(recurring, "recurring");
+    Check.argument("recurring", recurring);
     return with(draft -> draft.occurrencesOf = recurring);
   }
 

@@ -42,7 +42,7 @@ class JobInfoTest {
     JobInfo info = info(JobState.READY, null, null, metadata);
     var events =
         new ArrayList<>(
-            List.of(new JobEvent(NOON, JobEvent.Kind.SCHEDULED, 0, "", null, null, null)));
+            List.of(new JobEvent(NOON, JobEvent.Kind.SCHEDULED, 0, "", null, null, null, null)));
     var history = new JobHistory(info, events, null);
     metadata.clear();
     events.clear();
@@ -54,7 +54,7 @@ class JobInfoTest {
   @Test
   void attemptsAreNotNegative() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new JobEvent(NOON, JobEvent.Kind.STARTED, -1, "", null, null, null))
+        .isThrownBy(() -> new JobEvent(NOON, JobEvent.Kind.STARTED, -1, "", null, null, null, null))
         .withMessage("attempt: -1 (expected: at least 0)");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new AttemptToken(ID, 0, 0, 0))

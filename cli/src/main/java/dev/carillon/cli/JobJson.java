@@ -91,6 +91,7 @@ final class JobJson {
       json.put("attempt", event.attempt());
       put(json, "startedAt", event.startedAt());
       put(json, "node", event.node());
+      put(json, "by", event.by());
       if (!event.detail().isEmpty()) {
         json.put("detail", event.detail());
       }

@@ -30,7 +30,7 @@ final class JobTables implements AutoCloseable {
           """
           create table events (
             job_id text, number integer, at text, kind text, attempt integer, started_at text,
-            node text, detail text, error_type text, error_message text)\
+            node text, "by" text, detail text, error_type text, error_message text)\
           """,
           """
           create view attempts as
@@ -50,7 +50,7 @@ final class JobTables implements AutoCloseable {
     this.jobs =
         connection.prepareStatement(
             "insert into jobs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    this.events = connection.prepareStatement("insert into events values (?,?,?,?,?,?,?,?,?,?)");
+    this.events = connection.prepareStatement("insert into events values (?,?,?,?,?,?,?,?,?,?,?)");
   }
 
   static JobTables create(Connection connection) throws SQLException {
@@ -105,6 +105,7 @@ final class JobTables implements AutoCloseable {
           event.attempt(),
           text(event.startedAt()),
           event.node(),
+          event.by(),
           event.detail(),
           of == null ? null : of.type(),
           of == null ? null : of.message());

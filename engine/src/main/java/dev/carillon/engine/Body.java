@@ -96,24 +96,27 @@ sealed interface Body {
     }
   }
 
-  /** long at, string reason. */
-  record Cancel(long at, String reason) implements Body {
+  /** long at, {@link Why}. */
+  record Cancel(long at, Why why) implements Body {
     @Override
     public byte[] encode() {
-      return new ByteWriter(10 + reason.length()).i64(at).string(reason).toBytes();
+      ByteWriter out = new ByteWriter(64).i64(at);
+      why.write(out);
+      return out.toBytes();
     }
 
     static Cancel decode(ByteReader in) {
-      return new Cancel(in.i64(), in.string());
+      return new Cancel(in.i64(), Why.read(in));
     }
   }
 
   /**
    * byte state, varint attempt, varint revision, long at, {@link Ran} if an attempt ended it, byte
-   * flags, error if 1, reason if 2, then the result.
+   * flags, error if 1, reason if 2, string by if 4, then the result.
    *
    * @param attempt the attempt that ended the job, 0 where none did (a cancel, an expiry)
    * @param at when it ended
+   * @param by who asked for it, if somebody did
    */
   record End(
       JobState state,
@@ -123,9 +126,28 @@ sealed interface Body {
       Ran ran,
       @Nullable JobError error,
       @Nullable String reason,
+      @Nullable String by,
       byte[] result)
       implements Body {
     private static final byte[] NOTHING = {};
+
+    /** An end without anybody who asked for it. */
+    End(
+        JobState state,
+        int attempt,
+        int revision,
+        long at,
+        Ran ran,
+        @Nullable JobError error,
+        @Nullable String reason,
+        byte[] result) {
+      this(state, attempt, revision, at, ran, error, reason, null, result);
+    }
+
+    /** Cancelled by request. */
+    static End cancelled(long at, Why why) {
+      return new End(JobState.CANCELLED, 0, 0, at, Ran.NOT, null, why.reason(), why.by(), NOTHING);
+    }
 
     /** An end that no attempt caused. */
     static End without(JobState state, long at, String reason) {
@@ -143,12 +165,15 @@ sealed interface Body {
       if (attempt != 0) {
         ran.write(out, at);
       }
-      out.u8((error != null ? 1 : 0) | (reason != null ? 2 : 0));
+      out.u8((error != null ? 1 : 0) | (reason != null ? 2 : 0) | (by != null ? 4 : 0));
       if (error != null) {
         writeError(out, error);
       }
       if (reason != null) {
         out.string(reason);
+      }
+      if (by != null) {
+        out.string(by);
       }
       return out.raw(result).toBytes();
     }
@@ -162,7 +187,8 @@ sealed interface Body {
       int flags = in.u8();
       JobError error = (flags & 1) != 0 ? readError(in) : null;
       String reason = (flags & 2) != 0 ? in.string() : null;
-      return new End(state, attempt, revision, at, ran, error, reason, in.rest());
+      String by = (flags & 4) != 0 ? in.string() : null;
+      return new End(state, attempt, revision, at, ran, error, reason, by, in.rest());
     }
   }
 
@@ -296,15 +322,17 @@ sealed interface Body {
     }
   }
 
-  /** long at, string reason. */
-  record Pause(long at, String reason) implements Body {
+  /** long at, {@link Why}. */
+  record Pause(long at, Why why) implements Body {
     @Override
     public byte[] encode() {
-      return new ByteWriter(10 + reason.length()).i64(at).string(reason).toBytes();
+      ByteWriter out = new ByteWriter(64).i64(at);
+      why.write(out);
+      return out.toBytes();
     }
 
     static Pause decode(ByteReader in) {
-      return new Pause(in.i64(), in.string());
+      return new Pause(in.i64(), Why.read(in));
     }
   }
 
@@ -328,22 +356,23 @@ sealed interface Body {
     }
   }
 
-  /** long at. */
-  record Resume(long at) implements Body {
+  /** long at, string by. */
+  record Resume(long at, String by) implements Body {
     @Override
     public byte[] encode() {
-      return new ByteWriter(8).i64(at).toBytes();
+      return new ByteWriter(32).i64(at).string(by).toBytes();
     }
 
     static Resume decode(ByteReader in) {
-      return new Resume(in.i64());
+      return new Resume(in.i64(), in.string());
     }
   }
 
   /**
-   * varint revision, long at, byte flags, long due if 1, byte priority if 2, schedule and {@link
-   * Move} if 4, anew if 8.
+   * varint revision, long at, string by, byte flags, long due if 1, byte priority if 2, schedule
+   * and {@link Move} if 4, anew if 8.
    *
+   * @param by who asked for it
    * @param due when the next attempt is due, null where that stays
    * @param priority null where it stays
    * @param schedule a recurring job's new schedule, with where it stands then
@@ -352,6 +381,7 @@ sealed interface Body {
   record Change(
       int revision,
       long at,
+      String by,
       @Nullable Long due,
       @Nullable Integer priority,
       byte @Nullable [] schedule,
@@ -364,6 +394,7 @@ sealed interface Body {
           new ByteWriter(64)
               .varint(revision)
               .i64(at)
+              .string(by)
               .u8(
                   (due != null ? 1 : 0)
                       | (priority != null ? 2 : 0)
@@ -385,10 +416,12 @@ sealed interface Body {
     static Change decode(ByteReader in) {
       int revision = (int) in.varint();
       long at = in.i64();
+      String by = in.string();
       int flags = in.u8();
       return new Change(
           revision,
           at,
+          by,
           (flags & 1) != 0 ? in.i64() : null,
           (flags & 2) != 0 ? in.i8() : null,
           (flags & 4) != 0 ? in.bytes() : null,

@@ -51,18 +51,18 @@ final class Cancels {
     this.host = host;
   }
 
-  void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
+  void cancel(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
     shards.withOwned(
         ref.shard(),
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
             if (shard.loading()) {
-              shards.hurry(shard, () -> cancel(ref, reason, answer));
+              shards.hurry(shard, () -> cancel(ref, why, answer));
             } else if (shard.fold != null) {
-              cancelLoaded(shard, shard.fold, ref, reason, answer);
+              cancelLoaded(shard, shard.fold, ref, why, answer);
             } else {
-              visit(shard, ref, reason, answer);
+              visit(shard, ref, why, answer);
             }
           }
 
@@ -75,26 +75,22 @@ final class Cancels {
           public void elsewhere(Head head) {
             mail.send(
                 head,
-                new Letter.Cancel(ref, reason),
+                new Letter.Cancel(ref, why),
                 outcome -> answer.accept(outcome.map(LetterFormat::cancelResult)),
-                () -> cancel(ref, reason, answer));
+                () -> cancel(ref, why, answer));
           }
         });
   }
 
   private void cancelLoaded(
-      Shard shard,
-      ShardFold fold,
-      JobRef ref,
-      String reason,
-      Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, ShardFold fold, JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
     ShardJob job = fold.job(ref.number());
     if (job == null) {
       answerEnded(ref, answer);
     } else if (job.phase == ShardJob.Phase.RUNNING) {
-      cancelRunning(shard, job, reason, answer);
+      cancelRunning(shard, job, why, answer);
     } else {
-      cancelWaiting(shard, job, reason, answer);
+      cancelWaiting(shard, job, why, answer);
     }
   }
 
@@ -119,14 +115,14 @@ final class Cancels {
   }
 
   private void cancelWaiting(
-      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     if (job.isUnsettled()) {
-      Runnable again = () -> cancel(shard.ref(job.number), reason, answer);
+      Runnable again = () -> cancel(shard.ref(job.number), why, answer);
       attempts.unlessCompleted(job, again, again);
       return;
     }
     job.busy++;
-    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
+    Body.End end = Body.End.cancelled(env.wallMicros(), why);
     append(
         shard,
         job,
@@ -136,7 +132,7 @@ final class Cancels {
           if (applied == ShardFold.Answer.APPLIED) {
             answer.accept(Outcome.ok(new CancelResult.Cancelled()));
           } else if (applied == ShardFold.Answer.STALE) {
-            cancel(shard.ref(job.number), reason, answer);
+            cancel(shard.ref(job.number), why, answer);
           } else {
             answerEnded(shard.ref(job.number), answer);
           }
@@ -148,8 +144,8 @@ final class Cancels {
   }
 
   private void cancelRunning(
-      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
-    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), reason);
+      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
+    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), why);
     job.busy++; // its attempt may be over before this is written: no other starts
     append(
         shard,
@@ -218,18 +214,17 @@ final class Cancels {
               }
 
               @Override
-              public void lost(Operation.Loss loss, String why) {
-                answer.accept(loss.outcome(why));
+              public void lost(Operation.Loss loss, String problem) {
+                answer.accept(loss.outcome(problem));
               }
             }));
   }
 
   // ---- visits
 
-  private void visit(
-      Shard shard, JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
+  private void visit(Shard shard, JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
     if (shard.visited) {
-      shard.visitors.add(() -> cancel(ref, reason, answer));
+      shard.visitors.add(() -> cancel(ref, why, answer));
       return;
     }
     shard.visited = true;
@@ -237,18 +232,18 @@ final class Cancels {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).live(ref),
-        outcome -> seen(shard, ref, reason, answer, outcome));
+        outcome -> seen(shard, ref, why, answer, outcome));
   }
 
   private void seen(
       Shard shard,
       JobRef ref,
-      String reason,
+      Why why,
       Consumer<Outcome<CancelResult>> answer,
       Outcome<Optional<ShardJob>> outcome) {
     if (!shard.owned() || shard.loaded() || shard.loading()) {
       leave(shard);
-      cancel(ref, reason, answer);
+      cancel(ref, why, answer);
     } else if (!(outcome instanceof Outcome.Ok<Optional<ShardJob>>(Optional<ShardJob> found))) {
       leave(shard);
       answer.accept(outcome.map(job -> new CancelResult.NotFound()));
@@ -257,15 +252,15 @@ final class Cancels {
       answerEnded(ref, answer);
     } else if (!found.get().waiters().isEmpty()) {
       leave(shard); // others are to be told: the shard is loaded for that
-      shards.loadFor(shard, () -> cancel(ref, reason, answer));
+      shards.loadFor(shard, () -> cancel(ref, why, answer));
     } else {
-      endVisited(shard, found.get(), reason, answer);
+      endVisited(shard, found.get(), why, answer);
     }
   }
 
   private void endVisited(
-      Shard shard, ShardJob job, String reason, Consumer<Outcome<CancelResult>> answer) {
-    Body.End end = Body.End.without(JobState.CANCELLED, env.wallMicros(), reason);
+      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
+    Body.End end = Body.End.cancelled(env.wallMicros(), why);
     append(
         shard,
         Frame.of(Kind.END, job.number, end.encode()),

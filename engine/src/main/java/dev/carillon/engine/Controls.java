@@ -171,13 +171,13 @@ public final class Controls {
 
   // ---- pausing
 
-  void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
+  void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Pause(ref, reason),
+        new Letter.Pause(ref, why),
         asked(answer),
-        () -> pause(ref, reason, answer),
+        () -> pause(ref, why, answer),
         (shard, job) -> {
-          Body.Pause pause = new Body.Pause(env.wallMicros(), reason);
+          Body.Pause pause = new Body.Pause(env.wallMicros(), why);
           append(
               shard,
               job,
@@ -190,13 +190,13 @@ public final class Controls {
         });
   }
 
-  void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+  void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Resume(ref),
+        new Letter.Resume(ref, by),
         asked(answer),
-        () -> resume(ref, answer),
+        () -> resume(ref, by, answer),
         (shard, job) -> {
-          Body.Resume resume = new Body.Resume(env.wallMicros());
+          Body.Resume resume = new Body.Resume(env.wallMicros(), by);
           Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
           shards.ensureAwakeBy(
               shard,
@@ -224,46 +224,48 @@ public final class Controls {
 
   // ---- time, priority and schedule
 
-  void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+  void reschedule(JobRef ref, String by, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Move(ref, dueMicros),
+        new Letter.Move(ref, by, dueMicros),
         asked(answer),
-        () -> reschedule(ref, dueMicros, answer),
+        () -> reschedule(ref, by, dueMicros, answer),
         (shard, job) -> {
           if (job.has(JobSpec.DEADLINE) && job.isStripped()) {
-            host.whenBody(job, () -> reschedule(ref, dueMicros, answer)); // it ends the waiting
+            host.whenBody(job, () -> reschedule(ref, by, dueMicros, answer)); // it ends the waiting
             return;
           }
           long due = Attempts.notAfterDeadline(job, dueMicros);
           change(
               shard,
               job,
-              new Body.Change(job.revision, env.wallMicros(), due, null, null, null, false),
-              () -> reschedule(ref, dueMicros, answer),
+              new Body.Change(job.revision, env.wallMicros(), by, due, null, null, null, false),
+              () -> reschedule(ref, by, dueMicros, answer),
               answer);
         });
   }
 
-  void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
+  void prioritise(JobRef ref, String by, int priority, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Prioritise(ref, priority),
+        new Letter.Prioritise(ref, by, priority),
         asked(answer),
-        () -> prioritise(ref, priority, answer),
+        () -> prioritise(ref, by, priority, answer),
         (shard, job) ->
             change(
                 shard,
                 job,
-                new Body.Change(job.revision, env.wallMicros(), null, priority, null, null, false),
-                () -> prioritise(ref, priority, answer),
+                new Body.Change(
+                    job.revision, env.wallMicros(), by, null, priority, null, null, false),
+                () -> prioritise(ref, by, priority, answer),
                 answer));
   }
 
   /** The recurring job keeps its count and goes on by another schedule, with a first attempt. */
-  void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+  void reschedule(
+      JobRef ref, String by, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Reschedule(ref, ScheduleFormat.encode(schedule)),
+        new Letter.Reschedule(ref, by, ScheduleFormat.encode(schedule)),
         asked(answer),
-        () -> reschedule(ref, schedule, answer),
+        () -> reschedule(ref, by, schedule, answer),
         (shard, job) -> {
           Move move = job.move();
           if (move == null) {
@@ -280,8 +282,8 @@ public final class Controls {
           change(
               shard,
               job,
-              new Body.Change(job.revision, now, null, null, encoded, step.move(), true),
-              () -> reschedule(ref, schedule, answer),
+              new Body.Change(job.revision, now, by, null, null, encoded, step.move(), true),
+              () -> reschedule(ref, by, schedule, answer),
               answer);
         });
   }

@@ -53,17 +53,20 @@ final class JobEvents {
       }
       case CANCEL -> {
         Body.Cancel cancel = Body.Cancel.decode(in);
-        told.add(event(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, 0, cancel.reason(), null));
+        told.add(asked(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, cancel.why()));
       }
       case PAUSE -> {
         Body.Pause pause = Body.Pause.decode(in);
-        told.add(event(pause.at(), JobEvent.Kind.PAUSED, 0, pause.reason(), null));
+        told.add(asked(pause.at(), JobEvent.Kind.PAUSED, pause.why()));
       }
-      case RESUME ->
-          told.add(event(Body.Resume.decode(in).at(), JobEvent.Kind.RESUMED, 0, "", null));
+      case RESUME -> {
+        Body.Resume resume = Body.Resume.decode(in);
+        told.add(asked(resume.at(), JobEvent.Kind.RESUMED, new Why(resume.by(), "")));
+      }
       case CHANGE -> {
         Body.Change change = Body.Change.decode(in);
-        told.add(event(change.at(), JobEvent.Kind.CHANGED, 0, detail(change), null));
+        Why why = new Why(change.by(), detail(change));
+        told.add(asked(change.at(), JobEvent.Kind.CHANGED, why));
       }
       case UPDATE -> {
         Body.Update update = Body.Update.decode(in);
@@ -87,6 +90,9 @@ final class JobEvents {
   private static JobEvent end(Body.End end, String home) {
     String detail = end.reason() != null ? end.reason() : "";
     JobEvent.Kind kind = JobEvent.Kind.valueOf(end.state().name());
+    if (end.by() != null) {
+      return asked(end.at(), kind, new Why(end.by(), detail));
+    }
     JobEvent event = event(end.at(), kind, end.attempt(), detail, end.error());
     return end.attempt() != 0 ? ran(event, end.ran(), home) : event;
   }
@@ -162,7 +168,12 @@ final class JobEvents {
 
   private static JobEvent event(
       long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
-    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error, null, null);
+    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error, null, null, null);
+  }
+
+  /** What somebody asked for. */
+  private static JobEvent asked(long at, JobEvent.Kind kind, Why why) {
+    return new JobEvent(Micros.toInstant(at), kind, 0, why.reason(), null, null, null, why.by());
   }
 
   /** The same as the end of an attempt. */
@@ -174,6 +185,7 @@ final class JobEvents {
         event.detail(),
         event.error(),
         Micros.toInstant(ran.startedAt()),
-        ran.nodeAt(home));
+        ran.nodeAt(home),
+        null);
   }
 }

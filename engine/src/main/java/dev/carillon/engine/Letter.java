@@ -24,7 +24,7 @@ sealed interface Letter {
   }
 
   /** Ends the job. */
-  record Cancel(JobRef job, String reason) implements Letter {
+  record Cancel(JobRef job, Why why) implements Letter {
     @Override
     public boolean isRepeatable() {
       return true;
@@ -32,20 +32,20 @@ sealed interface Letter {
   }
 
   /** The job does not start until it is resumed. */
-  record Pause(JobRef job, String reason) implements Letter {}
+  record Pause(JobRef job, Why why) implements Letter {}
 
   /** A paused job goes on. */
-  record Resume(JobRef job) implements Letter {}
+  record Resume(JobRef job, String by) implements Letter {}
 
   /** The job's next attempt is due at another time. */
-  record Move(JobRef job, long dueMicros) implements Letter {}
+  record Move(JobRef job, String by, long dueMicros) implements Letter {}
 
   /** The recurring job goes on by another schedule. */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Reschedule(JobRef job, byte[] schedule) implements Letter {}
+  record Reschedule(JobRef job, String by, byte[] schedule) implements Letter {}
 
   /** The job has another priority. */
-  record Prioritise(JobRef job, int priority) implements Letter {}
+  record Prioritise(JobRef job, String by, int priority) implements Letter {}
 
   /** The recurring job has one more occurrence, now. */
   record Trigger(JobRef job) implements Letter {}

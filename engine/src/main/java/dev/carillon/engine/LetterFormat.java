@@ -16,12 +16,14 @@ final class LetterFormat {
   static byte[] encode(Letter letter) {
     ByteWriter out = new ByteWriter(64).u8(VERSION);
     switch (letter) {
-      case Letter.Cancel(JobRef job, String reason) -> begin(out, 1, job).string(reason);
-      case Letter.Pause(JobRef job, String reason) -> begin(out, 2, job).string(reason);
-      case Letter.Resume(JobRef job) -> begin(out, 3, job);
-      case Letter.Move(JobRef job, long due) -> begin(out, 4, job).i64(due);
-      case Letter.Reschedule(JobRef job, byte[] schedule) -> begin(out, 5, job).raw(schedule);
-      case Letter.Prioritise(JobRef job, int priority) -> begin(out, 6, job).i64(priority);
+      case Letter.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
+      case Letter.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
+      case Letter.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
+      case Letter.Move(JobRef job, String by, long due) -> begin(out, 4, job).string(by).i64(due);
+      case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+          begin(out, 5, job).string(by).raw(schedule);
+      case Letter.Prioritise(JobRef job, String by, int priority) ->
+          begin(out, 6, job).string(by).i64(priority);
       case Letter.Trigger(JobRef job) -> begin(out, 7, job);
       case Letter.Backfill(JobRef job, long from, long to) -> begin(out, 8, job).i64(from).i64(to);
       case Letter.Replay(JobRef job, Controls.Edit edit) -> edit(begin(out, 9, job), edit);
@@ -60,12 +62,12 @@ final class LetterFormat {
     }
     JobRef job = JobRef.read(in);
     return switch (kind) {
-      case 1 -> new Letter.Cancel(job, in.string());
-      case 2 -> new Letter.Pause(job, in.string());
-      case 3 -> new Letter.Resume(job);
-      case 4 -> new Letter.Move(job, in.i64());
-      case 5 -> new Letter.Reschedule(job, in.rest());
-      case 6 -> new Letter.Prioritise(job, (int) in.i64());
+      case 1 -> new Letter.Cancel(job, Why.read(in));
+      case 2 -> new Letter.Pause(job, Why.read(in));
+      case 3 -> new Letter.Resume(job, in.string());
+      case 4 -> new Letter.Move(job, in.string(), in.i64());
+      case 5 -> new Letter.Reschedule(job, in.string(), in.rest());
+      case 6 -> new Letter.Prioritise(job, in.string(), (int) in.i64());
       case 7 -> new Letter.Trigger(job);
       case 8 -> new Letter.Backfill(job, in.i64(), in.i64());
       case 9 -> new Letter.Replay(job, readEdit(in));

@@ -821,34 +821,72 @@ public final class Node {
     }
   }
 
+  /** Who asks where nobody says: this node. */
+  public Why why(String reason) {
+    return new Why(options.nodeId(), reason);
+  }
+
   /** Cancels a job, loaded or not, running or not. */
-  public void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
-    cancels.cancel(ref, reason, answer);
+  public void cancel(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
+    cancels.cancel(ref, why, answer);
   }
 
   /** The job does not start until it is resumed; a running attempt is asked to save and return. */
-  public void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
-    controls.pause(ref, reason, answer);
+  public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
+    controls.pause(ref, why, answer);
   }
 
   /** A paused job goes on. */
-  public void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    controls.resume(ref, answer);
+  public void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
+    controls.resume(ref, by, answer);
   }
 
   /** The job's next attempt is due at another time. */
-  public void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
-    controls.reschedule(ref, dueMicros, answer);
+  public void reschedule(
+      JobRef ref, String by, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+    controls.reschedule(ref, by, dueMicros, answer);
   }
 
   /** The recurring job goes on by another schedule and keeps its count. */
-  public void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
-    controls.reschedule(ref, schedule, answer);
+  public void reschedule(
+      JobRef ref, String by, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+    controls.reschedule(ref, by, schedule, answer);
   }
 
   /** The job has another priority. */
+  public void prioritise(
+      JobRef ref, String by, int priority, Consumer<Outcome<ControlResult>> answer) {
+    controls.prioritise(ref, by, priority, answer);
+  }
+
+  /** The same by request of this node. */
+  public void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
+    cancel(ref, why(reason), answer);
+  }
+
+  /** The same by request of this node. */
+  public void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
+    pause(ref, why(reason), answer);
+  }
+
+  /** The same by request of this node. */
+  public void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    resume(ref, id(), answer);
+  }
+
+  /** The same by request of this node. */
+  public void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+    reschedule(ref, id(), dueMicros, answer);
+  }
+
+  /** The same by request of this node. */
+  public void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+    reschedule(ref, id(), schedule, answer);
+  }
+
+  /** The same by request of this node. */
   public void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
-    controls.prioritise(ref, priority, answer);
+    prioritise(ref, id(), priority, answer);
   }
 
   /** The recurring job has one more occurrence, now, as a job of its own. */
@@ -1307,7 +1345,7 @@ public final class Node {
   }
 
   private void pauseForPoison(JobRef schedule) {
-    controls.pause(schedule, Poison.REASON, outcome -> {});
+    controls.pause(schedule, why(Poison.REASON), outcome -> {});
   }
 
   /** What ends in a shard. */
@@ -1994,16 +2032,16 @@ public final class Node {
       Consumer<Outcome<ControlResult>> control =
           outcome -> answer.accept(outcome.map(LetterFormat::encode));
       switch (letter) {
-        case Letter.Cancel(JobRef job, String reason) ->
-            cancels.cancel(
-                job, reason, outcome -> answer.accept(outcome.map(LetterFormat::encode)));
-        case Letter.Pause(JobRef job, String reason) -> controls.pause(job, reason, control);
-        case Letter.Resume(JobRef job) -> controls.resume(job, control);
-        case Letter.Move(JobRef job, long due) -> controls.reschedule(job, due, control);
-        case Letter.Reschedule(JobRef job, byte[] schedule) ->
-            controls.reschedule(job, ScheduleFormat.decode(schedule), control);
-        case Letter.Prioritise(JobRef job, int priority) ->
-            controls.prioritise(job, priority, control);
+        case Letter.Cancel(JobRef job, Why why) ->
+            cancels.cancel(job, why, outcome -> answer.accept(outcome.map(LetterFormat::encode)));
+        case Letter.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
+        case Letter.Resume(JobRef job, String by) -> controls.resume(job, by, control);
+        case Letter.Move(JobRef job, String by, long due) ->
+            controls.reschedule(job, by, due, control);
+        case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+            controls.reschedule(job, by, ScheduleFormat.decode(schedule), control);
+        case Letter.Prioritise(JobRef job, String by, int priority) ->
+            controls.prioritise(job, by, priority, control);
         case Letter.Trigger(JobRef job) -> controls.trigger(job, added(answer));
         case Letter.Backfill(JobRef job, long from, long to) ->
             controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
@@ -2184,7 +2222,7 @@ public final class Node {
     public void cancel(ShardJob job, String reason) {
       Attempt attempt = job.attempt;
       if (!job.isRecurring()) {
-        cancels.cancel(Attempts.shardOf(job).ref(job.number), reason, outcome -> {});
+        cancels.cancel(Attempts.shardOf(job).ref(job.number), why(reason), outcome -> {});
       } else if (attempt != null) {
         attempts.stopOccurrence(attempt, reason);
       } else if (job.busy == 0) {
@@ -2212,7 +2250,7 @@ public final class Node {
 
     @Override
     public void cancel(JobRef job, String reason) {
-      cancels.cancel(job, reason, outcome -> {});
+      cancels.cancel(job, why(reason), outcome -> {});
     }
 
     @Override

@@ -413,7 +413,7 @@ final class ShardFold {
 
   private static Answer cancel(ShardJob job, Body.Cancel cancel) {
     if (!job.cancelRequested()) {
-      job.rare().cancelReason = cancel.reason();
+      job.rare().cancelReason = cancel.why().reason();
     }
     return Answer.APPLIED;
   }
@@ -443,7 +443,7 @@ final class ShardFold {
   }
 
   private static Answer pause(ShardJob job, Body.Pause pause) {
-    job.rare().pauseReason = pause.reason();
+    job.rare().pauseReason = pause.why().reason();
     return Answer.APPLIED;
   }
 

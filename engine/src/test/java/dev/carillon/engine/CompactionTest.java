@@ -233,7 +233,9 @@ class CompactionTest {
     append(add(), retry(1), frame(Kind.START, new Body.Start(2, 0, 15, 7, false)), retry(2));
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 2));
-    append(frame(Kind.PAUSE, new Body.Pause(21, "wait")), frame(Kind.RESUME, new Body.Resume(22)));
+    append(
+        frame(Kind.PAUSE, new Body.Pause(21, new Why("who", "wait"))),
+        frame(Kind.RESUME, new Body.Resume(22, "who")));
     append(retry(3));
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 3));
@@ -334,7 +336,7 @@ class CompactionTest {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 5));
     byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(2)));
     Move move = new Move(5_000, 0, 1, Long.MIN_VALUE, 0);
-    append(frame(Kind.CHANGE, new Body.Change(0, 25, null, null, schedule, move, false)));
+    append(frame(Kind.CHANGE, new Body.Change(0, 25, "who", null, null, schedule, move, false)));
 
     assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
 
@@ -375,7 +377,7 @@ class CompactionTest {
   @Test
   void onlyAttemptsSinceTheJobBeganAnewAreTold() {
     append(addRecurring(), retry(1), retry(2));
-    append(frame(Kind.CHANGE, new Body.Change(0, 25, null, null, null, null, true)));
+    append(frame(Kind.CHANGE, new Body.Change(0, 25, "who", null, null, null, null, true)));
     append(retry(2)); // of before, so it does not fit
     compact(false);
     assertThat(errors(JOB)).isEmpty();

@@ -58,15 +58,15 @@ final class RandomOperations {
               new Body.Retry(
                   attempt, revision, clock, ran(), clock + 50, random.nextInt(9), error()));
       case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
-      case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, "because " + clock));
+      case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, new Why("who", "because " + clock)));
       case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock, random.nextInt(3)));
       case 11 ->
           frame(
               Kind.AGAIN,
               job,
               new Body.Again(attempt, revision, clock, ran(), clock + 70, "not yet"));
-      case 12 -> frame(Kind.PAUSE, job, new Body.Pause(clock, "because " + clock));
-      case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock));
+      case 12 -> frame(Kind.PAUSE, job, new Body.Pause(clock, new Why("who", "because " + clock)));
+      case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock, "who"));
       case 14 -> frame(Kind.CHANGE, job, change(revision));
       case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
       case 17 -> frame(Kind.WAITER, job, new Body.Waiter(clock, other()));
@@ -98,6 +98,7 @@ final class RandomOperations {
     return new Body.Change(
         revision,
         clock,
+        "who",
         random.nextBoolean() ? clock + 10 : null,
         random.nextBoolean() ? random.nextInt(-100, 101) : null,
         schedule ? schedule() : null,

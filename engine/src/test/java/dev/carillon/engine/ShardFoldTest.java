@@ -72,7 +72,7 @@ class ShardFoldTest {
 
   @Test
   void anOperationOnAJobThatNeverWasChangesNothing() {
-    assertThat(apply(Kind.CANCEL, new Body.Cancel(1, "why")))
+    assertThat(apply(Kind.CANCEL, new Body.Cancel(1, new Why("who", "why"))))
         .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(fold.live().size()).isZero();

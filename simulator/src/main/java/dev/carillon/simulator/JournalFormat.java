@@ -365,6 +365,7 @@ final class JournalFormat {
       }
       case CANCEL -> {
         in.getLong();
+        string(in);
         yield new Cancel(job, string(in));
       }
       case END -> end(job, in);
@@ -383,6 +384,7 @@ final class JournalFormat {
       }
       case PAUSE -> {
         in.getLong();
+        string(in);
         yield new Pause(job, string(in));
       }
       case RESUME -> new Resume(job);
@@ -433,6 +435,9 @@ final class JournalFormat {
       string(in);
     }
     String reason = (flags & 2) != 0 ? string(in) : null;
+    if ((flags & 4) != 0) {
+      string(in);
+    }
     return new End(job, state, attempt, revision, at, errorType, reason, rest(in));
   }
 
@@ -482,6 +487,7 @@ final class JournalFormat {
   private static Change change(long job, ByteBuffer in) {
     int revision = (int) varint(in);
     long at = in.getLong();
+    string(in);
     int flags = in.get();
     Long due = (flags & 1) != 0 ? in.getLong() : null;
     Integer priority = (flags & 2) != 0 ? (int) in.get() : null;
