@@ -54,6 +54,10 @@ public final class AdvancedOptions {
   long maxWaitingBytes = 128 << 20;
   long historyBytes = 10L << 30;
   int packFromJobs = 256;
+
+  /** Payloads of loaded jobs in memory; fewer than the default for tests only. */
+  long payloadMemoryBytes = Runtime.getRuntime().maxMemory() / 8;
+
   boolean jmx;
   final List<PayloadCodec> otherCodecs = new ArrayList<>();
   final Set<String> indexedMetadata = new HashSet<>();

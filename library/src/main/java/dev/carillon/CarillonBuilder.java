@@ -388,7 +388,7 @@ public final class CarillonBuilder {
         defaults.maxQueuedBytes() + advanced.maxWaitingBytes,
         defaults.maxShardJobs(),
         defaults.maxShardBytes(),
-        Math.min(defaults.bodyBudgetBytes(), Runtime.getRuntime().maxMemory() / 8),
+        Math.min(defaults.bodyBudgetBytes(), advanced.payloadMemoryBytes),
         failurePolicy,
         advanced.packFromJobs,
         advanced.historyBytes,

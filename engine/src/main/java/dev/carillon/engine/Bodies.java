@@ -155,7 +155,7 @@ final class Bodies {
 
   private void giveUpPlace(ShardJob job, @Nullable Lane lane) {
     if (lane != null) {
-      lane.fetched(job);
+      lane.gaveUp(job);
       host.refill(lane);
     }
   }

@@ -44,9 +44,14 @@ final class Lane {
     return fresh.remove(job) || late.remove(job);
   }
 
-  /** The body of an overdue job that left its line for it is here, or will not come. */
+  /** The body of an overdue job that left its line for it is here. */
   void fetched(ShardJob job) {
     late.fetched(job);
+  }
+
+  /** An overdue job that left its line for its body has no place in it any more. */
+  void gaveUp(ShardJob job) {
+    late.gaveUp(job);
   }
 
   /** Lets overdue jobs come forward; how many left the line until their body is here. */

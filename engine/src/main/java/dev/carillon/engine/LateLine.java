@@ -1,5 +1,7 @@
 package dev.carillon.engine;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  * any size costs its jobs and not what they carry.
  *
  * <p>Jobs whose bodies are on their way stand nowhere: they come back through {@link #add}, and one
- * whose body cannot be read holds up nobody.
+ * whose body cannot be read holds up nobody. A job that comes back with its body has a place at the
+ * front, however full that is: the line would otherwise let go of the body and read it again, and
+ * no job of the line would ever start.
  */
 final class LateLine {
   private static final int FRONT_JOBS = 16_384;
@@ -24,20 +28,28 @@ final class LateLine {
   /** Of the front, also of those on their way. */
   private long frontBytes;
 
+  /** The job whose body has just come, until it stands in line. */
+  private @Nullable ShardJob returning;
+
   LateLine(Bodies bodies) {
     this.bodies = bodies;
   }
 
   void add(ShardJob job) {
+    boolean hasPlace = job == returning && !job.isStripped();
+    returning = null;
     ShardJob behind = rest.peek();
     boolean after = behind != null && ReadyLine.compare(job, behind) > 0;
-    if (!after && !front.isEmpty() && isFull(2)) {
-      spill();
-      addToRest(job);
+    if (hasPlace) {
+      addToFront(job);
     } else if (after || job.isStripped()) {
       addToRest(job);
     } else {
+      boolean spills = !front.isEmpty() && isFull(2);
       addToFront(job);
+      if (spills) {
+        spill();
+      }
     }
   }
 
@@ -61,11 +73,18 @@ final class LateLine {
         || frontBytes >= times * bodies.frontBytesOfALine();
   }
 
-  /** Many came that stand before the rest: the front is made anew from all of them. */
+  /** Many came that stand before the rest: the first of the front stay, the others step back. */
   private void spill() {
-    for (ShardJob job = front.poll(); job != null; job = front.poll()) {
-      count(-job.bodyBytes);
-      addToRest(job);
+    List<ShardJob> inOrder = new ArrayList<>(front.size());
+    for (ShardJob job = poll(); job != null; job = poll()) {
+      inOrder.add(job);
+    }
+    for (ShardJob job : inOrder) {
+      if (front.isEmpty() || !isFull(1)) {
+        addToFront(job);
+      } else {
+        addToRest(job);
+      }
     }
   }
 
@@ -101,8 +120,16 @@ final class LateLine {
     return front.size() + fetching == 0 || (!isFull(1) && bodies.frontHasRoom());
   }
 
-  /** The body of a job of this line is here, or will not come: it stands in line again, or not. */
+  /**
+   * The body of a job of this line is here: the job is about to stand in line again, or is gone.
+   */
   void fetched(ShardJob job) {
+    gaveUp(job);
+    returning = job;
+  }
+
+  /** A job of this line no longer waits for its body in a place at the front. */
+  void gaveUp(ShardJob job) {
     fetching--;
     count(-job.bodyBytes);
   }

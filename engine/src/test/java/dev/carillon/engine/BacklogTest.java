@@ -46,6 +46,30 @@ class BacklogTest {
   }
 
   @Test
+  void jobLargerThanTheFrontOfItsLineIsReadOnce() {
+    StillWorld world = new StillWorld(options(1, 32 << 20));
+    long first = world.nowMicros() + Micros.PER_SECOND * 3600;
+    int large = BUDGET_BYTES / 2;
+    int[] payloads = {10, PAYLOAD_BYTES, PAYLOAD_BYTES, large, PAYLOAD_BYTES};
+    List<Long> dues = new ArrayList<>();
+    for (int i = 0; i < payloads.length; i++) {
+      dues.add(first + i * Micros.PER_SECOND);
+      world.add(world.spec(dues.get(i), 0, 0, new byte[payloads[i]]));
+    }
+    // The payload of a job with a name stays in memory, so that there is room for no other.
+    dues.add(first + Micros.PER_SECOND * 60);
+    world.add(world.named("keeps its payload", dues.getLast(), new byte[2 * BUDGET_BYTES]));
+    world.restart(options(2, BUDGET_BYTES), OUTAGE);
+    int before = world.reads();
+    List<Long> started = new ArrayList<>();
+    for (Attempt attempt = world.finishOne(); attempt != null; attempt = world.finishOne()) {
+      started.add(attempt.spec().dueMicros());
+    }
+    assertThat(started).isEqualTo(dues);
+    assertThat(world.reads() - before).isLessThanOrEqualTo(payloads.length);
+  }
+
+  @Test
   void urgentOneOvertakesWhatStandsInLine() {
     StillWorld world = new StillWorld(options(1, 32 << 20));
     addAll(world, 200);

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StillWorld implements NodeEnvironment, AttemptRunner {
   static final String TYPE = "note";
+  private static final int MOST_TURNS = 1_000_000;
   static final long FIRST_MICROS = Micros.ceil(Instant.parse("2026-03-01T00:00:00Z"));
 
   private final Store store;
@@ -233,7 +234,11 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   /** Does everything that can be done now. */
   void settle() {
     long nanos;
+    int turns = 0;
     do {
+      if (turns++ == MOST_TURNS) {
+        throw new AssertionError("turns: " + MOST_TURNS + " (expected: the node settles)");
+      }
       nanos = node.turn();
       for (Runnable call = calls.poll(); call != null; call = calls.poll()) {
         call.run();
