@@ -184,10 +184,15 @@ final class AttemptContext implements JobContext {
       fail(unknown("no answer from the store after " + waited));
     }
 
-    /** A handler that was interrupted, because its node stops, must be able to save. */
+    /**
+     * A handler that was interrupted because its node stops must be able to save. Any other
+     * interrupt means that another attempt of the job, or of its concurrency key, may start soon:
+     * after a timeout, a cancel, or when the node has lost touch with the others.
+     */
     @Override
     boolean givesUpWhenInterrupted() {
-      return false;
+      boolean stops = attempt.pauseRequested() && !attempt.cancellationRequested();
+      return !stops || attempt.mayBeElsewhere();
     }
 
     @Override

@@ -40,6 +40,9 @@ abstract class Pending<T> extends Event {
   /** How long after its deadline a loop that says nothing is believed to be stuck. */
   private static final Duration LOOP_GRACE = Duration.ofSeconds(5);
 
+  /** How often an interrupted asker that waits all the same looks whether it still may. */
+  private static final long LOOK_AGAIN_NANOS = 100_000_000;
+
   // The loop's: links of Unanswered.
   @Nullable Pending<?> older;
   @Nullable Pending<?> younger;
@@ -87,7 +90,10 @@ abstract class Pending<T> extends Event {
     return false;
   }
 
-  /** Whether an interrupt of the asker gives the request up, or only waits for its end. */
+  /**
+   * Whether an interrupt of the asker gives the request up, or only waits for its end. Asked again
+   * while an interrupted asker waits.
+   */
   boolean givesUpWhenInterrupted() {
     return true;
   }
@@ -180,16 +186,18 @@ abstract class Pending<T> extends Event {
   final T await() {
     waiter = Thread.currentThread();
     boolean interrupted = false;
+    boolean givenUp = false;
     while (state != ANSWERED) {
       long left = deadlineNanos + LOOP_GRACE.toNanos() - System.nanoTime();
       if (left <= 0) {
         fail(unknown("the loop does not answer"));
         continue;
       }
-      LockSupport.parkNanos(this, left);
-      boolean first = Thread.interrupted() && !interrupted;
-      interrupted |= first;
-      if (first && givesUpWhenInterrupted()) {
+      boolean looksAgain = interrupted && !givenUp;
+      LockSupport.parkNanos(this, looksAgain ? Math.min(left, LOOK_AGAIN_NANOS) : left);
+      interrupted |= Thread.interrupted();
+      if (interrupted && !givenUp && givesUpWhenInterrupted()) {
+        givenUp = true;
         loop.post(new GivenUp(this, "an interrupt of its caller"));
       }
     }

@@ -119,6 +119,10 @@ public interface JobContext {
    * of the job read it with {@link #saved(TypeToken)}, after failures and crashes too. What was
    * done since the last save may be done again.
    *
+   * <p>An interrupt ends the wait for the store with an {@link OutcomeUnknownException}, and the
+   * thread stays interrupted: another attempt may be about to start. Only the interrupt of a node
+   * that stops lets the save go on to its end.
+   *
    * @param state the position, encoded like a payload, at most {@link Limits#PAYLOAD_MAX_BYTES}
    * @throws StaleAttemptException if this is no longer the current attempt; stop working
    * @throws InvalidJobException if the encoded state is too large

@@ -112,6 +112,7 @@ public final class Attempt {
   private @Nullable Object attachment;
   private volatile boolean cancellationRequested;
   private volatile boolean pauseRequested;
+  private volatile boolean mayBeElsewhere;
 
   /** Why a running attempt is asked to stop. */
   enum StopCause {
@@ -282,6 +283,14 @@ public final class Attempt {
     }
   }
 
+  /** Another node may have its job: its handler should stop, also where it was asked to pause. */
+  void fence() {
+    if (stopCause == null) {
+      requestStop(StopCause.FENCED);
+    }
+    mayBeElsewhere = true;
+  }
+
   /** The job was resumed before the attempt was over. */
   void pauseOver() {
     if (stopCause == StopCause.PAUSE) {
@@ -377,6 +386,11 @@ public final class Attempt {
   /** Whether it was asked to stop because another node may have its job: its failure is none. */
   public boolean isFenced() {
     return stopCause == StopCause.FENCED;
+  }
+
+  /** Whether another node may have its job, whatever the handler was asked to stop for before. */
+  public boolean mayBeElsewhere() {
+    return mayBeElsewhere;
   }
 
   /** Whether the handler should save and return because its node stops. */

@@ -584,9 +584,7 @@ final class Attempts implements Dispatcher.Starter {
   void fence() {
     for (Attempt attempt : running.all()) {
       if (!attempt.over) {
-        if (attempt.stopCause == null) {
-          attempt.requestStop(Attempt.StopCause.FENCED);
-        }
+        attempt.fence();
         interrupt(attempt); // also what was asked to stop in its own time
       }
     }
