@@ -3,7 +3,6 @@ package dev.carillon.engine;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,12 +23,13 @@ final class HandlerLists {
   private static final String PREFIX = "h\0";
   private static final int VERSION = 1;
   private static final int TYPES_A_PART = 100;
-  private static final int PAGE = 500;
+  private static final int MOST_PARTS = 500;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
   private final long incarnation;
   private final Host host;
+  private final RecordSweep sweep;
   private final Set<String> own = new TreeSet<>();
   private final Map<Long, Known> others = new HashMap<>();
   private boolean dirty;
@@ -62,6 +62,7 @@ final class HandlerLists {
     this.records = records;
     this.incarnation = incarnation;
     this.host = host;
+    this.sweep = new RecordSweep(env, PREFIX, this::deleteIfDead);
   }
 
   /** This node has a handler for that type. */
@@ -161,7 +162,7 @@ final class HandlerLists {
     known.reading = true;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(key(other), null, PAGE),
+        store -> store.records().list(key(other), null, MOST_PARTS),
         outcome -> {
           known.reading = false;
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> parts)) {
@@ -196,14 +197,7 @@ final class HandlerLists {
 
   /** Deletes the lists of those who do not come back. */
   void sweep() {
-    env.submit(
-        NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(PREFIX, null, PAGE),
-        outcome -> {
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
-            new ArrayList<>(found).forEach(this::deleteIfDead);
-          }
-        });
+    sweep.begin();
   }
 
   private void deleteIfDead(Stored record) {

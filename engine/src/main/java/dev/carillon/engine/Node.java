@@ -169,7 +169,12 @@ public final class Node {
     this.wire = new Wire(env, timers, records, bells, options.incarnation(), new WireHost());
     this.handlerLists =
         new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
-    this.permits = new Permits(env, records, options.incarnation());
+    this.permits =
+        new Permits(
+            env,
+            records,
+            options.incarnation(),
+            incarnation -> members != null && members.isForgotten(incarnation));
     this.lending = new Lending(env, timers, wire, handlerLists, new LendingHost());
     this.borrowing =
         new Borrowing(env, options, timers, wire, dispatcher, permits, new BorrowingHost());
@@ -236,7 +241,7 @@ public final class Node {
             shares.sweep();
             wire.sweep();
             handlerLists.sweep();
-            permits.sweep(incarnation -> members != null && members.isForgotten(incarnation));
+            permits.sweep();
             sweepOrders();
             sweep();
           }

@@ -1,10 +1,8 @@
 package dev.carillon.engine;
 
-import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Transactions.Permit;
-import java.util.List;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +14,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Permits {
   private static final String PREFIX = "e\0";
-  private static final int SWEPT = 500;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
+  private final RecordSweep sweep;
   private final String own;
   private @Nullable Permit permit;
   private boolean asking;
 
-  Permits(NodeEnvironment env, RecordChanges records, long incarnation) {
+  /**
+   * Those of a node, and of the others.
+   *
+   * @param isForgotten whether nobody expects an incarnation back
+   */
+  Permits(NodeEnvironment env, RecordChanges records, long incarnation, LongPredicate isForgotten) {
     this.env = env;
     this.records = records;
+    this.sweep = new RecordSweep(env, PREFIX, record -> deleteIfForgotten(record, isForgotten));
     this.own = key(incarnation);
   }
 
@@ -79,20 +83,15 @@ final class Permits {
   }
 
   /** Deletes those of nodes that do not come back. */
-  void sweep(LongPredicate isForgotten) {
-    env.submit(
-        NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(PREFIX, null, SWEPT),
-        outcome -> {
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
-            for (Stored record : found) {
-              String of = record.key().substring(PREFIX.length());
-              if (isForgotten.test(Long.parseUnsignedLong(of, 16))) {
-                var unused = records.change(record.key(), record.version(), null, inEffect -> {});
-              }
-            }
-          }
-        });
+  void sweep() {
+    sweep.begin();
+  }
+
+  private void deleteIfForgotten(Stored record, LongPredicate isForgotten) {
+    String of = record.key().substring(PREFIX.length());
+    if (isForgotten.test(Long.parseUnsignedLong(of, 16))) {
+      var unused = records.change(record.key(), record.version(), null, inEffect -> {});
+    }
   }
 
   /** Deletes another node's; {@code then} runs when it has none. */

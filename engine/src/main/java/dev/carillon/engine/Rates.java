@@ -2,10 +2,8 @@ package dev.carillon.engine;
 
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Rate;
-import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +28,6 @@ final class Rates {
 
   /** Longer than the longest interval. */
   private static final long LONGEST_AGO_MICROS = 400L * 86_400 * Micros.PER_SECOND;
-
-  private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
@@ -175,28 +171,15 @@ final class Rates {
     }
   }
 
-  /** Deletes what was left behind by keys that nobody uses any more. */
+  /** Deletes what was left behind by keys that nobody uses any more; again at the next start. */
   void sweep() {
-    sweep(null);
+    new RecordSweep(env, KEY_RECORDS, this::deleteIfUnused).begin();
   }
 
-  private void sweep(@Nullable String after) {
-    env.submit(
-        NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(KEY_RECORDS, after, PAGE),
-        outcome -> {
-          if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page))) {
-            return; // the next start does it
-          }
-          for (Stored record : page) {
-            if (usedUp(record).untilMicros() < env.wallMicros()) {
-              records.change(record.key(), record.version(), null, inEffect -> {});
-            }
-          }
-          if (page.size() == PAGE) {
-            sweep(page.getLast().key());
-          }
-        });
+  private void deleteIfUnused(Stored record) {
+    if (usedUp(record).untilMicros() < env.wallMicros()) {
+      records.change(record.key(), record.version(), null, inEffect -> {});
+    }
   }
 
   private void write(TokenBucket bucket, Rate rate, long now) {
