@@ -246,7 +246,7 @@ final class AttemptRun extends Event implements Runnable {
       return new AttemptOutcome.Interrupted();
     }
     if (e instanceof RunAgainException again) {
-      Instant due = again.from(Micros.toInstant(runner.wallMicros()));
+      Instant due = again.from(Micros.toInstant(runner.loop().nowMicros()));
       return new AttemptOutcome.Again(Micros.ceil(due), Objects.requireNonNull(again.getMessage()));
     }
     return failed(e, timedOut ? byPolicy(e) : verdict(handler, job, e));

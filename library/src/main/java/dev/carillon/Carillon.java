@@ -134,7 +134,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
         new HandlerRunner(store, payloads, options.interceptors, options.advanced.time, reports);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
-    this.specs = new Specs(payloads, time, tickets);
+    this.specs = new Specs(payloads, loop::nowMicros, tickets);
     this.lister =
         new JobLister(
             store,

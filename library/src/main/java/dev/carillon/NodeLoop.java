@@ -135,6 +135,12 @@ final class NodeLoop {
 
   // ---- from any thread
 
+  /** When something is asked for that is asked for now; see {@link Node#nowMicros}. */
+  long nowMicros() {
+    TimeSource time = settings.time();
+    return node.nowMicros(time.wallMicros(), time.monotonicNanos());
+  }
+
   void post(Event event) {
     mailbox.post(event);
   }

@@ -29,16 +29,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 
 /** Turns requests into what the engine stores, on the caller's thread. */
 final class Specs {
   private final Payloads payloads;
-  private final TimeSource time;
+  private final LongSupplier nowMicros;
   private final Tickets tickets;
 
-  Specs(Payloads payloads, TimeSource time, Tickets tickets) {
+  /**
+   * What requests are turned into.
+   *
+   * @param nowMicros when a request is accepted, and by what its due time counts; thread-safe
+   */
+  Specs(Payloads payloads, LongSupplier nowMicros, Tickets tickets) {
     this.payloads = payloads;
-    this.time = time;
+    this.nowMicros = nowMicros;
     this.tickets = tickets;
   }
 
@@ -52,7 +58,7 @@ final class Specs {
     }
     byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
-    long accepted = time.wallMicros();
+    long accepted = nowMicros.getAsLong();
     Duration timeout = job.timeout();
     Instant deadline = job.deadline();
     Schedule schedule = job.schedule();

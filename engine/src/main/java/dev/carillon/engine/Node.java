@@ -318,6 +318,14 @@ public final class Node {
     return env.wallMicros() - env.monotonicNanos() / 1000;
   }
 
+  /**
+   * When something is asked for that is asked for now: by the wall clock of this node, or by the
+   * store's where that of this node is too far off. Any thread may ask.
+   */
+  public long nowMicros(long wallMicros, long monotonicNanos) {
+    return wallClock == null ? wallMicros : wallClock.nowMicros(wallMicros, monotonicNanos);
+  }
+
   /** Whether what is due by the wall clock may count as due. */
   private boolean isClockTrusted() {
     return wallClock == null || wallClock.isTrusted();

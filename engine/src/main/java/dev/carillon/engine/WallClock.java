@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * the first time, not while it is further from the store's than the limit, and not when it has
  * jumped against the monotonic clock since it was last compared, until it is compared again: the
  * store's may have gone back with it, and this one forward again. No safety rests on any of this.
+ * What is asked for on a node whose clock is too far off is stamped by the store's clock.
  *
  * <p>What was sent at one moment and answered at another was read in between, so a comparison is
  * exact to half of what it took. One that took long says nothing, nor does one during which this
@@ -44,6 +45,12 @@ final class WallClock {
   private boolean asked;
   private long askAgainNanos;
 
+  /** What the store's clock shows, while this one is too far from it; read by any thread. */
+  private volatile @Nullable Reading instead;
+
+  /** The store's clock showed that time at most, at that moment of the monotonic clock. */
+  private record Reading(long storeMicros, long atNanos) {}
+
   /** One that may be so far from the store's. */
   WallClock(NodeEnvironment env, long limitMicros) {
     this.env = env;
@@ -51,6 +58,21 @@ final class WallClock {
     this.lastSeenMicros = againstMonotonicMicros();
     this.steadySinceNanos = env.monotonicNanos();
     this.askAgainNanos = steadySinceNanos;
+  }
+
+  /**
+   * The time at which something is asked for: this clock's, or the store's where this clock is too
+   * far from it. Of the times that the store's clock may show it is the last, so that no job that
+   * is due some time from now starts early. Any thread may ask.
+   *
+   * @param wallMicros what this clock shows
+   * @param monotonicNanos what the monotonic clock shows
+   */
+  long nowMicros(long wallMicros, long monotonicNanos) {
+    Reading store = instead;
+    return store == null
+        ? wallMicros
+        : store.storeMicros() + (monotonicNanos - store.atNanos()) / 1000;
   }
 
   /** Whether jobs may start by it. */
@@ -128,6 +150,7 @@ final class WallClock {
     compared = true;
     warn(Math.abs(offsetMicros) - took / 2 > WARN_MICROS);
     hold(Math.abs(offsetMicros) > limitMicros);
+    instead = tooFar ? new Reading(storeMicros + took, env.monotonicNanos()) : null;
   }
 
   private void warn(boolean off) {
