@@ -1,7 +1,7 @@
 package dev.carillon.engine;
 
 import java.util.ArrayDeque;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class DueQueue {
   private static final int SWEEP_FROM = 64;
 
-  private final Map<@Nullable Lane, DueHeap> heaps = new HashMap<>();
+  /**
+   * In the order they came: of a job that stands in two, a sweep keeps the first, and that must not
+   * differ from one process to another.
+   */
+  private final Map<@Nullable Lane, DueHeap> heaps = new LinkedHashMap<>();
 
   /** Lanes by the due time of their first job, some of them by one that it has no more. */
   private final PriorityQueue<Place> places = new PriorityQueue<>();

@@ -5,6 +5,7 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,8 +32,9 @@ public final class Flow {
   private final Rates rates;
   private final Shares shares;
   private final Dispatcher dispatcher;
-  private final Map<Subject, FlowSetting> standards = new HashMap<>();
-  private final Map<Subject, Kept> kept = new HashMap<>();
+  // In the order they came: the hash of a scope is another in each process.
+  private final Map<Subject, FlowSetting> standards = new LinkedHashMap<>();
+  private final Map<Subject, Kept> kept = new LinkedHashMap<>();
   private final Map<Subject, Share> limits = new HashMap<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
   private boolean loaded;

@@ -982,9 +982,10 @@ public final class Node {
 
   /** The doorbells of an incarnation, and what its node does when one rings. */
   public static Map<String, Consumer<Node>> bells(long incarnation) {
-    return Map.of(
-        Wire.bell(incarnation), Node::hearWire,
-        Mail.bell(incarnation), Node::lookForMail);
+    Map<String, Consumer<Node>> bells = new LinkedHashMap<>();
+    bells.put(Wire.bell(incarnation), Node::hearWire);
+    bells.put(Mail.bell(incarnation), Node::lookForMail);
+    return bells;
   }
 
   private void hearWire() {

@@ -130,4 +130,26 @@ class DueQueueTest {
     assertThat(queue.size()).isLessThan(500);
     assertThat(drain(2000)).hasSize(100).startsWith(900L);
   }
+
+  /** The hash of a lane is another in each process: a simulated run must not depend on it. */
+  @Test
+  void sweepKeepsAJobThatStandsInTwoLanesWhereItCameFirst() {
+    Dispatcher dispatcher = StillWorld.dispatcher();
+    for (int i = 0; i < 20; i++) {
+      DueQueue swept = new DueQueue();
+      Lane before = dispatcher.lane("before " + i, "q");
+      Lane since = dispatcher.lane("since " + i, "q");
+      ShardJob moved = job(10, before);
+      swept.add(moved);
+      ShardJob other = job(10, since);
+      swept.add(other);
+      moved.lane = since;
+      swept.add(moved);
+      for (int gone = 0; gone < 65; gone++) {
+        swept.noteStale();
+      }
+      assertThat(swept.size()).isEqualTo(2);
+      assertThat(swept.poll(10)).isSameAs(moved);
+    }
+  }
 }
