@@ -1,5 +1,6 @@
 package dev.carillon.simulator;
 
+import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,8 @@ record Arguments(
       Runs the engine on simulated time, with faults, and checks its guarantees.
 
         --seeds N         how many seeds (default: 1000)
-        --seed S          the first seed (default: 1)
+        --seed S          the first seed (default: drawn for this run, and printed with the command
+                          that runs the same seeds again)
         --nodes N         how many nodes share the store, up to 7 (default: 1)
         --threads T       how many at once (default: one for each core)
         --json            print the result as one JSON object
@@ -45,10 +47,13 @@ record Arguments(
   private static final long SEEDS = 1_000;
   private static final long SEEDS_FOR_A_BUG = 2_000;
 
+  /** Below it are all first seeds that are drawn: short enough to be typed. */
+  private static final long DRAWN_BELOW = 1_000_000_000;
+
   /** Reads them; an {@link IllegalArgumentException} says what is wrong. */
   static Arguments parse(String... args) {
     Long seeds = null;
-    long firstSeed = 1;
+    Long firstSeed = null;
     long nodes = 1;
     int threads = Runtime.getRuntime().availableProcessors();
     boolean json = false;
@@ -75,8 +80,16 @@ record Arguments(
       }
     }
     long count = seeds != null ? seeds : planted ? SEEDS_FOR_A_BUG : trace ? 1 : SEEDS;
-    Seed first = new Seed(firstSeed, Math.clamp(nodes, 0, Seed.MOST_NODES + 1));
+    long drawn = new SplittableRandom().nextLong(1, DRAWN_BELOW);
+    Seed first =
+        new Seed(firstSeed != null ? firstSeed : drawn, Math.clamp(nodes, 0, Seed.MOST_NODES + 1));
     return new Arguments(count, first, trace ? 1 : threads, json, trace, planted, bug, help);
+  }
+
+  /** The command that runs the same seeds again. */
+  String command() {
+    String nodes = first.nodes() == 1 ? "" : " --nodes " + first.nodes();
+    return "./carillon simulate" + nodes + " --seeds " + seeds + " --seed " + first.number();
   }
 
   private static long number(String[] args, int at) {

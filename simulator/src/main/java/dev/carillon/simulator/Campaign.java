@@ -37,12 +37,13 @@ final class Campaign {
   /**
    * What came of it.
    *
+   * @param first the first seed, with the number of nodes of all
    * @param cpuSeconds what the threads used of their cores
    * @param hash of the hashes of all traces
    * @param weak seeds that were too small to count
    */
   record Outcome(
-      int nodes,
+      Seed first,
       long seeds,
       long failed,
       long events,
@@ -85,7 +86,7 @@ final class Campaign {
       failures.sort(Comparator.comparingLong(failure -> failure.result().seed()));
       double seconds = (System.nanoTime() - began) / 1e9;
       return new Outcome(
-          nodes,
+          new Seed(firstSeed, nodes),
           done,
           failed,
           events,

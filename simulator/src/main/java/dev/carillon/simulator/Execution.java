@@ -31,8 +31,11 @@ final class Execution {
   /** Its start was in the journal before it: it may have begun earlier for the engine. */
   final boolean marked;
 
-  /** When the handler returned. */
+  /** When the handler returned, by its node's wall clock. */
   long finishedWallMicros;
+
+  /** When the handler returned. */
+  long finishedNanos;
 
   /** What the handler returned, null while it runs. */
   @Nullable AttemptOutcome outcome;
@@ -77,6 +80,11 @@ final class Execution {
 
   boolean runs() {
     return outcome == null && !cutOff;
+  }
+
+  /** Whether its handler runs or has returned since then. */
+  boolean ranSince(long nanos) {
+    return runs() || (outcome != null && finishedNanos >= nanos);
   }
 
   @Override

@@ -203,6 +203,7 @@ final class Handlers implements AttemptRunner {
   private void finished(Execution execution, AttemptOutcome outcome) {
     execution.outcome = outcome;
     execution.finishedWallMicros = life.clock.wallMicros();
+    execution.finishedNanos = world.clock.nanos();
     running.remove(execution);
     executions.remove(execution.attempt);
     users.ends(life, UserOperations.Kind.ATTEMPT);

@@ -270,9 +270,10 @@ final class KeyJudge {
       return;
     }
     // A handler that goes on after its timeout has it beside its job, also when that is replayed.
+    // It may have returned since the job was refused, while that was on its way to the journal.
     long others =
         key.jobs.stream().filter(other -> other != job && wasThere(other, job)).count()
-            + key.executions.stream().filter(Execution::runs).count();
+            + key.executions.stream().filter(run -> run.ranSince(job.sinceNanos)).count();
     // Several nodes do not answer at the same moment, and a job may have gone from one to another.
     boolean exact = concurrency(job).key().equals(Wishes.FEW_KEY) && world.climate.nodes == 1;
     int least = exact ? concurrency(job).limit() : 1;

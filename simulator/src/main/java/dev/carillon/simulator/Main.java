@@ -42,6 +42,7 @@ public final class Main {
   }
 
   private static int campaign(Arguments arguments, PrintStream out, PrintStream err) {
+    (arguments.json() ? err : out).println("the same seeds again: " + arguments.command());
     Report report =
         new Report(
             new Campaign(

@@ -79,11 +79,13 @@ final class NodeClock {
   /** When the wall clock last showed {@code wallMicros}. */
   long nanosWhenWallWas(long wallMicros) {
     long offset = wallOffsetMicros;
+    long until = time.nanos();
     for (Jump jump : jumps.reversed()) {
       long at = (wallMicros - offset) * MICRO;
-      if (at >= jump.nanos && at <= time.nanos()) {
+      if (at >= jump.nanos && at <= until) {
         return at;
       }
+      until = jump.nanos;
       offset -= jump.byMicros;
     }
     return (wallMicros - offset) * MICRO;

@@ -68,7 +68,8 @@ final class Report {
     long seed = failure.result().seed();
     out.printf("%nseed %d broke %s: %s%n", seed, violation.guarantee(), violation.getMessage());
     out.println("  (" + violation.guarantee().text() + ")");
-    String nodes = outcome.nodes() == 1 ? "" : " --nodes " + outcome.nodes();
+    int nodeCount = outcome.first().nodes();
+    String nodes = nodeCount == 1 ? "" : " --nodes " + nodeCount;
     out.println("  replay: ./carillon simulate --seed " + seed + nodes + " --trace");
     if (whole) {
       failure.trace().forEach(line -> out.println("  " + line));
@@ -102,10 +103,12 @@ final class Report {
                         .formatted(failure.result().seed(), failure.violation().guarantee()))
             .collect(Collectors.joining(","));
     out.printf(
-        "{\"seeds\":%d,\"failed\":%d,\"jobs\":%d,\"events\":%d,\"faults\":%d,"
+        "{\"seeds\":%d,\"firstSeed\":%d,\"nodes\":%d,\"failed\":%d,\"jobs\":%d,\"events\":%d,\"faults\":%d,"
             + "\"seconds\":%.3f,\"cpuSeconds\":%.3f,\"seedsPerSecond\":%.1f,\"hash\":\"%016x\",\"passed\":%b,"
             + "\"failures\":[%s],\"table\":[%s]}%n",
         outcome.seeds(),
+        outcome.first().number(),
+        outcome.first().nodes(),
         outcome.failed(),
         outcome.jobs(),
         outcome.events(),

@@ -22,13 +22,40 @@ class MainTest {
   void runOfSeedsPrintsTheTableAndPasses() {
     assertThat(run("--seeds", "3", "--seed", "5", "--threads", "1")).isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
-        .contains("append", "graceful stop", "3 seeds with", "PASS");
+        .contains("append", "graceful stop", "3 seeds with", "PASS")
+        .startsWith("the same seeds again: ./carillon simulate --seeds 3 --seed 5\n");
+  }
+
+  @Test
+  void firstSeedIsDrawnForEachRunAndPrintedWithTheCommandThatRepeatsIt() {
+    assertThat(run("--seeds", "1", "--nodes", "2")).isZero();
+    String command = out.toString(StandardCharsets.UTF_8).lines().findFirst().orElseThrow();
+    assertThat(command)
+        .matches("the same seeds again: ./carillon simulate --nodes 2 --seeds 1 --seed [0-9]+");
+    assertThat(Arguments.parse().first().number())
+        .isNotEqualTo(Arguments.parse().first().number())
+        .isPositive();
+    String[] again = command.replaceFirst(".*simulate ", "").split(" ");
+    String first = lineWithHash();
+    out.reset();
+    assertThat(run(again)).isZero();
+    assertThat(lineWithHash()).isEqualTo(first);
+  }
+
+  private String lineWithHash() {
+    return out.toString(StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> line.contains(", hash "))
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test
   void jsonIsOneObject() {
-    assertThat(run("--seeds", "2", "--json")).isZero();
-    assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("{\"seeds\":2,").endsWith("}\n");
+    assertThat(run("--seeds", "2", "--seed", "8", "--json")).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .startsWith("{\"seeds\":2,\"firstSeed\":8,\"nodes\":1,")
+        .endsWith("}\n");
   }
 
   @Test
