@@ -4,6 +4,7 @@ import dev.carillon.api.BlockReason;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
+import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobRef;
@@ -317,6 +318,14 @@ final class Life implements NodeEnvironment {
       if (job != null && job.bygone()) {
         return;
       }
+      if (job != null && isOwnOccurrence(info)) {
+        Violation.check(
+            job.spec.more().schedule() != null && info.state().ended(),
+            Guarantee.HISTORY,
+            () -> "an occurrence of " + job + " is said to have ended as " + info.state());
+        world.trace.note("told of an occurrence", job.request, info.state().name());
+        return;
+      }
       Violation.check(
           job != null && job.ends.contains(info.state()),
           Guarantee.HISTORY,
@@ -330,6 +339,12 @@ final class Life implements NodeEnvironment {
         job.endToldNanos = world.clock.nanos();
         world.trace.note("told", job.request, info.state().name());
       }
+    }
+
+    /** Whether a recurring job that goes on has run it itself. */
+    private static boolean isOwnOccurrence(JobInfo info) {
+      OccurrenceInfo occurrence = info.occurrence();
+      return occurrence != null && occurrence.schedule().equals(info.id());
     }
 
     @Override
