@@ -37,6 +37,8 @@ final class AttemptRun extends Event implements Runnable {
           new JobError(OutOfMemoryError.class.getName(), "no memory left to tell more", ""),
           new AttemptOutcome.Verdict.ByPolicy());
 
+  private static final StackTraceElement[] NO_STACK = {};
+
   private final HandlerRunner runner;
   private final Attempt attempt;
   private final @Nullable Registration registration;
@@ -122,6 +124,21 @@ final class AttemptRun extends Event implements Runnable {
   private static boolean callsAHandler(StackWalker.StackFrame frame) {
     return frame.getClassName().equals(AttemptRun.class.getName())
         && frame.getMethodName().equals("attempted");
+  }
+
+  /** Whether its handler has returned. */
+  boolean isOver() {
+    return over;
+  }
+
+  /** Where its handler is now. */
+  String stack() {
+    Thread running = thread;
+    StringBuilder out = new StringBuilder();
+    for (StackTraceElement frame : running == null ? NO_STACK : running.getStackTrace()) {
+      out.append("\tat ").append(frame).append('\n');
+    }
+    return out.toString();
   }
 
   // ---- interrupts
@@ -213,8 +230,19 @@ final class AttemptRun extends Event implements Runnable {
       return new AttemptOutcome.TooLate();
     }
     AttemptContext job = new AttemptContext(this, spec);
-    Object result;
     attempt.called(now);
+    boolean inLogContext = JobContextMap.put(attempt, spec.namespace());
+    try {
+      return called(handler, input, job);
+    } finally {
+      if (inLogContext) {
+        JobContextMap.remove();
+      }
+    }
+  }
+
+  private AttemptOutcome called(Registration handler, @Nullable Object input, AttemptContext job) {
+    Object result;
     try {
       result = call(handler, input, job);
       attempt.returned(runner.wallMicros());

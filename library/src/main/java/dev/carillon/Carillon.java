@@ -84,6 +84,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final GuardedStore store;
+  private final NodeLog log;
   private final Reports reports;
   private final Tally tally;
   private final TimeSource time;
@@ -108,9 +109,10 @@ public final class Carillon implements JobScheduler, AutoCloseable {
 
   private Carillon(CarillonBuilder options, Store opened) {
     SecureRandom random = new SecureRandom();
-    this.reports = new Reports();
+    this.log = new NodeLog();
+    this.reports = new Reports(log.queue());
     Formats formats = Formats.shipped();
-    this.store = new GuardedStore(formats.over(opened), reports);
+    this.store = new GuardedStore(formats.over(opened), reports, new StoreWatch(log.queue()));
     formats.requireReadable(store);
     this.tally = new Tally(GuardedMetrics.of(options.metrics, reports));
     this.time = options.advanced.time;
@@ -129,9 +131,11 @@ public final class Carillon implements JobScheduler, AutoCloseable {
             options.daemon,
             tally,
             relay,
+            log::tell,
             random.nextLong());
+    HandlerWatch watch = new HandlerWatch(log.queue());
     this.runner =
-        new HandlerRunner(store, payloads, options.interceptors, options.advanced.time, reports);
+        new HandlerRunner(store, payloads, options.interceptors, options.advanced.time, reports, watch);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.specs = new Specs(payloads, loop::nowMicros, tickets);
@@ -146,7 +150,10 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     this.deadLetters = new DeadLetters(this, control, payloads);
     this.reads = new Reads(options.advanced.scheduleTimeout);
     this.inputs = new Inputs(store, reads, payloads);
-    this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace);
+    this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace, log::closed);
+    log.start(
+        new NodeLog.Opening(
+            nodeOptions.nodeId(), StoreOpener.words(options, opened), options.slots));
     if (relay != null) {
       relay.start(loop);
     }

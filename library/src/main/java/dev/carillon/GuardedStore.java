@@ -26,15 +26,17 @@ import org.jspecify.annotations.Nullable;
 final class GuardedStore implements Store {
   private final Store store;
   private final Reports reports;
+  private final StoreWatch watch;
   private final Journals journals;
   private final Records records;
   private final StorePresence presence = new StorePresence();
   private volatile @Nullable String writeProblem;
   private volatile @Nullable String readProblem;
 
-  GuardedStore(Store store, Reports reports) {
+  GuardedStore(Store store, Reports reports, StoreWatch watch) {
     this.store = store;
     this.reports = reports;
+    this.watch = watch;
     this.journals = new GuardedJournals(store.journals());
     this.records = new GuardedRecords(store.records());
   }
@@ -105,6 +107,7 @@ final class GuardedStore implements Store {
     String problem = problemOf(outcome);
     writeProblem = problem;
     note(problem, outcome instanceof Outcome.Full);
+    watch.saw(problem());
     return outcome;
   }
 
@@ -132,6 +135,7 @@ final class GuardedStore implements Store {
     }
     writeProblem = problem;
     note(problem, isThere);
+    watch.saw(problem());
     return outcomes;
   }
 
@@ -143,6 +147,7 @@ final class GuardedStore implements Store {
       outcome = new Outcome.Unavailable<>(thrown(e));
     }
     readProblem = problemOf(outcome);
+    watch.saw(problem());
     return outcome;
   }
 

@@ -33,6 +33,7 @@ final class HandlerRunner implements AttemptRunner {
   private final List<JobInterceptor> interceptors;
   private final TimeSource time;
   private final Reports reports;
+  private final HandlerWatch watch;
   private final WorkerLoop interrupter;
   private final Map<String, Registration> handlers = new ConcurrentHashMap<>();
   private @Nullable NodeLoop loop;
@@ -46,12 +47,14 @@ final class HandlerRunner implements AttemptRunner {
       Payloads payloads,
       List<JobInterceptor> interceptors,
       TimeSource time,
-      Reports reports) {
+      Reports reports,
+      HandlerWatch watch) {
     this.store = store;
     this.payloads = payloads;
     this.interceptors = List.copyOf(interceptors);
     this.time = time;
     this.reports = reports;
+    this.watch = watch;
     this.interrupter = new WorkerLoop("carillon-interrupter", reports);
   }
 
@@ -168,6 +171,7 @@ final class HandlerRunner implements AttemptRunner {
   @Override
   public void interrupt(Attempt attempt) {
     if (attempt.attachment() instanceof AttemptRun run && run.requestInterrupt()) {
+      watch.interrupted(run, attempt.stopWord());
       // Not here: interrupting a thread may close the channel that it is blocked on.
       interrupter.post(
           new Event() {

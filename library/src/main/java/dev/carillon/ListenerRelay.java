@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.AttemptFailure;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import java.util.List;
@@ -51,6 +52,11 @@ final class ListenerRelay implements JobListener {
   }
 
   @Override
+  public void failed(AttemptFailure failure) {
+    pass(failure, JobListener::failed);
+  }
+
+  @Override
   public void blocked(JobInfo job) {
     pass(job, JobListener::blocked);
   }
@@ -60,7 +66,7 @@ final class ListenerRelay implements JobListener {
     pass(job, JobListener::ended);
   }
 
-  private void pass(JobInfo job, BiConsumer<JobListener, JobInfo> news) {
+  private <T> void pass(T about, BiConsumer<JobListener, T> news) {
     NodeLoop from = loop;
     if (from == null || waiting.get() >= MAX_WAITING) {
       reports.report("listeners are too slow: some news are left out", null);
@@ -74,16 +80,16 @@ final class ListenerRelay implements JobListener {
           void happen() {
             waiting.decrementAndGet();
             for (JobListener listener : listeners) {
-              tell(listener, job, news);
+              tell(listener, about, news);
             }
             from.outsideEnds();
           }
         });
   }
 
-  private void tell(JobListener listener, JobInfo job, BiConsumer<JobListener, JobInfo> news) {
+  private <T> void tell(JobListener listener, T about, BiConsumer<JobListener, T> news) {
     try {
-      news.accept(listener, job);
+      news.accept(listener, about);
     } catch (Throwable e) {
       reports.report("a listener failed: " + listener.getClass().getName(), e);
     }

@@ -8,6 +8,7 @@ import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
+import dev.carillon.engine.NodeEvent;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo.Capability;
@@ -84,6 +85,7 @@ final class NodeLoop {
    * @param answerTimeout after which a question is given up
    * @param daemon whether the process may end while the loop runs
    * @param listener told of jobs, or null
+   * @param news told what people who run the node want to know
    */
   record Settings(
       NodeOptions node,
@@ -93,6 +95,7 @@ final class NodeLoop {
       boolean daemon,
       Metrics metrics,
       @Nullable JobListener listener,
+      Consumer<NodeEvent> news,
       long seed) {}
 
   NodeLoop(
@@ -631,6 +634,11 @@ final class NodeLoop {
     @Override
     public @Nullable JobListener listener() {
       return settings.listener();
+    }
+
+    @Override
+    public void tell(NodeEvent event) {
+      settings.news().accept(event);
     }
 
     @Override

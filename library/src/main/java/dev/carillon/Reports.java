@@ -1,22 +1,24 @@
 package dev.carillon;
 
-import java.util.HashSet;
-import java.util.Set;
+import dev.carillon.api.JobError;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * Says in the log what went wrong and nobody waits to hear: once per cause, and counts the rest.
- * Thread-safe. Payloads never come here.
+ * Says in the log what went wrong and nobody waits to hear: at most once a minute per cause, with
+ * the number of the others, and counts all. Thread-safe. Payloads never come here.
  */
 final class Reports {
-  private static final Logger LOG = LoggerFactory.getLogger(Carillon.class);
-  private static final int MAX_CAUSES = 256;
+  private static final Duration AGAIN = Duration.ofMinutes(1);
 
-  private final Set<String> said = new HashSet<>();
+  private final LogQueue log;
   private final AtomicLong count = new AtomicLong();
+
+  Reports(LogQueue log) {
+    this.log = log;
+  }
 
   long count() {
     return count.get();
@@ -26,32 +28,27 @@ final class Reports {
   void report(String problem, @Nullable Throwable cause) {
     count.incrementAndGet();
     try {
-      if (isNew(cause == null ? problem : problem + keyOf(cause))) {
-        LOG.warn("{} (further ones of this cause are only counted)", problem, cause);
-      }
+      String key = cause == null ? problem : problem + keyOf(cause);
+      log.post(
+          LogQueue.Line.of(NodeLog.NODE, Level.WARN, key, n -> text(problem, cause))
+              .atMostEvery(AGAIN));
     } catch (Throwable e) {
       count.incrementAndGet();
     }
   }
 
+  private static String text(String problem, @Nullable Throwable cause) {
+    String stack = cause == null ? "" : LogText.stack(JobError.of(cause).stack());
+    return LogText.safe(problem) + stack;
+  }
+
   /** For who looks into it; not logged by default. */
-  void tell(String format, Object about) {
-    try {
-      LOG.debug(format, about);
-    } catch (Throwable e) {
-      count.incrementAndGet();
-    }
+  void tell(String text) {
+    log.post(LogQueue.Line.of(NodeLog.NODE, Level.DEBUG, text, n -> text));
   }
 
   private static String keyOf(Throwable cause) {
     StackTraceElement[] stack = cause.getStackTrace();
     return cause.getClass().getName() + (stack.length > 0 ? stack[0] : "");
-  }
-
-  private synchronized boolean isNew(String key) {
-    if (said.size() >= MAX_CAUSES) {
-      said.clear();
-    }
-    return said.add(key);
   }
 }

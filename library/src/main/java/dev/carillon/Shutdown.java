@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ final class Shutdown {
   private final Reports reports;
   private final Duration grace;
   private final Duration step;
+  private final LongConsumer whenClosed;
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.OPEN);
   private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -40,7 +42,13 @@ final class Shutdown {
   }
 
   Shutdown(
-      NodeLoop loop, Store store, @Nullable ListenerRelay relay, Reports reports, Duration grace) {
+      NodeLoop loop,
+      Store store,
+      @Nullable ListenerRelay relay,
+      Reports reports,
+      Duration grace,
+      LongConsumer whenClosed) {
+    this.whenClosed = whenClosed;
     this.loop = loop;
     this.store = store;
     this.relay = relay;
@@ -66,10 +74,12 @@ final class Shutdown {
   void run() {
     Closer closer = new Closer();
     if (phase.compareAndSet(Phase.OPEN, Phase.STOPPING)) {
+      long begun = System.nanoTime();
       try {
         closer.close();
       } finally {
         phase.set(Phase.CLOSED);
+        whenClosed.accept(System.nanoTime() - begun);
         closed.countDown();
       }
     } else {
@@ -119,7 +129,7 @@ final class Shutdown {
       ends("loop");
       closeStore();
       ends("store");
-      reports.tell("closed, in milliseconds:{}", steps);
+      reports.tell("closed, in milliseconds:" + steps);
     }
 
     private void ends(String what) {

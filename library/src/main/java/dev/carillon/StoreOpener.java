@@ -93,6 +93,17 @@ final class StoreOpener {
     }
   }
 
+  /** The store for people: its kind, and its address without user, password or parameters. */
+  static String words(CarillonBuilder options, Store store) {
+    String kind = store.info().kind();
+    String url = options.url;
+    if (url == null) {
+      return options.dataSource == null ? kind : kind + " (data source)";
+    }
+    String address = url.replaceFirst("[?;].*", "").replaceFirst("//[^/]*@", "//");
+    return kind + " (" + address + ")";
+  }
+
   /** Says of which database it is, and where SQLite's file lies. */
   private static String urlOf(DataSource dataSource) {
     String known = Stores.urlOf(dataSource);

@@ -33,6 +33,15 @@ public interface JobListener {
   default void retrying(JobInfo job) {}
 
   /**
+   * An attempt failed: with the error, its stack and the node that made the attempt. Comes for
+   * every failed attempt, before {@link #retrying} where another follows, and after {@link #ended}
+   * where the job ended with it. Of a recurring job an occurrence may have ended with it.
+   *
+   * @param failure the attempt, and when the next one is due
+   */
+  default void failed(AttemptFailure failure) {}
+
+  /**
    * A job cannot go on for now.
    *
    * @param job the job, with {@link JobInfo#blockReason()}

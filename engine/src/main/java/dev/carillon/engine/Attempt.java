@@ -11,6 +11,7 @@ import dev.carillon.store.Transactions.Rider;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -96,6 +97,9 @@ public final class Attempt {
 
   /** The node that it was lent to has died. */
   boolean lost;
+
+  /** How it failed, if so, and what follows. */
+  NodeEvent.@Nullable AttemptFailed failure;
 
   /** What it used up of rates; null for nothing. */
   private @Nullable List<Taken> taken;
@@ -202,6 +206,11 @@ public final class Attempt {
     startedMicros = started != 0 ? started : startedMicros;
     endedMicros = ended;
     policy = by;
+  }
+
+  /** Why its handler is asked to stop, in a word; on the loop. */
+  public String stopWord() {
+    return stopCause == null ? "shutdown" : stopCause.name().toLowerCase(Locale.ROOT);
   }
 
   /** Whether this node runs it for another. */

@@ -120,6 +120,9 @@ final class Attempts implements Dispatcher.Starter {
     void endRequested(ShardJob job);
 
     void retrying(ShardJob job);
+
+    /** An attempt failed, and that is durable. */
+    void failed(ShardJob job, NodeEvent.AttemptFailed failure);
   }
 
   /** What decides over the attempts that follow one. */
@@ -907,8 +910,13 @@ final class Attempts implements Dispatcher.Starter {
           case AttemptOutcome.Verdict.NotRetryable never -> null;
           case AttemptOutcome.Verdict.GiveUp never -> null;
         };
+    int most = policy.maxRetries() == FailurePolicy.UNLIMITED ? 0 : policy.maxRetries() + 1;
+    boolean byRule =
+        verdict instanceof AttemptOutcome.Verdict.RetryAt
+            || verdict instanceof AttemptOutcome.Verdict.GiveUp;
+    int of = byRule ? 0 : most;
     if (next == null) {
-      giveUp(attempt, error, verdict);
+      giveUp(attempt, error, of, verdict);
       return;
     }
     long time = notAfterDeadline(job, next.timeMicros());
@@ -922,7 +930,15 @@ final class Attempts implements Dispatcher.Starter {
             time,
             jitter,
             error);
+    attempt.failure = failure(attempt, error, of, new NodeEvent.Then.Retry(retry.nextDue()));
     goOnLater(attempt, Kind.RETRY, retry, retry.nextDue());
+  }
+
+  private static NodeEvent.AttemptFailed failure(
+      Attempt attempt, JobError error, int most, NodeEvent.Then then) {
+    ShardJob job = attempt.job();
+    NodeEvent.Subject subject = NodeEvent.Subject.of(shardOf(job), job);
+    return new NodeEvent.AttemptFailed(subject, attempt.number(), most, error, then);
   }
 
   /** The deadline ends the waiting. */
@@ -930,7 +946,7 @@ final class Attempts implements Dispatcher.Starter {
     return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.head().deadlineMicros()) : micros;
   }
 
-  private void giveUp(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
+  private void giveUp(Attempt attempt, JobError error, int most, AttemptOutcome.Verdict verdict) {
     boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
     boolean byRule = verdict instanceof AttemptOutcome.Verdict.GiveUp;
     JobState state = drop && !byRule ? JobState.FAILED : JobState.DEAD;
@@ -942,6 +958,8 @@ final class Attempts implements Dispatcher.Starter {
           case AttemptOutcome.Verdict.ByPolicy byPolicy ->
               drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
         };
+    attempt.failure =
+        failure(attempt, error, most, new NodeEvent.Then.End(state, reason, env.wallMicros()));
     if (attempt.job().isRecurring()) {
       occurred(attempt, state, error, reason);
     } else {
@@ -1122,6 +1140,9 @@ final class Attempts implements Dispatcher.Starter {
       attempt.settled = true;
       if (job.attempt == attempt) {
         job.attempt = null;
+      }
+      if (attempt.failure != null && answer == ShardFold.Answer.APPLIED) {
+        host.failed(job, attempt.failure);
       }
       leaveIfDone(attempt);
       if (job.phase == ShardJob.Phase.RUNNING) {

@@ -43,6 +43,7 @@ final class Beat {
   private @Nullable Sent acknowledged;
   private Timers.@Nullable Timer fence;
   private boolean member;
+  private @Nullable Long fencedNanos;
   private long era;
   private boolean underWay;
   private boolean over;
@@ -202,6 +203,10 @@ final class Beat {
     if (!member && now() - deadlineNanos() < 0) {
       member = true;
       era++;
+      if (fencedNanos != null) {
+        env.tell(new NodeEvent.Rejoined(now() - fencedNanos));
+        fencedNanos = null;
+      }
       host.joined();
     }
   }
@@ -211,6 +216,8 @@ final class Beat {
       member = false;
       era++;
       env.metrics().count("members.fenced", 1);
+      fencedNanos = now();
+      env.tell(new NodeEvent.Fenced(now() - (deadlineNanos() - countsForNanos())));
       host.fenced();
     }
   }

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
+import org.jspecify.annotations.Nullable;
 
 /** Whose the shards are, as far as this node can tell. A claim decides where nodes differ. */
 interface Directory {
@@ -71,6 +72,11 @@ interface Directory {
 
   /** Whether what this node has is its own for certain. */
   boolean isProven();
+
+  /** The id of the node of that incarnation; null where this node does not know it. */
+  default @Nullable String nodeOf(long incarnation) {
+    return null;
+  }
 
   /** Whether that incarnation has the same node id as this one. */
   boolean isNamesake(long incarnation);

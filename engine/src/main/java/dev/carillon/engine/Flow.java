@@ -151,9 +151,16 @@ public final class Flow {
   private void take(Stored record) {
     Subject subject = Subject.of(record.key());
     if (subject != null) {
-      kept.put(subject, new Kept(read(subject, record), record.version()));
-      apply(subject);
+      keep(subject, new Kept(read(subject, record), record.version()));
     }
+  }
+
+  private void keep(Subject subject, Kept now) {
+    Kept before = kept.put(subject, now);
+    if (!now.setting().equals(before == null ? FlowSetting.NONE : before.setting())) {
+      env.tell(new NodeEvent.FlowSet(subject, now.setting()));
+    }
+    apply(subject);
   }
 
   /** What cannot be read may be a pause: nothing starts until it is set anew. */
@@ -207,8 +214,7 @@ public final class Flow {
             next.encode(),
             inEffect -> {
               if (inEffect && known == reloads) {
-                kept.put(subject, new Kept(next, version[0]));
-                apply(subject);
+                keep(subject, new Kept(next, version[0]));
                 answer.accept(Outcome.ok(get(subject)));
               } else {
                 readAgain(subject, () -> changeLoaded(subject, change, answer));

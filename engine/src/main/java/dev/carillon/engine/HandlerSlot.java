@@ -22,6 +22,12 @@ final class HandlerSlot {
   /** How long attempts of jobs without a timeout of their own may take here; 0 for any time. */
   long timeoutMicros;
 
+  /** That jobs wait for it was noticed, and told of, and that it cannot decode one was. */
+  boolean missingTold;
+
+  boolean missed;
+  boolean undecodableTold;
+
   private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */
@@ -89,6 +95,11 @@ final class HandlerSlot {
   /** How many jobs wait for a handler, or for one that can decode them. */
   long blocked() {
     return blocked.stream().filter(HandlerSlot::isBlocked).count();
+  }
+
+  /** How many jobs wait for a handler. */
+  long withoutHandler() {
+    return blocked.stream().filter(job -> job.phase == ShardJob.Phase.NO_HANDLER).count();
   }
 
   /** The jobs that wait for a handler, which wait no longer. */

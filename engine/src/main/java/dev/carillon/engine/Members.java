@@ -55,6 +55,7 @@ final class Members implements Directory, ControlVersion.Host {
   private final Membership settings;
   private final Beat beat;
   private final ControlVersion controls;
+  private final MemberNews news;
   private final Host host;
   private final long writer;
   private final String ownKey;
@@ -153,6 +154,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.host = host;
     this.beat = new Beat(env, timers, options, settings, host);
     this.controls = new ControlVersion(env, records, beat, this);
+    this.news = new MemberNews(env);
     beat.say(said -> said.withFormat(env.formats().newest()));
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());
@@ -383,13 +385,23 @@ final class Members implements Directory, ControlVersion.Host {
       drawAgain();
       host.membersChanged();
     }
-    host.looked(others());
+    List<Member> others = others();
+    news.looked(others, this::diedSilently);
+    host.looked(others);
     controls.look(sentNanos);
+  }
+
+  private boolean diedSilently(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer != null && peer.dead && !peer.member.isGone();
   }
 
   /** True where operators have ordered something else than before. */
   private boolean heed(Orders now) {
     boolean changed = !now.equals(orders);
+    if (changed) {
+      news.ordered(orders, now);
+    }
     orders = now;
     beat.draining(now.drained().contains(options.nodeId()));
     return changed;
@@ -737,6 +749,12 @@ final class Members implements Directory, ControlVersion.Host {
   @Override
   public boolean isProven() {
     return beat.isMember() && host.isProven();
+  }
+
+  @Override
+  public @Nullable String nodeOf(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    return peer == null ? null : peer.member.nodeId();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.AttemptFailure;
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.Concurrency;
@@ -86,6 +87,7 @@ public final class Node {
   private final Occurrences occurrences;
   private final Controls controls;
   private final Dependencies dependencies;
+  private final BlockedTypes blockedTypes;
 
   /** Null where this node has the store to itself. */
   private final @Nullable Members members;
@@ -183,6 +185,7 @@ public final class Node {
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
     this.occurrences = new Occurrences(env, committer, recurrences, new OccurrenceHost());
     this.dependencies = new Dependencies(env, shards, committer, timers, mail, this::met);
+    this.blockedTypes = new BlockedTypes(env, timers);
     this.controls =
         new Controls(
             env,
@@ -208,6 +211,7 @@ public final class Node {
   private void begin() {
     if (members == null) {
       proven = true;
+      env.tell(new NodeEvent.Joined(List.of()));
       shards.joined();
     } else {
       members.start();
@@ -610,7 +614,9 @@ public final class Node {
   public void register(String type, HandlerSettings settings) {
     dispatcher.handler(type).set(settings);
     handlerLists.add(type);
-    dispatcher.register(type).forEach(this::schedule);
+    List<ShardJob> waited = dispatcher.register(type);
+    blockedTypes.registered(handler, waited.size());
+    waited.forEach(this::schedule);
   }
 
   /**
@@ -1347,6 +1353,7 @@ public final class Node {
       return;
     }
     env.metrics().count("jobs.poison", 1);
+    env.tell(new NodeEvent.Convicted(NodeEvent.Subject.of(shard, job), Poison.REASON));
     Occurrence occurrence = job.occurrence();
     if (!job.isRecurring()) {
       cancels.end(shard, job, JobState.DEAD, Poison.REASON);
@@ -1596,10 +1603,29 @@ public final class Node {
 
   private void tellBlocked(ShardJob job) {
     env.metrics().count("jobs.blocked", 1);
+    blockedTypes.blocked(dispatcher.handler(job.type), Attempts.shardOf(job), job);
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
       listener.blocked(info(job));
+    }
+  }
+
+  private void tellFailed(JobListener listener, ShardJob job, NodeEvent.AttemptFailed failure) {
+    JobRef ref = failure.job().ref();
+    Instant next = null;
+    JobReader.Now now = new JobReader.Now(JobState.SCHEDULED, null, 0, failure.error(), null);
+    switch (failure.then()) {
+      case NodeEvent.Then.Retry(long micros) -> next = Micros.toInstant(micros);
+      case NodeEvent.Then.End(JobState state, String reason, long at) -> {
+        if (job.phase == ShardJob.Phase.GONE) {
+          now = new JobReader.Now(state, null, at, failure.error(), reason);
+        }
+      }
+    }
+    if (!job.isStripped()) {
+      JobInfo info = JobReader.info(ref, job, now);
+      listener.failed(new AttemptFailure(info, failure.attempt(), failure.error(), next));
     }
   }
 
@@ -2450,6 +2476,15 @@ public final class Node {
       JobListener listener = env.listener();
       if (listener != null) {
         listener.retrying(info(job));
+      }
+    }
+
+    @Override
+    public void failed(ShardJob job, NodeEvent.AttemptFailed failure) {
+      env.tell(failure);
+      JobListener listener = env.listener();
+      if (listener != null) {
+        tellFailed(listener, job, failure);
       }
     }
   }

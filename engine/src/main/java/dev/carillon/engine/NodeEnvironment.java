@@ -80,6 +80,9 @@ public interface NodeEnvironment {
   /** Told of jobs as they go, or null where nobody listens; must return at once. */
   @Nullable JobListener listener();
 
+  /** News for the people who run the node; must return at once. */
+  default void tell(NodeEvent event) {}
+
   /** Something went wrong that nobody is waiting to hear; said once per cause. */
   void report(String problem, @Nullable Throwable cause);
 }

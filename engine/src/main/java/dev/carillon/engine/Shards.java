@@ -507,6 +507,7 @@ final class Shards {
       case Outcome.Ok<Claim>(Claim claim) -> {
         shard.acquired(claim.head(), claim.tail(), JobRef.counterBefore(env.random()));
         env.metrics().count("claims", 1);
+        tellIfTakenOver(shard, head);
         host.claimed(shard);
         shard.handingBack = leaving;
         boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
@@ -542,6 +543,14 @@ final class Shards {
       case Outcome.Conflict<Claim> conflict -> lost(shard);
       default ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> claimAgain(shard, head, summary));
+    }
+  }
+
+  private void tellIfTakenOver(Shard shard, Head head) {
+    boolean another = head.owner() != options.incarnation() && head.owner() != NOBODY;
+    if (shard.abandoned && another) {
+      String owner = directory.nodeOf(head.owner());
+      env.tell(new NodeEvent.TookOver(head.shard(), owner != null ? owner : head.home()));
     }
   }
 
@@ -949,6 +958,9 @@ final class Shards {
       host.staysHere(shard);
     }
     if (shard.handingBack && shard.quiet() && !host.hasOpenAttempts(shard)) {
+      if (!leaving) {
+        env.tell(new NodeEvent.HandedBack(shard.id, shard.home));
+      }
       env.metrics().count("shards.handed.back", 1);
       release(shard, () -> {});
     }

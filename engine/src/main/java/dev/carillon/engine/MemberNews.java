@@ -1,0 +1,79 @@
+package dev.carillon.engine;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongPredicate;
+
+/** Tells which members came, left and died, and what operators ordered, from look to look. */
+final class MemberNews {
+  private final NodeEnvironment env;
+  private final Map<Long, String> there = new HashMap<>();
+  private boolean looked;
+
+  MemberNews(NodeEnvironment env) {
+    this.env = env;
+  }
+
+  /**
+   * A look showed who is there.
+   *
+   * @param dead whether a member that is not there any more gave no word that it stops
+   */
+  void looked(List<Member> others, LongPredicate dead) {
+    Map<Long, String> now = new HashMap<>();
+    others.forEach(member -> now.put(member.incarnation(), member.nodeId()));
+    if (!looked) {
+      looked = true;
+      env.tell(new NodeEvent.Joined(now.values().stream().sorted().toList()));
+    } else if (!now.equals(there)) {
+      there.forEach(
+          (incarnation, nodeId) -> {
+            if (!now.containsKey(incarnation)) {
+              env.tell(
+                  dead.test(incarnation)
+                      ? new NodeEvent.MemberDied(nodeId)
+                      : new NodeEvent.MemberLeft(nodeId));
+            }
+          });
+      now.forEach(
+          (incarnation, nodeId) -> {
+            if (!there.containsKey(incarnation)) {
+              env.tell(new NodeEvent.MemberCame(nodeId));
+            }
+          });
+    }
+    there.clear();
+    there.putAll(now);
+  }
+
+  /** Operators have ordered something else than before. */
+  void ordered(Orders before, Orders now) {
+    tellDrains(before.drained(), now.drained(), false);
+    tellDrains(now.drained(), before.drained(), true);
+    now.moved()
+        .forEach(
+            (shard, nodeId) -> {
+              if (!nodeId.equals(before.moved().get(shard))) {
+                env.tell(new NodeEvent.MoveSet(shard, nodeId));
+              }
+            });
+    before
+        .moved()
+        .forEach(
+            (shard, nodeId) -> {
+              if (!now.moved().containsKey(shard)) {
+                env.tell(new NodeEvent.MoveSet(shard, null));
+              }
+            });
+  }
+
+  private void tellDrains(Set<String> in, Set<String> notIn, boolean drained) {
+    for (String nodeId : in) {
+      if (!notIn.contains(nodeId)) {
+        env.tell(new NodeEvent.DrainSet(nodeId, drained));
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.carillon;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.awaitility.Awaitility;
+
+/** The lines that nodes of this process log, from when it is made until it is closed. */
+class LogCapture extends Handler {
+  private static final Logger ALL = Logger.getLogger("dev.carillon"); // held, or it is collected
+
+  private final List<Line> lines = new CopyOnWriteArrayList<>();
+
+  record Line(Level level, String logger, String text, long nanos) {}
+
+  LogCapture() {
+    ALL.addHandler(this);
+    ALL.setUseParentHandlers(false);
+  }
+
+  @Override
+  public void publish(LogRecord entry) {
+    lines.add(
+        new Line(entry.getLevel(), entry.getLoggerName(), entry.getMessage(), System.nanoTime()));
+  }
+
+  List<Line> lines() {
+    return List.copyOf(lines);
+  }
+
+  List<Line> with(String part) {
+    return lines.stream().filter(line -> line.text().contains(part)).toList();
+  }
+
+  Line await(String part) {
+    return await(line -> line.text().contains(part));
+  }
+
+  Line await(Predicate<Line> wanted) {
+    return Awaitility.await()
+        .until(() -> lines.stream().filter(wanted).findFirst(), java.util.Optional::isPresent)
+        .orElseThrow();
+  }
+
+  @Override
+  public void flush() {}
+
+  @Override
+  public void close() {
+    ALL.removeHandler(this);
+    ALL.setUseParentHandlers(true);
+  }
+}
