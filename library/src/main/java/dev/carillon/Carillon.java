@@ -1259,6 +1259,36 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   /**
+   * Lateness, duration and failures of this node's attempts since it started, by type, queue and
+   * namespace. Never waits; also after it was closed.
+   *
+   * @return at most 1,025 rows, in no order
+   */
+  public List<JobFigures> jobFigures() {
+    return tally.jobFigures();
+  }
+
+  /**
+   * The due jobs of this node that do not run, and why, counted by type, queue and namespace. Looks
+   * at every job in memory: meant for a look every few seconds.
+   *
+   * @return in no order; empty where nothing due waits
+   */
+  public List<WaitingFigures> waiting() {
+    shutdown.requireOpen();
+    return loop.post(
+            new Ask<List<WaitingFigures>>(
+                loop,
+                "looking at what waits",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.waiting(
+                        found ->
+                            asked.answer(found.stream().map(WaitingFigures::of).toList()))))
+        .await();
+  }
+
+  /**
    * Who shares the store, as this node sees it.
    *
    * @return this node first; it alone on a store of one process

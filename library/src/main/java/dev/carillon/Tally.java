@@ -1,16 +1,23 @@
 package dev.carillon;
 
+import dev.carillon.api.JobMeter;
 import dev.carillon.api.Metrics;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Adds up what a node counts, for whoever asks later, and passes it on. Any thread. */
 final class Tally implements Metrics {
+  /** How many types, queues and namespaces together are told apart; the others are one. */
+  private static final int MOST_JOB_TALLIES = 1_024;
+
   private final Metrics next;
   private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
   private final Map<String, Times> times = new ConcurrentHashMap<>();
+
+  private final Map<JobTally.Tags, JobTally> jobs = new ConcurrentHashMap<>();
 
   private record Times(LongAdder count, LongAdder nanos) {}
 
@@ -35,6 +42,19 @@ final class Tally implements Metrics {
   @Override
   public void gauge(String name, long value) {
     next.gauge(name, value);
+  }
+
+  @Override
+  public JobMeter jobs(String type, String queue, String namespace) {
+    JobTally.Tags tags = new JobTally.Tags(type, queue, namespace);
+    boolean known = jobs.containsKey(tags) || jobs.size() < MOST_JOB_TALLIES;
+    return jobs.computeIfAbsent(
+        known ? tags : new JobTally.Tags(OTHERS, OTHERS, OTHERS),
+        of -> new JobTally(of, next.jobs(of.type(), of.queue(), of.namespace())));
+  }
+
+  List<JobFigures> jobFigures() {
+    return jobs.values().stream().map(JobTally::figures).toList();
   }
 
   CarillonFigures figures() {

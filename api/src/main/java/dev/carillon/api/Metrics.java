@@ -32,6 +32,26 @@ public interface Metrics {
   void gauge(String name, long value);
 
   /**
+   * The meter of the jobs of a type, queue and namespace. Asked for once, before the first attempt
+   * of such a job, and again after a while without any. These words come from users: where a node
+   * has seen {@value #MOST_VALUES} values of one of them it says {@value #OTHERS} for the next.
+   *
+   * @param type the name of the type
+   * @param queue the queue
+   * @param namespace the namespace
+   * @return where their figures go; nowhere by default
+   */
+  default JobMeter jobs(String type, String queue, String namespace) {
+    return JobMeter.none();
+  }
+
+  /** How many types, queues and namespaces a node tells apart, each. */
+  int MOST_VALUES = 256;
+
+  /** What it says for all the others. */
+  String OTHERS = "others";
+
+  /**
    * Metrics that go nowhere, the default.
    *
    * @return the same instance each time

@@ -4,6 +4,7 @@ import dev.carillon.api.AttemptToken;
 import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
+import dev.carillon.api.JobMeter;
 import dev.carillon.store.Transactions.Completion;
 import dev.carillon.store.Transactions.Permit;
 import dev.carillon.store.Transactions.Place;
@@ -97,6 +98,9 @@ public final class Attempt {
 
   /** The node that it was lent to has died. */
   boolean lost;
+
+  /** Where its figures go. */
+  JobMeter meter = JobMeter.none();
 
   /** How it failed, if so, and what follows. */
   NodeEvent.@Nullable AttemptFailed failure;

@@ -63,6 +63,7 @@ final class Attempts implements Dispatcher.Starter {
   private final Retries retries;
   private final Recurrences recurrences;
   private final Completions completions;
+  private final JobMeters meters;
   private final Host host;
   private final AttemptSet running = new AttemptSet();
   private Timers.@Nullable Timer aloneLook;
@@ -126,7 +127,8 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** What decides over the attempts that follow one. */
-  record Rules(Retries retries, Recurrences recurrences, Completions completions) {}
+  record Rules(
+      Retries retries, Recurrences recurrences, Completions completions, JobMeters meters) {}
 
   Attempts(
       NodeEnvironment env,
@@ -142,6 +144,7 @@ final class Attempts implements Dispatcher.Starter {
     this.retries = rules.retries();
     this.recurrences = rules.recurrences();
     this.completions = rules.completions();
+    this.meters = rules.meters();
     this.host = host;
   }
 
@@ -336,6 +339,8 @@ final class Attempts implements Dispatcher.Starter {
     attempt.startedNanos = env.monotonicNanos();
     attempt.called = true;
     env.metrics().count("attempts.started", 1);
+    attempt.meter = meters.of(attempt.lane(), job.type);
+    attempt.meter.started((now - job.dueMicros) * 1000);
     host.started(job);
     if (attempt.lentTo != 0) {
       host.lend(attempt); // its time is watched where it runs
@@ -390,7 +395,9 @@ final class Attempts implements Dispatcher.Starter {
     if (!attempt.called) {
       attempt.giveBack();
     } else {
-      env.metrics().time("attempts", env.monotonicNanos() - attempt.startedNanos);
+      long took = env.monotonicNanos() - attempt.startedNanos;
+      env.metrics().time("attempts", took);
+      attempt.meter.returned(took);
     }
     host.left(attempt);
   }
@@ -898,6 +905,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void failed(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     env.metrics().count("attempts.failed", 1);
+    attempt.meter.failed();
     ShardJob job = attempt.job();
     FailurePolicy policy = attempt.policy();
     Retries.Failure failure =
@@ -950,6 +958,9 @@ final class Attempts implements Dispatcher.Starter {
     boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
     boolean byRule = verdict instanceof AttemptOutcome.Verdict.GiveUp;
     JobState state = drop && !byRule ? JobState.FAILED : JobState.DEAD;
+    if (state == JobState.DEAD) {
+      attempt.meter.died();
+    }
     String reason =
         switch (verdict) {
           case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";

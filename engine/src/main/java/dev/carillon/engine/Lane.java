@@ -1,5 +1,8 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.JobMeter;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,12 @@ final class Lane {
 
   /** Attempts under way, also those whose outcome is not durable yet. */
   int underWay;
+
+  /** The meters of its jobs by type, and that of the job before. */
+  final Map<String, JobMeter> meters = new HashMap<>(2);
+
+  @Nullable JobMeter lastMeter;
+  @Nullable String lastMeterType;
 
   private final ReadyLine fresh = new ReadyLine();
   private final LateLine late;

@@ -88,6 +88,7 @@ public final class Node {
   private final Controls controls;
   private final Dependencies dependencies;
   private final BlockedTypes blockedTypes;
+  private final JobMeters meters;
 
   /** Null where this node has the store to itself. */
   private final @Nullable Members members;
@@ -153,13 +154,14 @@ public final class Node {
     this.retries = new Retries(env, options.failurePolicy());
     this.recurrences = new Recurrences(env);
     this.updates = new Updates(recurrences);
+    this.meters = new JobMeters(env);
     this.attempts =
         new Attempts(
             env,
             options,
             committer,
             timers,
-            new Attempts.Rules(retries, recurrences, completions),
+            new Attempts.Rules(retries, recurrences, completions, meters),
             new AttemptHost());
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(env, records, timers, options.incarnation(), new ShareHost());
@@ -1139,6 +1141,11 @@ public final class Node {
         endedTotal);
   }
 
+  /** Which due jobs in memory do not run, and why; takes a turn a shard. */
+  public void waiting(Consumer<List<WaitingJobs>> answer) {
+    new WaitingJobs.Survey(env, timers, meters, shards.all(), answer).goOn();
+  }
+
   /** How many attempts it runs at once; fewer for a while after a slow start. */
   public int slots() {
     return dispatcher.node().limit();
@@ -1353,6 +1360,7 @@ public final class Node {
       return;
     }
     env.metrics().count("jobs.poison", 1);
+    meters.of(dispatcher.lane(job.namespace, job.queue), job.type).died();
     env.tell(new NodeEvent.Convicted(NodeEvent.Subject.of(shard, job), Poison.REASON));
     Occurrence occurrence = job.occurrence();
     if (!job.isRecurring()) {

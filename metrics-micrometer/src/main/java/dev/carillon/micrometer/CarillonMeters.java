@@ -4,6 +4,7 @@ import dev.carillon.Carillon;
 import dev.carillon.CarillonFigures;
 import dev.carillon.CarillonStats;
 import dev.carillon.MemberInfo;
+import dev.carillon.WaitingFigures;
 import dev.carillon.api.CarillonException;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -55,11 +57,13 @@ public final class CarillonMeters implements MeterBinder {
 
   private final Carillon carillon;
   private final Tags tags;
+  private final List<JobMeters> jobs = new CopyOnWriteArrayList<>();
   private @Nullable Look last;
   private long lastNanos;
 
   /** What a reading shows. */
-  private record Look(CarillonStats stats, List<MemberInfo> members) {}
+  private record Look(
+      CarillonStats stats, List<MemberInfo> members, List<WaitingFigures> waiting) {}
 
   /**
    * Of one node.
@@ -75,6 +79,9 @@ public final class CarillonMeters implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
+    JobMeters ofJobs = new JobMeters(carillon, tags, registry);
+    jobs.add(ofJobs);
+    ofJobs.look(List.of());
     COUNTERS.forEach((meter, name) -> counter(registry, meter, Tags.empty(), name));
     for (String outcome : OUTCOMES) {
       counter(registry, "carillon.jobs.ended", Tags.of("outcome", outcome), "jobs." + outcome);
@@ -154,9 +161,11 @@ public final class CarillonMeters implements MeterBinder {
     Look known = last;
     long now = System.nanoTime();
     if (known == null || now - lastNanos >= FRESH_NANOS) {
-      known = new Look(carillon.stats(), carillon.members());
+      known = new Look(carillon.stats(), carillon.members(), carillon.waiting());
       last = known;
       lastNanos = now;
+      List<WaitingFigures> waiting = known.waiting();
+      jobs.forEach(each -> each.look(waiting));
     }
     return known;
   }

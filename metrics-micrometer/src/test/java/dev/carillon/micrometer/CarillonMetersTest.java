@@ -7,6 +7,7 @@ import dev.carillon.Carillon;
 import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.TaskType;
 import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.jmx.JmxConfig;
 import io.micrometer.jmx.JmxMeterRegistry;
@@ -53,6 +54,7 @@ class CarillonMetersTest {
     carillon.schedule(FAIL.job(false));
     carillon.schedule(FAIL.job(true));
     carillon.schedule(FAIL.job(false).in(Duration.ofHours(1)));
+    carillon.schedule(TaskType.of("fax", String.class).job("nobody handles it").queue("out"));
     Awaitility.await().until(() -> carillon.stats().endedTotal() == 2);
   }
 
@@ -66,7 +68,7 @@ class CarillonMetersTest {
     SimpleMeterRegistry registry = new SimpleMeterRegistry();
     new CarillonMeters(carillon, "node", "one").bindTo(registry);
     assertThat(registry.get("carillon.jobs.scheduled").tag("node", "one").functionCounter().count())
-        .isEqualTo(3);
+        .isEqualTo(4);
     assertThat(ended(registry, "succeeded")).isEqualTo(1);
     assertThat(ended(registry, "dead")).isEqualTo(1);
     assertThat(ended(registry, "cancelled")).isZero();
@@ -82,6 +84,37 @@ class CarillonMetersTest {
     assertThat(registry.get("carillon.members").tag("state", "there").gauge().value()).isOne();
     carillon.close();
     assertThat(ended(registry, "succeeded")).isEqualTo(1);
+  }
+
+  @Test
+  void metersOfJobsHaveTypeQueueAndNamespace() {
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    new CarillonMeters(carillon).bindTo(registry);
+    Tags fail = Tags.of("type", "fail", "queue", "default", "namespace", "default");
+    assertThat(registry.get("carillon.jobs.lateness").tags(fail).functionTimer().count())
+        .isEqualTo(2);
+    assertThat(registry.get("carillon.jobs.duration").tags(fail).functionTimer().count())
+        .isEqualTo(2);
+    assertThat(within(registry, fail, "+Inf")).isEqualTo(2);
+    assertThat(within(registry, fail, "10.0")).as("no attempt was so late").isEqualTo(2);
+    assertThat(registry.get("carillon.jobs.dead").tags(fail).functionCounter().count()).isOne();
+    assertThat(registry.get("carillon.jobs.attempts.failed").tags(fail).functionCounter().count())
+        .isOne();
+
+    assertThat(registry.get("carillon.jobs.blocked").gauge().value()).isOne();
+    Tags fax = Tags.of("type", "fax", "queue", "out", "reason", "no_handler");
+    assertThat(registry.get("carillon.jobs.waiting").tags(fax).gauge().value()).isOne();
+    assertThat(registry.get("carillon.jobs.waiting.oldest").tags(fax).gauge().value())
+        .isPositive()
+        .isLessThan(60);
+  }
+
+  private static double within(SimpleMeterRegistry registry, Tags tags, String bound) {
+    return registry
+        .get("carillon.jobs.lateness.within")
+        .tags(tags.and("le", bound))
+        .functionCounter()
+        .count();
   }
 
   private static double ended(SimpleMeterRegistry registry, String outcome) {
@@ -100,6 +133,7 @@ class CarillonMetersTest {
   void guideNamesEveryMeterAndNoOther() throws IOException {
     SimpleMeterRegistry registry = new SimpleMeterRegistry();
     new CarillonMeters(carillon).bindTo(registry);
+    assertThat(registry.get("carillon.jobs.blocked").gauge().value()).isOne(); // it looks
     Set<String> told =
         Pattern.compile("^\\| `(carillon\\.[a-z.]+)` \\|", Pattern.MULTILINE)
             .matcher(Files.readString(GUIDE))
@@ -118,9 +152,12 @@ class CarillonMetersTest {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     new CarillonMeters(carillon).bindTo(registry);
     assertThat(registry.scrape())
-        .contains("carillon_jobs_scheduled_total 3.0")
+        .contains("carillon_jobs_scheduled_total 4.0")
         .contains("carillon_jobs_ended_total{outcome=\"dead\"} 1.0")
         .contains("carillon_attempts_seconds_count 2")
+        .contains(
+            "carillon_jobs_lateness_within_total{le=\"10.0\",namespace=\"default\","
+                + "queue=\"default\",type=\"fail\"} 2.0")
         .contains("carillon_members{state=\"there\"} 1.0");
   }
 
