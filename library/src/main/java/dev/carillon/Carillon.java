@@ -135,7 +135,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
             random.nextLong());
     HandlerWatch watch = new HandlerWatch(log.queue());
     this.runner =
-        new HandlerRunner(store, payloads, options.interceptors, options.advanced.time, reports, watch);
+        new HandlerRunner(
+            store, payloads, options.interceptors, options.advanced.time, reports, watch);
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.specs = new Specs(payloads, loop::nowMicros, tickets);
@@ -1283,8 +1284,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
                 Ask.Effect.READS,
                 (node, asked) ->
                     node.waiting(
-                        found ->
-                            asked.answer(found.stream().map(WaitingFigures::of).toList()))))
+                        found -> asked.answer(found.stream().map(WaitingFigures::of).toList()))))
         .await();
   }
 

@@ -32,6 +32,7 @@ final class LogQueue {
   private final Thread thread;
   private final Logger ownLog;
   private volatile boolean closing;
+  private volatile @Nullable Line lastLine;
   private volatile String nodeId = "";
 
   // The thread's own.
@@ -113,8 +114,9 @@ final class LogQueue {
     }
   }
 
-  /** Writes what waits, also what is held back, and ends; waits at most for the limit. */
-  void close(Duration limit) {
+  /** Writes what waits, what is held back and a last line; waits at most for the limit. */
+  void close(Line last, Duration limit) {
+    lastLine = last;
     closing = true;
     boolean unused = waiting.offer(this::turnAgain);
     try {
@@ -144,6 +146,10 @@ final class LogQueue {
     }
     causes.values().forEach(cause -> writeHeld(cause, System.nanoTime()));
     tellDropped();
+    Line last = lastLine;
+    if (last != null) {
+      write(last, last.text().apply(1));
+    }
   }
 
   private void turn() throws InterruptedException {

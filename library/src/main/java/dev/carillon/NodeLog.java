@@ -56,8 +56,8 @@ final class NodeLog {
   /** Ends the log with its last line. */
   void closed(long tookNanos) {
     opened(List.of()); // where the node never saw who shares the store
-    line(NODE, Level.INFO, "closed", n -> "closed in " + LogText.seconds(tookNanos));
-    queue.close(CLOSE_LIMIT);
+    String text = "closed in " + LogText.seconds(tookNanos);
+    queue.close(LogQueue.Line.of(NODE, Level.INFO, "closed", n -> text), CLOSE_LIMIT);
   }
 
   private void line(Logger logger, Level level, String cause, LongFunction<String> text) {
@@ -70,7 +70,7 @@ final class NodeLog {
     switch (event) {
       case NodeEvent.Joined(List<String> others) -> opened(others);
       case NodeEvent.MemberCame(String node) ->
-          line(MEMBERS, Level.INFO, "came " + node, n -> "node " + safe(node) + " is here");
+          line(MEMBERS, Level.INFO, "came " + node, n -> "node " + safe(node) + came(node));
       case NodeEvent.MemberLeft(String node) ->
           line(MEMBERS, Level.INFO, "left " + node, n -> "node " + safe(node) + " has stopped");
       case NodeEvent.MemberDied(String node) ->
@@ -83,7 +83,7 @@ final class NodeLog {
           gather("took over " + node, n -> "took over " + shards(n) + of(node));
       case NodeEvent.HandedBack(var shard, String home) ->
           gather("handed back " + home, n -> "handed back " + shards(n) + " of node " + safe(home));
-      case NodeEvent.Fenced(long nanos) -> fenced(nanos);
+      case NodeEvent.Fenced fenced -> fenced(fenced);
       case NodeEvent.Rejoined(long nanos) ->
           line(
               NODE,
@@ -128,7 +128,7 @@ final class NodeLog {
               ATTEMPTS,
               Level.INFO,
               "handler " + type,
-              n -> "handler of type %s is here: %,d jobs go on".formatted(safe(type), jobs));
+              n -> "handler of type %s is here: jobs that go on: %,d".formatted(safe(type), jobs));
       case NodeEvent.Undecodable(NodeEvent.Subject job, String error) ->
           about(
               job,
@@ -163,6 +163,10 @@ final class NodeLog {
                     String.join(", ", members)));
   }
 
+  private String came(String node) {
+    return node.equals(queue.nodeId()) ? " is here twice: two processes have this id" : " is here";
+  }
+
   private void gather(String cause, LongFunction<String> text) {
     queue.post(LogQueue.Line.of(MEMBERS, Level.INFO, cause, text).gathering());
   }
@@ -177,15 +181,17 @@ final class NodeLog {
         : " of node " + safe(node);
   }
 
-  private void fenced(long nanos) {
+  private void fenced(NodeEvent.Fenced fenced) {
+    String times = fenced.inARow() > 1 ? " (%d times in a row)".formatted(fenced.inARow()) : "";
     line(
         NODE,
         Level.WARN,
         "fenced",
         n ->
-            "fenced: the store has acknowledged no heartbeat for %s; running handlers are"
-                    .formatted(LogText.seconds(nanos))
-                + " interrupted, other nodes may take the jobs over");
+            "fenced%s: the store has acknowledged no heartbeat for %s; running handlers are"
+                    .formatted(times, LogText.seconds(fenced.silentNanos()))
+                + " interrupted, other nodes may take the jobs over; goes on with %d slots"
+                    .formatted(fenced.slots()));
   }
 
   private static String flow(Flow.Subject subject, FlowSetting setting) {

@@ -31,7 +31,8 @@ public record Spread(long count, long nanos, List<Long> within) {
    * The time within which a share of the measurements was done, as exactly as the buckets are.
    *
    * @param share from 0 to 1, such as 0.99
-   * @return the bound in nanoseconds; {@link Long#MAX_VALUE} beyond the last; 0 without measurements
+   * @return the bound in nanoseconds; {@link Long#MAX_VALUE} beyond the last; 0 without
+   *     measurements
    */
   public long quantile(double share) {
     for (int i = 0; i < within.size() && count > 0; i++) {

@@ -8,10 +8,16 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** The lines that nodes of this process log, from when it is made until it is closed. */
 class LogCapture extends Handler {
-  private static final Logger ALL = Logger.getLogger("dev.carillon"); // held, or it is collected
+  // Held, or they are collected.
+  private static final Logger ALL = Logger.getLogger("dev.carillon");
+  private static final Logger ATTEMPTS = Logger.getLogger("dev.carillon.attempts");
+
+  private final @Nullable Level level = ALL.getLevel();
+  private final @Nullable Level attemptsLevel = ATTEMPTS.getLevel();
 
   private final List<Line> lines = new CopyOnWriteArrayList<>();
 
@@ -19,6 +25,8 @@ class LogCapture extends Handler {
 
   LogCapture() {
     ALL.addHandler(this);
+    ALL.setLevel(Level.INFO);
+    ATTEMPTS.setLevel(Level.INFO);
     ALL.setUseParentHandlers(false);
   }
 
@@ -53,5 +61,7 @@ class LogCapture extends Handler {
   public void close() {
     ALL.removeHandler(this);
     ALL.setUseParentHandlers(true);
+    ALL.setLevel(level);
+    ATTEMPTS.setLevel(attemptsLevel);
   }
 }

@@ -142,10 +142,12 @@ class LogTest {
       carillon.scheduleAll(List.of(NOTE.job("a"), NOTE.job("b"), NOTE.job("c")));
       LogCapture.Line line = log.await("no handler");
       assertThat(line.level()).isEqualTo(Level.WARNING);
-      assertThat(line.text()).startsWith("no handler: due jobs of type note wait: 3; the first is ");
+      assertThat(line.text())
+          .startsWith("no handler: due jobs of type note wait: 3; the first is ");
       carillon.schedule(NOTE.job("d"));
+      Awaitility.await().until(() -> carillon.stats().blocked() == 4);
       carillon.handle(NOTE, (note, job) -> {});
-      log.await("handler of type note is here: 4 jobs go on");
+      log.await("handler of type note is here: jobs that go on: 4");
     }
     assertThat(log.with("no handler")).hasSize(1);
   }

@@ -46,7 +46,7 @@ class OutageTest {
   void aServerThatIsAwayIsSaidAtOnceAndWaitedForAtOpen() throws Exception {
     List<String> said = new CopyOnWriteArrayList<>();
     Handler log = listener(said);
-    Logger logger = Logger.getLogger(Carillon.class.getName());
+    Logger logger = Logger.getLogger("dev.carillon.node");
     logger.addHandler(log);
     try (PostgresServer server = PostgresServer.start("outage")) {
       server.run("create role guest login password 'right'");
@@ -72,8 +72,9 @@ class OutageTest {
         Awaitility.await().atMost(SOON).until(() -> isScheduled(carillon, "after"));
         Awaitility.await()
             .atMost(SOON)
-            .until(() -> carillon.health().detail().contains("this node fenced itself (1 in a row"));
-        assertThat(said).anyMatch(line -> line.contains("this node fenced itself (1 in a row"));
+            .until(
+                () -> carillon.health().detail().contains("this node fenced itself (1 in a row"));
+        assertThat(said).anyMatch(line -> line.startsWith("fenced: the store has acknowledged"));
         assertThat(carillon.list(JobQuery.all().type(NOTE.name())).items())
             .extracting(job -> job.name())
             .containsExactlyInAnyOrder("before", "after");

@@ -47,6 +47,8 @@ public final class Main {
           .map(Logger::getLogger)
           .toList();
 
+  private static final Logger NODES = Logger.getLogger("dev.carillon");
+
   private Main() {}
 
   /**
@@ -56,6 +58,7 @@ public final class Main {
    */
   public static void main(String[] args) {
     QUIET.forEach(logger -> logger.setLevel(Level.SEVERE));
+    NODES.setLevel(Level.WARNING);
     System.exit(run(args));
   }
 

@@ -29,6 +29,9 @@ public final class Main implements Runnable {
   /** A pool tells of its start and its end, which says nothing to whoever runs a command. */
   private static final Logger POOL_LOG = Logger.getLogger("com.zaxxer.hikari");
 
+  /** Nor does a node that a command opens, unless something goes wrong. */
+  private static final Logger NODE_LOG = Logger.getLogger("dev.carillon");
+
   @Spec private CommandSpec spec;
 
   private Main() {
@@ -42,6 +45,7 @@ public final class Main implements Runnable {
    */
   public static void main(String[] args) {
     POOL_LOG.setLevel(Level.WARNING);
+    NODE_LOG.setLevel(Level.WARNING);
     System.exit(commandLine().execute(args));
   }
 

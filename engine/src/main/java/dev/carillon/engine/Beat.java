@@ -217,7 +217,6 @@ final class Beat {
       era++;
       env.metrics().count("members.fenced", 1);
       fencedNanos = now();
-      env.tell(new NodeEvent.Fenced(now() - (deadlineNanos() - countsForNanos())));
       host.fenced();
     }
   }

@@ -9,11 +9,13 @@ import java.util.function.LongPredicate;
 /** Tells which members came, left and died, and what operators ordered, from look to look. */
 final class MemberNews {
   private final NodeEnvironment env;
+  private final String ownId;
   private final Map<Long, String> there = new HashMap<>();
   private boolean looked;
 
-  MemberNews(NodeEnvironment env) {
+  MemberNews(NodeEnvironment env, String ownId) {
     this.env = env;
+    this.ownId = ownId;
   }
 
   /**
@@ -26,11 +28,11 @@ final class MemberNews {
     others.forEach(member -> now.put(member.incarnation(), member.nodeId()));
     if (!looked) {
       looked = true;
-      env.tell(new NodeEvent.Joined(now.values().stream().sorted().toList()));
+      env.tell(new NodeEvent.Joined(now.values().stream().filter(this::isOther).sorted().toList()));
     } else if (!now.equals(there)) {
       there.forEach(
           (incarnation, nodeId) -> {
-            if (!now.containsKey(incarnation)) {
+            if (!now.containsKey(incarnation) && isOther(nodeId)) {
               env.tell(
                   dead.test(incarnation)
                       ? new NodeEvent.MemberDied(nodeId)
@@ -46,6 +48,11 @@ final class MemberNews {
     }
     there.clear();
     there.putAll(now);
+  }
+
+  /** An earlier start of this node may be there until it is judged dead. */
+  private boolean isOther(String nodeId) {
+    return !nodeId.equals(ownId);
   }
 
   /** Operators have ordered something else than before. */

@@ -154,7 +154,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.host = host;
     this.beat = new Beat(env, timers, options, settings, host);
     this.controls = new ControlVersion(env, records, beat, this);
-    this.news = new MemberNews(env);
+    this.news = new MemberNews(env, options.nodeId());
     beat.say(said -> said.withFormat(env.formats().newest()));
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());

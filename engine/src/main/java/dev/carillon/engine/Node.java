@@ -617,7 +617,7 @@ public final class Node {
     dispatcher.handler(type).set(settings);
     handlerLists.add(type);
     List<ShardJob> waited = dispatcher.register(type);
-    blockedTypes.registered(handler, waited.size());
+    blockedTypes.registered(dispatcher.handler(type), waited.size());
     waited.forEach(this::schedule);
   }
 
@@ -1734,22 +1734,15 @@ public final class Node {
       joins++; // what was being proven may be another's by now
       proven = false;
       slowStart.fenced();
-      env.report(fence(), null);
+      env.tell(new NodeEvent.Fenced(silentNanos(), slowStart.fences(), slowStart.firstSlots()));
       shares.fenced();
       keys.fenced();
       attempts.fence();
       borrowing.fence();
     }
 
-    private String fence() {
-      return "this node fenced itself (%d in a row): no heartbeat was acknowledged for %d ms"
-              .formatted(slowStart.fences(), silentMillis())
-          + "; running handlers are interrupted, and it goes on with %d slots"
-              .formatted(slowStart.firstSlots());
-    }
-
-    private long silentMillis() {
-      return members == null ? 0 : members.beat().silentNanos() / 1_000_000;
+    private long silentNanos() {
+      return members == null ? 0 : members.beat().silentNanos();
     }
 
     @Override

@@ -61,8 +61,10 @@ public sealed interface NodeEvent {
    * This node stopped its own work because others may take it for dead.
    *
    * @param silentNanos how long ago it sent the last heartbeat that the store acknowledged
+   * @param inARow how often this happened of late
+   * @param slots with how many it goes on
    */
-  record Fenced(long silentNanos) implements NodeEvent {}
+  record Fenced(long silentNanos, int inARow, int slots) implements NodeEvent {}
 
   /**
    * The store acknowledges the heartbeats of this node again.

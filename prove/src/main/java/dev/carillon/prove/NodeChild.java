@@ -35,7 +35,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "node-child", hidden = true, description = "A node that a proof puts under stress.")
 final class NodeChild implements Callable<Integer> {
   private static final int DRAIN_POLL_MILLIS = 100;
-  private static final Logger CARILLON_LOG = Logger.getLogger(Carillon.class.getName());
+  private static final Logger CARILLON_LOG = Logger.getLogger("dev.carillon.node");
 
   @Parameters(index = "0", paramLabel = "URL")
   private String url = "";
