@@ -1,4 +1,4 @@
-import dev.carillon.testkit.CarillonTest;
+import dev.carillon.testkit.*;
 
 public final class CLASS {
   /** Of an empty PostgreSQL database. */
