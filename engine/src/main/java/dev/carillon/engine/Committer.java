@@ -60,6 +60,9 @@ final class Committer {
 
     /** Operations of the shard were applied. */
     void changed(Shard shard);
+
+    /** When an add that is about to be sent is accepted. */
+    long nowMicros();
   }
 
   Committer(NodeEnvironment env, Host host) {
@@ -327,7 +330,7 @@ final class Committer {
 
   /** Jobs are accepted when they are sent: they may have waited for long. */
   private void accept(List<Operation> operations) {
-    long now = env.wallMicros();
+    long now = host.nowMicros();
     for (Operation operation : operations) {
       if (operation.isAdd()) {
         operation.frame.accept(now);

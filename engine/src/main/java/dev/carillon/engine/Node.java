@@ -332,6 +332,10 @@ public final class Node {
     return wallClock == null ? wallMicros : wallClock.nowMicros(wallMicros, monotonicNanos);
   }
 
+  private long nowMicros() {
+    return nowMicros(env.wallMicros(), env.monotonicNanos());
+  }
+
   /** Whether what is due by the wall clock may count as due. */
   private boolean isClockTrusted() {
     return wallClock == null || wallClock.isTrusted();
@@ -1526,7 +1530,7 @@ public final class Node {
       return;
     }
     JobSpec.setStamp(request.body, old.stamp());
-    JobSpec.setAccepted(request.body, 0, env.wallMicros());
+    JobSpec.setAccepted(request.body, 0, nowMicros());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(request, shard, job, Frame.of(Kind.REPLACE, job.number, body.encode()), awakeBy);
@@ -1666,6 +1670,11 @@ public final class Node {
       if (members != null) {
         shards.lookSoon(); // it may be given back
       }
+    }
+
+    @Override
+    public long nowMicros() {
+      return Node.this.nowMicros();
     }
 
     @Override
