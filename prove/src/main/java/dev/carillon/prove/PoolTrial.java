@@ -44,6 +44,10 @@ final class PoolTrial {
   private static final TaskType<Integer> HOLD = TaskType.of("hold", Integer.class);
   private static final TaskType<Integer> QUICK = TaskType.of("quick", Integer.class);
   private static final int CALLERS = 16;
+
+  /** What a virtual machine compiles in its first seconds is not measured. */
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
+
   private static final long PACE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final String HEARTBEATS = "m\0";
@@ -78,8 +82,10 @@ final class PoolTrial {
         Heartbeats heartbeats = new Heartbeats(store)) {
       carillon.handle(QUICK, (input, job) -> {});
       carillon.handle(HOLD, (input, job) -> hold(pool));
-      call(load.calls(), new AtomicBoolean(), () -> callOutside(carillon), outside);
-      call(load.calls(), new AtomicBoolean(), () -> callInside(carillon, pool), inside);
+      AtomicBoolean never = new AtomicBoolean();
+      call(WARM_UP, never, () -> callInside(carillon, pool), new Timings("warm-up"));
+      call(load.calls(), never, () -> callOutside(carillon), outside);
+      call(load.calls(), never, () -> callInside(carillon, pool), inside);
       long began = System.nanoTime();
       for (int i = 0; i < load.handlers(); i++) {
         carillon.schedule(HOLD.job(i));
