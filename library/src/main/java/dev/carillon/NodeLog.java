@@ -252,7 +252,7 @@ final class NodeLog {
     return switch (failed.then()) {
       case NodeEvent.Then.Retry(long micros) ->
           number + " failed, next at " + Micros.toInstant(micros).truncatedTo(ChronoUnit.MILLIS);
-      case NodeEvent.Then.End(JobState state, String reason, long at) ->
+      case NodeEvent.Then.End(JobState state, String reason, long started, long ended) ->
           state == JobState.DEAD
               ? "dead letter: " + number + " failed, the last (" + safe(reason) + ")"
               : number + " failed, the last (" + safe(reason) + ")";

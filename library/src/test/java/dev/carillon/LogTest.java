@@ -217,6 +217,9 @@ class LogTest {
       LogCapture.Line away = log.await("away: unavailable");
       assertThat(away.logger()).isEqualTo("dev.carillon.store");
       fault.set(Fault.NONE);
+      Awaitility.await()
+          .ignoreExceptions()
+          .until(() -> carillon.schedule(NOTE.job("c").in(Duration.ofHours(1))).created());
       log.await(line -> line.text().matches("back after \\d+\\.\\d s"));
       Awaitility.await().until(second::isDone);
     }

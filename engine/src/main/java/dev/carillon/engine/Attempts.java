@@ -970,7 +970,11 @@ final class Attempts implements Dispatcher.Starter {
               drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
         };
     attempt.failure =
-        failure(attempt, error, most, new NodeEvent.Then.End(state, reason, env.wallMicros()));
+        failure(
+            attempt,
+            error,
+            most,
+            new NodeEvent.Then.End(state, reason, attempt.startedMicros(), endOf(attempt)));
     if (attempt.job().isRecurring()) {
       occurred(attempt, state, error, reason);
     } else {

@@ -1624,21 +1624,33 @@ public final class Node {
   }
 
   private void tellFailed(JobListener listener, ShardJob job, NodeEvent.AttemptFailed failure) {
+    if (job.isStripped()) {
+      return;
+    }
     JobRef ref = failure.job().ref();
-    Instant next = null;
-    JobReader.Now now = new JobReader.Now(JobState.SCHEDULED, null, 0, failure.error(), null);
-    switch (failure.then()) {
-      case NodeEvent.Then.Retry(long micros) -> next = Micros.toInstant(micros);
-      case NodeEvent.Then.End(JobState state, String reason, long at) -> {
-        if (job.phase == ShardJob.Phase.GONE) {
-          now = new JobReader.Now(state, null, at, failure.error(), reason);
-        }
-      }
-    }
-    if (!job.isStripped()) {
-      JobInfo info = JobReader.info(ref, job, now);
-      listener.failed(new AttemptFailure(info, failure.attempt(), failure.error(), next));
-    }
+    Instant next =
+        failure.then() instanceof NodeEvent.Then.Retry(long micros)
+            ? Micros.toInstant(micros)
+            : null;
+    JobInfo info =
+        failure.then() instanceof NodeEvent.Then.End end && job.phase == ShardJob.Phase.GONE
+            ? JobReader.ended(ref, Attempts.shardOf(job).home, job, endOf(failure, end)).info()
+            : JobReader.info(
+                ref, job, new JobReader.Now(JobState.SCHEDULED, null, 0, failure.error(), null));
+    listener.failed(new AttemptFailure(info, failure.attempt(), failure.error(), next));
+  }
+
+  private static Body.End endOf(NodeEvent.AttemptFailed failure, NodeEvent.Then.End end) {
+    Ran ran = new Ran(end.startedMicros(), failure.error().node());
+    return new Body.End(
+        end.state(),
+        failure.attempt(),
+        0,
+        end.endedMicros(),
+        ran,
+        failure.error(),
+        end.reason(),
+        new byte[0]);
   }
 
   private JobInfo info(ShardJob job) {

@@ -102,7 +102,8 @@ public sealed interface NodeEvent {
     record Retry(long dueMicros) implements Then {}
 
     /** The end of the job, or of an occurrence of a recurring job. */
-    record End(JobState state, String reason, long atMicros) implements Then {}
+    record End(JobState state, String reason, long startedMicros, long endedMicros)
+        implements Then {}
   }
 
   /** A job becomes a dead letter although no attempt of it failed: it killed its nodes. */
