@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The page of options names every option, and the defaults that it states are those of the code. */
+/**
+ * The page of options names every option, and the defaults that it states are those of the code.
+ */
 class OptionsGuideTest {
   private static final Path GUIDE = Path.of("..", "docs", "guides", "options.md");
 
