@@ -12,7 +12,11 @@ import dev.carillon.NodeIdProvider;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.RecurringInfo;
+import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
@@ -88,6 +92,30 @@ class SeveralNodesTest {
     }
     ObjectName all = new ObjectName("dev.carillon:type=Node,*");
     assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(all, null)).isEmpty();
+  }
+
+  @Test
+  void recurringJobIsDeclaredByAnyNodeAndIsStillOneJob() {
+    Schedule daily = Schedule.every(Duration.ofDays(1));
+    Schedule hourly = Schedule.every(Duration.ofHours(1));
+    JobId id;
+    try (Carillon b = node("b")) {
+      try (Carillon a = node("a")) {
+        id = a.recurring("report", NOTE.job("one"), daily).id();
+        assertThat(b.recurring("report", NOTE.job("two"), hourly).id()).isEqualTo(id);
+        assertThat(a.input(id, String.class)).isEqualTo("two");
+        assertThat(recurring(a, id).schedule()).isEqualTo(hourly);
+      }
+      assertThat(b.recurring("report", NOTE.job("three"), hourly).id())
+          .as("after the node that had it has gone")
+          .isEqualTo(id);
+      assertThat(b.input(id, String.class)).isEqualTo("three");
+      assertThat(b.list(JobQuery.all()).items()).hasSize(1);
+    }
+  }
+
+  private static RecurringInfo recurring(Carillon carillon, JobId id) {
+    return carillon.get(id).orElseThrow().recurring();
   }
 
   @Test
