@@ -319,8 +319,8 @@ final class Life implements NodeEnvironment {
         return;
       }
       if (job != null && isOwnOccurrence(info)) {
-        Violation.check(
-            job.spec.more().schedule() != null && info.state().ended(),
+        Violation.check( // it may have been replaced by one without a schedule since
+            info.state().ended(),
             Guarantee.HISTORY,
             () -> "an occurrence of " + job + " is said to have ended as " + info.state());
         world.trace.note("told of an occurrence", job.request, info.state().name());
