@@ -117,7 +117,7 @@ class DeclaredTest {
     assertThat(info(id).queue()).isEqualTo("other");
     assertThat(info(id).priority()).isEqualTo(5);
     assertThat(recurring(id).count()).isEqualTo(1);
-    assertThat(recurring(id).nextTime()).isEqualTo(START.plus(Duration.ofHours(48)));
+    assertThat(recurring(id).nextTime()).isEqualTo(START.plus(Duration.ofDays(2)));
     assertThat(kinds(id)).containsOnlyOnce(JobEvent.Kind.CHANGED);
     deploy();
     world.advance(Duration.ofHours(20));
@@ -135,7 +135,7 @@ class DeclaredTest {
     handle();
     world.settle();
     assertThat(ran).containsExactly("x 24h", "y 80h", "y 80h");
-    assertThat(recurring(id).nextTime()).isEqualTo(START.plus(Duration.ofHours(96)));
+    assertThat(recurring(id).nextTime()).isEqualTo(START.plus(Duration.ofDays(4)));
   }
 
   @Test
