@@ -516,7 +516,7 @@ class HistoryTest {
       for (String cursor : List.of("", "x", "-1", "99999999999")) {
         assertThatThrownBy(() -> world.carillon().history(id, cursor))
             .isInstanceOf(InvalidArgumentException.class)
-            .hasMessage("cursor: " + cursor + " (expected: what JobHistory.next() gave)");
+            .hasMessage("cursor: \"" + cursor + "\" (expected: what JobHistory.next() gave)");
       }
     }
   }
