@@ -172,10 +172,12 @@ class HandlerThreadsTest {
           }
         },
         HandlerOptions.defaults().timeout(Duration.ofMillis(100)));
-    carillon.schedule(NOTE.job("own").timeout(Duration.ofMinutes(5)));
+    JobHandle<Void> own = carillon.schedule(NOTE.job("own").timeout(Duration.ofMinutes(5)));
     JobHandle<Void> job = carillon.schedule(NOTE.job("none").onFailure(FailurePolicy.drop()));
 
     assertThat(first.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo("none");
     Awaitility.await().until(() -> job.info().state() == JobState.FAILED);
+    assertThat(own.info().state()).isEqualTo(JobState.RUNNING);
+    own.cancel("nobody waits for it");
   }
 }
