@@ -1539,7 +1539,7 @@ public final class Node {
   private void update(AddRequest request, Shard shard, ShardJob job) {
     Body.Update update;
     try {
-      update = updates.of(job, request.spec, env.wallMicros());
+      update = updates.of(job, request.spec, nowMicros());
     } catch (dev.carillon.api.InvalidJobException e) {
       request.refused(e);
       return;
