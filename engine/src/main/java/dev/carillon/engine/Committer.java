@@ -155,6 +155,9 @@ final class Committer {
       return false;
     }
     unqueue(operation);
+    if (shard.pending.isEmpty() && shard.inFlight == null) {
+      unwritten.written(shard.id); // nobody waits for its journal any more
+    }
     return true;
   }
 
