@@ -112,7 +112,23 @@ final class NodePool implements AutoCloseable {
         return entry;
       }
       closeQuietly(entry.connection);
+      if (!settings.kept()) {
+        closeSuspects(entry);
+      }
     }
+  }
+
+  /** Closes those that were used no later than one that is broken: the server may be gone. */
+  private void closeSuspects(Entry broken) {
+    List<Entry> suspects = new ArrayList<>();
+    synchronized (this) {
+      idle.removeIf(
+          entry -> {
+            boolean older = entry.usedNanos - broken.usedNanos <= 0;
+            return older && suspects.add(entry);
+          });
+    }
+    suspects.forEach(entry -> closeQuietly(entry.connection));
   }
 
   private boolean works(Entry entry) {
@@ -125,7 +141,7 @@ final class NodePool implements AutoCloseable {
     }
     try {
       return entry.connection.isValid(TEST_SECONDS);
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) { // a data source may wrap its connections
       return false;
     }
   }

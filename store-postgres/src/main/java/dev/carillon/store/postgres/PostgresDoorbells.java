@@ -151,6 +151,9 @@ final class PostgresDoorbells implements Doorbells, AutoCloseable {
         hear(connection);
         worked = true;
       } finally {
+        if (!worked) {
+          connection.abort(Runnable::run); // it may still listen: nobody else can use it
+        }
         pool.giveBack(connection, worked);
       }
     } catch (SQLException lost) {
