@@ -4,8 +4,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the store is known to be away: writes have failed for a second, and none was answered in
- * that time. While it is away, new jobs are refused at once instead of waiting.
+ * Whether the store is known to be away: writes have failed for a second, the last of them within
+ * ten seconds, and none was answered in that time. While it is away, new jobs are refused at once
+ * instead of waiting.
  *
  * <ol>
  *   <li>Any write that the store answers ends the absence. A node that shares its store writes a
@@ -19,31 +20,40 @@ import org.jspecify.annotations.Nullable;
 final class StorePresence {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** A failure that long ago says nothing about now: nobody has tried since. */
+  private static final long LAPSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** Longer than the longest pause between two tries of an append. */
   private static final long PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(1_200);
 
   private volatile @Nullable Absence absence;
   private long probedNanos = System.nanoTime();
 
-  private record Absence(long sinceNanos, String detail) {}
+  private record Absence(long sinceNanos, long lastNanos, String detail) {}
 
   /** A write was answered. */
   void isThere() {
     if (absence != null) {
-      absence = null;
+      synchronized (this) {
+        absence = null;
+      }
     }
   }
 
   /** A write got no answer. */
-  void failed(String detail) {
+  synchronized void failed(String detail) {
     Absence known = absence;
-    absence = new Absence(known == null ? System.nanoTime() : known.sinceNanos(), detail);
+    long now = System.nanoTime();
+    boolean goesOn = known != null && now - known.lastNanos() < LAPSE_NANOS;
+    absence = new Absence(goesOn ? known.sinceNanos() : now, now, detail);
   }
 
   /** How the store is away; null where it is not, as far as is known. */
   @Nullable String refusal() {
     Absence known = absence;
-    return known == null || System.nanoTime() - known.sinceNanos() < PATIENCE_NANOS
+    return known == null
+            || known.lastNanos() - known.sinceNanos() < PATIENCE_NANOS
+            || System.nanoTime() - known.lastNanos() >= LAPSE_NANOS
         ? null
         : known.detail();
   }
