@@ -44,8 +44,8 @@ final class StorePresence {
   synchronized void failed(String detail) {
     Absence known = absence;
     long now = System.nanoTime();
-    boolean goesOn = known != null && now - known.lastNanos() < LAPSE_NANOS;
-    absence = new Absence(goesOn ? known.sinceNanos() : now, now, detail);
+    long since = known != null && now - known.lastNanos() < LAPSE_NANOS ? known.sinceNanos() : now;
+    absence = new Absence(since, now, detail);
   }
 
   /** How the store is away; null where it is not, as far as is known. */
