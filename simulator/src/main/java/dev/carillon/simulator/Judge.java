@@ -271,6 +271,8 @@ final class Judge {
     RetryRule.check(job, retry, policy, verdict);
     isOf(execution, retry.startedAt(), failed ? retry.at() : null);
     job.startsAllowed++;
+    job.retriedNanos = world.clock.nanos();
+    job.retriedBy = job.shard.owner;
     world.trace.note("retried", job.request, retry.attempt(), "");
   }
 

@@ -289,9 +289,17 @@ final class KeyJudge {
   private boolean wasThere(ModelJob other, ModelJob job) {
     long due = Math.min(other.due, other.spec.due());
     return other.executions.stream().anyMatch(Execution::runs)
+        || isKnownRetriedSince(other, job)
         || (world.climate.nodes > 1 && other.dueReplacedNanos >= job.sinceNanos)
         || ((other.live() || isKnownEndedSince(other, job.sinceNanos, job.shard.owner))
             && world.clock.highestWallSince(Math.min(other.sinceNanos, job.sinceNanos)) >= due);
+  }
+
+  /** An attempt that failed holds its key until its node knows that the retry is written. */
+  private static boolean isKnownRetriedSince(ModelJob other, ModelJob job) {
+    boolean untold = other.retriedNanos > other.retryToldNanos;
+    return Math.max(other.retriedNanos, other.retryToldNanos) >= job.sinceNanos
+        || (untold && other.retriedBy == job.shard.owner);
   }
 
   /** A key is held until the node that ended the job knows of it. */

@@ -359,8 +359,12 @@ final class Life implements NodeEnvironment {
     }
 
     @Override
-    public void retrying(JobInfo job) {
-      world.trace.note("listener: retrying", job.attempt());
+    public void retrying(JobInfo info) {
+      ModelJob job = job(Node.ref(info.id()));
+      if (job != null) {
+        job.retryToldNanos = world.clock.nanos();
+      }
+      world.trace.note("listener: retrying", info.attempt());
     }
   }
 }

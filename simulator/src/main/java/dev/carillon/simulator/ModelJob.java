@@ -146,6 +146,14 @@ final class ModelJob {
 
   long endToldNanos;
 
+  /** When a retry of it was written last, and by which incarnation. */
+  long retriedNanos = Long.MIN_VALUE;
+
+  long retriedBy;
+
+  /** When that node was last heard to know of a retry. */
+  long retryToldNanos = Long.MIN_VALUE;
+
   /** How many ends were told of it; it has more than one if it was replayed. */
   int endsTold;
 

@@ -77,13 +77,15 @@ final class ModelShard {
   }
 
   /**
-   * The earliest due time after {@code micros}; what is due already does not count, nor what has
-   * been for a while by {@code now} and may wait for others in line.
+   * The earliest due time after {@code micros}; due jobs do not count, nor jobs that wait in line.
+   * While faults happen, a job that has been due for a while by {@code now} and may wait in line
+   * does not count either. Once everything is healthy it counts: it may wait for its rate.
    */
   long earliestDueAfter(long micros, long now) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      boolean waits = job.wakeBy() > now - WHILE_MICROS ? job.waitsInLine() : job.mayWaitInLine();
+      boolean sure = micros == 0 || job.wakeBy() > now - WHILE_MICROS;
+      boolean waits = sure ? job.waitsInLine() : job.mayWaitInLine();
       if (job.live() && job.wakeBy() > micros && !waits) {
         earliest = Math.min(earliest, job.wakeBy());
       }
