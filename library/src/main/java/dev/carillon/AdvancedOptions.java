@@ -8,7 +8,7 @@ import static dev.carillon.OptionChecks.text;
 import dev.carillon.api.Limits;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Membership;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.Store;
@@ -311,7 +311,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions limitNamespace(String namespace, int limit) {
-    flow.limit(Flow.Scope.NAMESPACE, text("namespace", namespace), limit);
+    flow.limit(FlowSubject.Scope.NAMESPACE, text("namespace", namespace), limit);
     return this;
   }
 
@@ -323,7 +323,7 @@ public final class AdvancedOptions {
    * @return this
    */
   public AdvancedOptions rateNamespace(String namespace, Rate rate) {
-    flow.rate(Flow.Scope.NAMESPACE, text("namespace", namespace), rate);
+    flow.rate(FlowSubject.Scope.NAMESPACE, text("namespace", namespace), rate);
     return this;
   }
 

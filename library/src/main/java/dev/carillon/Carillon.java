@@ -30,7 +30,7 @@ import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.ClusterLook;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
@@ -41,6 +41,7 @@ import dev.carillon.engine.Micros;
 import dev.carillon.engine.NamedJobs;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeOptions;
+import dev.carillon.engine.NodeStats;
 import dev.carillon.engine.Retention;
 import dev.carillon.engine.Ticket;
 import dev.carillon.store.Doorbells;
@@ -1143,7 +1144,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public FlowControl queue(String queue) {
     return new FlowControl(
-        this, loop, new Flow.Subject(Flow.Scope.QUEUE, Limits.checkQueue(queue)));
+        this, loop, new FlowSubject(FlowSubject.Scope.QUEUE, Limits.checkQueue(queue)));
   }
 
   /**
@@ -1155,7 +1156,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public FlowControl namespace(String namespace) {
     return new FlowControl(
-        this, loop, new Flow.Subject(Flow.Scope.NAMESPACE, Limits.checkNamespace(namespace)));
+        this, loop, new FlowSubject(FlowSubject.Scope.NAMESPACE, Limits.checkNamespace(namespace)));
   }
 
   /**
@@ -1225,7 +1226,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   private CarillonStats stats(Node node) {
-    Node.Stats stats = node.stats();
+    NodeStats stats = node.stats();
     return new CarillonStats(
         stats.shards(),
         stats.loadedShards(),

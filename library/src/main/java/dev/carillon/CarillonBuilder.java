@@ -13,7 +13,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Membership;
 import dev.carillon.engine.NodeOptions;
 import dev.carillon.store.MemoryStore;
@@ -307,7 +307,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder limitQueue(String queue, int limit) {
-    flow.limit(Flow.Scope.QUEUE, text("queue", queue), limit);
+    flow.limit(FlowSubject.Scope.QUEUE, text("queue", queue), limit);
     return this;
   }
 
@@ -320,7 +320,7 @@ public final class CarillonBuilder {
    * @return this
    */
   public CarillonBuilder rateQueue(String queue, Rate rate) {
-    flow.rate(Flow.Scope.QUEUE, text("queue", queue), rate);
+    flow.rate(FlowSubject.Scope.QUEUE, text("queue", queue), rate);
     return this;
   }
 

@@ -10,7 +10,7 @@ import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
-import dev.carillon.engine.Controls;
+import dev.carillon.engine.JobEdit;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -122,7 +122,7 @@ public final class DeadLetters {
    * @return {@link ControlResult#DONE}, or why not
    */
   public ControlResult replay(JobId id) {
-    return replay(id, (Controls.Edit) null);
+    return replay(id, (JobEdit) null);
   }
 
   /**
@@ -137,10 +137,10 @@ public final class DeadLetters {
     Limits.checkPresent("job", job);
     byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
-    return replay(id, new Controls.Edit(job.typeName(), job.typeVersion(), payload));
+    return replay(id, new JobEdit(job.typeName(), job.typeVersion(), payload));
   }
 
-  private ControlResult replay(JobId id, Controls.@Nullable Edit edit) {
+  private ControlResult replay(JobId id, @Nullable JobEdit edit) {
     carillon.requireOpen();
     return control.change(id, "replaying", (node, ref, answer) -> node.replay(ref, edit, answer));
   }

@@ -4,8 +4,8 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Rate;
 import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.store.Outcome;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class FlowControl {
   private final Carillon carillon;
   private final NodeLoop loop;
-  private final Flow.Subject subject;
+  private final FlowSubject subject;
 
-  FlowControl(Carillon carillon, NodeLoop loop, Flow.Subject subject) {
+  FlowControl(Carillon carillon, NodeLoop loop, FlowSubject subject) {
     this.carillon = carillon;
     this.loop = loop;
     this.subject = subject;
@@ -121,7 +121,7 @@ public final class FlowControl {
   }
 
   private String what() {
-    return subject.scope() == Flow.Scope.QUEUE
+    return subject.scope() == FlowSubject.Scope.QUEUE
         ? "queue " + subject.name()
         : "namespace " + subject.name();
   }

@@ -2,8 +2,8 @@ package dev.carillon;
 
 import dev.carillon.api.Limits;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Node;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,18 +14,18 @@ import java.util.function.UnaryOperator;
 final class FlowDefaults {
   private final List<Consumer<Node>> settings = new ArrayList<>();
 
-  void limit(Flow.Scope scope, String name, int limit) {
+  void limit(FlowSubject.Scope scope, String name, int limit) {
     int checked = OptionChecks.positive("limit", limit);
     add(scope, name, setting -> setting.limit(checked));
   }
 
-  void rate(Flow.Scope scope, String name, Rate rate) {
+  void rate(FlowSubject.Scope scope, String name, Rate rate) {
     Limits.checkPresent("rate", rate);
     add(scope, name, setting -> setting.rate(rate));
   }
 
-  private void add(Flow.Scope scope, String name, UnaryOperator<FlowSetting> change) {
-    settings.add(node -> node.standardFlow(new Flow.Subject(scope, name), change));
+  private void add(FlowSubject.Scope scope, String name, UnaryOperator<FlowSetting> change) {
+    settings.add(node -> node.standardFlow(new FlowSubject(scope, name), change));
   }
 
   /** On the loop, once, when the node starts. */

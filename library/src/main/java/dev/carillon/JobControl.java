@@ -9,6 +9,7 @@ import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.Controls;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.OccurrencesAdded;
 import dev.carillon.engine.Why;
 import dev.carillon.store.Outcome;
 import java.util.List;
@@ -77,7 +78,7 @@ final class JobControl {
 
   /** Puts a wish for more occurrences to the node. */
   interface Wish {
-    void put(Node node, JobRef job, Controls.Added answer);
+    void put(Node node, JobRef job, OccurrencesAdded answer);
   }
 
   List<JobId> occurrences(JobId id, String doing, Wish wish) {
@@ -96,7 +97,7 @@ final class JobControl {
         .await();
   }
 
-  private record Answer(JobId id, String what, Ask<List<JobId>> asked) implements Controls.Added {
+  private record Answer(JobId id, String what, Ask<List<JobId>> asked) implements OccurrencesAdded {
     @Override
     public void added(List<JobRef> jobs) {
       asked.answer(jobs.stream().map(JobRef::id).toList());

@@ -6,8 +6,8 @@ import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NodeEvent;
 import java.time.Duration;
@@ -90,7 +90,7 @@ final class NodeLog {
               Level.INFO,
               "rejoined",
               n -> "not fenced any more, after " + LogText.seconds(nanos) + ": jobs start again");
-      case NodeEvent.FlowSet(Flow.Subject subject, FlowSetting setting) ->
+      case NodeEvent.FlowSet(FlowSubject subject, FlowSetting setting) ->
           line(
               NODE,
               Level.INFO,
@@ -194,7 +194,7 @@ final class NodeLog {
                     .formatted(fenced.slots()));
   }
 
-  private static String flow(Flow.Subject subject, FlowSetting setting) {
+  private static String flow(FlowSubject subject, FlowSetting setting) {
     List<String> parts = new ArrayList<>();
     String reason = setting.paused();
     if (reason != null) {

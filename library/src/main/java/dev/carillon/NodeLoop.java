@@ -4,7 +4,6 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.NodeEnvironment;
@@ -119,7 +118,7 @@ final class NodeLoop {
     this.firstCopy = store.incarnation();
     store.adopt(firstCopy); // nothing was learnt from another
     readClocks();
-    this.node = new Node(new Environment(), settings.node());
+    this.node = new Node(new Environment(), runner, settings.formats(), settings.node());
   }
 
   void start() {
@@ -614,16 +613,6 @@ final class NodeLoop {
     @Override
     public String firstCopy() {
       return firstCopy;
-    }
-
-    @Override
-    public Formats formats() {
-      return settings.formats();
-    }
-
-    @Override
-    public AttemptRunner runner() {
-      return runner;
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.Limits;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
 import dev.carillon.engine.Node;
@@ -147,7 +148,7 @@ final class Tickets {
   /** A job that was committed and that no node has taken yet. */
   Optional<JobInfo> untaken(JobId id) {
     return Ticket.is(id.value()) && taken(id) == null
-        ? row(id).map(row -> Ticket.info(row.body()))
+        ? row(id).map(row -> JobReader.placeless(row.body()))
         : Optional.empty();
   }
 

@@ -335,7 +335,9 @@ public final class Attempt {
 
   /** What was asked for; decoded anew at each call. */
   public JobSpec spec() {
-    return lane == null ? JobSpec.decode(body) : JobSpec.decode(body, type, lane);
+    return lane == null
+        ? JobSpec.decode(body)
+        : JobSpec.decode(body, new JobSpec.Words(type, lane.namespace, lane.queue));
   }
 
   /** What follows if it fails. */

@@ -57,6 +57,7 @@ final class Attempts implements Dispatcher.Starter {
   private static final long JUDGED_WITHIN_NANOS = 10_000_000_000L;
 
   private final NodeEnvironment env;
+  private final AttemptRunner runner;
   private final NodeOptions options;
   private final Committer committer;
   private final Timers timers;
@@ -132,12 +133,14 @@ final class Attempts implements Dispatcher.Starter {
 
   Attempts(
       NodeEnvironment env,
+      AttemptRunner runner,
       NodeOptions options,
       Committer committer,
       Timers timers,
       Rules rules,
       Host host) {
     this.env = env;
+    this.runner = runner;
     this.options = options;
     this.committer = committer;
     this.timers = timers;
@@ -346,7 +349,7 @@ final class Attempts implements Dispatcher.Starter {
       host.lend(attempt); // its time is watched where it runs
     } else {
       watchTime(attempt, now);
-      env.runner().start(attempt);
+      runner.start(attempt);
     }
   }
 
@@ -478,7 +481,7 @@ final class Attempts implements Dispatcher.Starter {
     if (attempt.lentTo != 0) {
       host.recall(attempt, true);
     } else {
-      env.runner().interrupt(attempt);
+      runner.interrupt(attempt);
     }
   }
 
@@ -532,7 +535,7 @@ final class Attempts implements Dispatcher.Starter {
     } else {
       outOfTime(attempt, cause);
     }
-    env.runner().interrupt(attempt);
+    runner.interrupt(attempt);
   }
 
   private void outOfTime(Attempt attempt, Attempt.StopCause cause) {
@@ -558,7 +561,7 @@ final class Attempts implements Dispatcher.Starter {
             failedOrStopped(attempt, timeout(), verdict);
           }
         };
-    env.runner().judgeTimeout(attempt, judge);
+    runner.judgeTimeout(attempt, judge);
     if (!judged[0]) {
       attempt.timers.add(
           timers.at(
@@ -945,7 +948,7 @@ final class Attempts implements Dispatcher.Starter {
   private static NodeEvent.AttemptFailed failure(
       Attempt attempt, JobError error, int most, NodeEvent.Then then) {
     ShardJob job = attempt.job();
-    NodeEvent.Subject subject = NodeEvent.Subject.of(shardOf(job), job);
+    NodeEvent.Subject subject = shardOf(job).subject(job);
     return new NodeEvent.AttemptFailed(subject, attempt.number(), most, error, then);
   }
 

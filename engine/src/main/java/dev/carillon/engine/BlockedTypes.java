@@ -22,10 +22,10 @@ final class BlockedTypes {
       handler.undecodableTold = true;
       ShardJob.Rare rare = job.rare;
       String error = rare == null || rare.lastErrorType == null ? "" : rare.lastErrorType;
-      env.tell(new NodeEvent.Undecodable(NodeEvent.Subject.of(shard, job), error));
+      env.tell(new NodeEvent.Undecodable(shard.subject(job), error));
     } else if (job.phase == ShardJob.Phase.NO_HANDLER && !handler.missingTold) {
       handler.missingTold = true;
-      NodeEvent.Subject example = NodeEvent.Subject.of(shard, job);
+      NodeEvent.Subject example = shard.subject(job);
       timers.at(env.monotonicNanos() + PATIENCE_NANOS, () -> look(handler, example));
     }
   }

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * one which no longer fits is recognised by the fold.
  */
 sealed interface Body {
+  /** Why a recurring job ends that has no time left. */
+  String SCHEDULE_OVER = "the schedule is over";
 
   /** Writes the body. */
   byte[] encode();

@@ -58,6 +58,7 @@ final class Borrowing {
   private static final long JUDGED_WITHIN_NANOS = 10_000_000_000L;
 
   private final NodeEnvironment env;
+  private final AttemptRunner runner;
   private final NodeOptions options;
   private final Timers timers;
   private final Wire wire;
@@ -152,6 +153,7 @@ final class Borrowing {
 
   Borrowing(
       NodeEnvironment env,
+      AttemptRunner runner,
       NodeOptions options,
       Timers timers,
       Wire wire,
@@ -159,6 +161,7 @@ final class Borrowing {
       Permits permits,
       Host host) {
     this.env = env;
+    this.runner = runner;
     this.options = options;
     this.timers = timers;
     this.wire = wire;
@@ -428,7 +431,7 @@ final class Borrowing {
     watchTime(one, attempt);
     env.metrics().count("attempts.borrowed", 1);
     attempt.startedNanos = now();
-    env.runner().start(attempt);
+    runner.start(attempt);
   }
 
   /** How long until all that runs for others has run for that time; 0 where it has. */
@@ -476,14 +479,14 @@ final class Borrowing {
             outOfTime(one, attempt, verdict);
           }
         };
-    env.runner().judgeTimeout(attempt, judge);
+    runner.judgeTimeout(attempt, judge);
     if (!judged[0]) {
       one.timers.add(
           timers.at(
               now() + JUDGED_WITHIN_NANOS,
               () -> judge.accept(new AttemptOutcome.Verdict.ByPolicy())));
     }
-    env.runner().interrupt(attempt);
+    runner.interrupt(attempt);
   }
 
   private void expired(Borrowed one, Attempt attempt) {
@@ -491,7 +494,7 @@ final class Borrowing {
       attempt.over = true;
       attempt.requestStop(Attempt.StopCause.DEADLINE);
       outOfTime(one, attempt, null);
-      env.runner().interrupt(attempt);
+      runner.interrupt(attempt);
     }
   }
 
@@ -679,7 +682,7 @@ final class Borrowing {
       giveBack(one);
     } else {
       attempt.requestStop(cause);
-      env.runner().interrupt(attempt);
+      runner.interrupt(attempt);
     }
   }
 
@@ -701,7 +704,7 @@ final class Borrowing {
   void interruptAll() {
     for (Borrowed one : all.values()) {
       if (one.attempt != null) {
-        env.runner().interrupt(one.attempt);
+        runner.interrupt(one.attempt);
       }
     }
   }

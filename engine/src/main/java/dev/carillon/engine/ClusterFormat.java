@@ -38,10 +38,10 @@ final class ClusterFormat {
     void outdated(String why);
   }
 
-  ClusterFormat(NodeEnvironment env, Timers timers, Host host) {
+  ClusterFormat(NodeEnvironment env, Timers timers, Formats formats, Host host) {
     this.env = env;
     this.timers = timers;
-    this.formats = env.formats();
+    this.formats = formats;
     this.host = host;
     this.writer = env.random() | 1;
   }

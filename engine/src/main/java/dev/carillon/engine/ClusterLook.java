@@ -22,7 +22,7 @@ public final class ClusterLook {
   /** How many heads are read for a look at all shards. */
   static final int MOST_HEADS = 20_000;
 
-  private final Node.Stats stats;
+  private final NodeStats stats;
   private final List<MemberState> members;
   private final List<Member> living;
   private final Map<ShardId, TimeSlice.Own> own;
@@ -36,7 +36,7 @@ public final class ClusterLook {
   public record Heads(List<Head> all, boolean complete) {}
 
   ClusterLook(
-      Node.Stats stats,
+      NodeStats stats,
       List<MemberState> members,
       List<Member> living,
       Map<ShardId, TimeSlice.Own> own) {
@@ -63,7 +63,7 @@ public final class ClusterLook {
   }
 
   /** The node itself. */
-  public Node.Stats stats() {
+  public NodeStats stats() {
     return stats;
   }
 

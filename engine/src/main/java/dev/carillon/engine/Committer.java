@@ -336,7 +336,7 @@ final class Committer {
     long now = host.nowMicros();
     for (Operation operation : operations) {
       if (operation.isAdd()) {
-        operation.frame.accept(now);
+        JobSpec.setAccepted(operation.frame, now);
       }
     }
   }

@@ -102,7 +102,7 @@ public final class Controls {
     };
   }
 
-  private static Asked asked(Added answer) {
+  private static Asked asked(OccurrencesAdded answer) {
     return new Asked() {
       @Override
       public void not(Outcome<ControlResult> why) {
@@ -332,17 +332,8 @@ public final class Controls {
 
   // ---- occurrences beyond the schedule
 
-  /** What came of an extra occurrence: its job, or why there is none. */
-  public interface Added {
-    /** They are durable. */
-    void added(List<JobRef> jobs);
-
-    /** There are none. */
-    void refused(Outcome<ControlResult> why);
-  }
-
   /** One more occurrence, now. */
-  void trigger(JobRef ref, Added answer) {
+  void trigger(JobRef ref, OccurrencesAdded answer) {
     withJob(
         new Letter.Trigger(ref),
         asked(answer),
@@ -355,7 +346,7 @@ public final class Controls {
   }
 
   /** Whether the job has a schedule that this JVM can read; answers where it has not. */
-  private boolean isReadable(ShardJob job, Added answer) {
+  private boolean isReadable(ShardJob job, OccurrencesAdded answer) {
     if (job.move() == null) {
       answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
       return false;
@@ -370,7 +361,7 @@ public final class Controls {
   }
 
   /** The occurrences that the schedule has from one time to another, both included. */
-  void backfill(JobRef ref, Instant from, Instant to, Added answer) {
+  void backfill(JobRef ref, Instant from, Instant to, OccurrencesAdded answer) {
     withJob(
         new Letter.Backfill(ref, Micros.ceil(from), Micros.floor(to)),
         asked(answer),
@@ -382,7 +373,7 @@ public final class Controls {
         });
   }
 
-  private void add(Shard shard, ShardJob job, List<Instant> times, Added answer) {
+  private void add(Shard shard, ShardJob job, List<Instant> times, OccurrencesAdded answer) {
     if (times.isEmpty()) {
       answer.added(List.of());
       return;
@@ -406,7 +397,8 @@ public final class Controls {
   }
 
   /** Numbers are given when the operation goes, so that they follow the journal's order. */
-  private void append(Shard shard, ShardJob job, List<Occurrence> wanted, long at, Added answer) {
+  private void append(
+      Shard shard, ShardJob job, List<Occurrence> wanted, long at, OccurrencesAdded answer) {
     List<Body.Next.Child> children = new ArrayList<>();
     for (Occurrence occurrence : wanted) {
       long due = Math.min(occurrence.timeMicros(), at);
@@ -431,16 +423,8 @@ public final class Controls {
 
   // ---- dead letters
 
-  /**
-   * Another input for a dead letter.
-   *
-   * @param type the name of its type, which must be the job's
-   * @param version the payload version of the type
-   */
-  public record Edit(String type, int version, byte[] payload) {}
-
   /** A dead letter lives again, as it was or with another input. */
-  void replay(JobRef ref, @Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+  void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).endedBody(ref),
@@ -456,7 +440,7 @@ public final class Controls {
   }
 
   private void replay(
-      JobRef ref, JobSpec spec, @Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+      JobRef ref, JobSpec spec, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     if (edit != null && !edit.type().equals(spec.type())) {
       answer.accept(Outcome.ok(ControlResult.OTHER_TYPE));
       return;

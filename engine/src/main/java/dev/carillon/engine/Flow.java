@@ -33,52 +33,14 @@ public final class Flow {
   private final Shares shares;
   private final Dispatcher dispatcher;
   // In the order they came: the hash of a scope is another in each process.
-  private final Map<Subject, FlowSetting> standards = new LinkedHashMap<>();
-  private final Map<Subject, Kept> kept = new LinkedHashMap<>();
-  private final Map<Subject, Share> limits = new HashMap<>();
+  private final Map<FlowSubject, FlowSetting> standards = new LinkedHashMap<>();
+  private final Map<FlowSubject, Kept> kept = new LinkedHashMap<>();
+  private final Map<FlowSubject, Share> limits = new HashMap<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
   private boolean loaded;
 
   /** How often what was read was forgotten. */
   private int reloads;
-
-  /** What a setting is about. */
-  public enum Scope {
-    /** All jobs of a queue, in whatever namespace. */
-    QUEUE("q"),
-    /** All jobs of a namespace. */
-    NAMESPACE("n");
-
-    private final String code;
-
-    Scope(String code) {
-      this.code = code;
-    }
-  }
-
-  /** A queue or a namespace. */
-  public record Subject(Scope scope, String name) {
-    String recordKey(String prefix) {
-      return prefix + scope.code + "\0" + name;
-    }
-
-    private Gate gate(Dispatcher dispatcher) {
-      return switch (scope) {
-        case QUEUE -> dispatcher.queue(name);
-        case NAMESPACE -> dispatcher.namespace(name);
-      };
-    }
-
-    static @Nullable Subject of(String recordKey) {
-      String rest = recordKey.substring(PREFIX.length());
-      for (Scope scope : Scope.values()) {
-        if (rest.startsWith(scope.code + "\0")) {
-          return new Subject(scope, rest.substring(scope.code.length() + 1));
-        }
-      }
-      return null;
-    }
-  }
 
   private record Kept(FlowSetting setting, Stamp version) {}
 
@@ -104,7 +66,7 @@ public final class Flow {
 
   /** Forgets what was read and reads it anew. */
   void reload(Runnable then) {
-    List<Subject> before = List.copyOf(kept.keySet());
+    List<FlowSubject> before = List.copyOf(kept.keySet());
     kept.clear();
     reloads++;
     load(
@@ -149,13 +111,13 @@ public final class Flow {
   }
 
   private void take(Stored record) {
-    Subject subject = Subject.of(record.key());
+    FlowSubject subject = FlowSubject.of(PREFIX, record.key());
     if (subject != null) {
       keep(subject, new Kept(read(subject, record), record.version()));
     }
   }
 
-  private void keep(Subject subject, Kept now) {
+  private void keep(FlowSubject subject, Kept now) {
     Kept before = kept.put(subject, now);
     if (!now.setting().equals(before == null ? FlowSetting.NONE : before.setting())) {
       env.tell(new NodeEvent.FlowSet(subject, now.setting()));
@@ -164,7 +126,7 @@ public final class Flow {
   }
 
   /** What cannot be read may be a pause: nothing starts until it is set anew. */
-  private FlowSetting read(Subject subject, Stored record) {
+  private FlowSetting read(FlowSubject subject, Stored record) {
     try {
       return FlowSetting.decode(record.value());
     } catch (DamagedException | UnknownFormatException e) {
@@ -174,17 +136,17 @@ public final class Flow {
   }
 
   /** What counts where no record says otherwise. */
-  void standard(Subject subject, UnaryOperator<FlowSetting> change) {
+  void standard(FlowSubject subject, UnaryOperator<FlowSetting> change) {
     standards.merge(subject, change.apply(FlowSetting.NONE), (old, ignored) -> change.apply(old));
     apply(subject);
   }
 
   /** Tells {@code answer} what is in effect. */
-  void get(Subject subject, Consumer<FlowSetting> answer) {
+  void get(FlowSubject subject, Consumer<FlowSetting> answer) {
     whenLoaded(() -> answer.accept(get(subject)));
   }
 
-  private FlowSetting get(Subject subject) {
+  private FlowSetting get(FlowSubject subject) {
     Kept record = kept.get(subject);
     FlowSetting standard = standards.getOrDefault(subject, FlowSetting.NONE);
     return record != null ? record.setting().or(standard) : standard;
@@ -192,12 +154,16 @@ public final class Flow {
 
   /** Changes what is set; {@code answer} hears what is in effect once it is durable. */
   void change(
-      Subject subject, UnaryOperator<FlowSetting> change, Consumer<Outcome<FlowSetting>> answer) {
+      FlowSubject subject,
+      UnaryOperator<FlowSetting> change,
+      Consumer<Outcome<FlowSetting>> answer) {
     whenLoaded(() -> changeLoaded(subject, change, answer));
   }
 
   private void changeLoaded(
-      Subject subject, UnaryOperator<FlowSetting> change, Consumer<Outcome<FlowSetting>> answer) {
+      FlowSubject subject,
+      UnaryOperator<FlowSetting> change,
+      Consumer<Outcome<FlowSetting>> answer) {
     Kept old = kept.getOrDefault(subject, new Kept(FlowSetting.NONE, Stamp.ABSENT));
     FlowSetting next = change.apply(old.setting());
     // A record of another start may yet be changed by what that start sent: it is written again.
@@ -223,7 +189,7 @@ public final class Flow {
             detail -> answer.accept(new Outcome.Full<>(detail)));
   }
 
-  private void readAgain(Subject subject, Runnable then) {
+  private void readAgain(FlowSubject subject, Runnable then) {
     records.get(
         subject.recordKey(PREFIX),
         (Optional<Stored> found) -> {
@@ -238,7 +204,7 @@ public final class Flow {
   }
 
   /** One share for each, also where its limit goes and comes: there is but one record. */
-  private void share(Subject subject, Gate gate, int limit) {
+  private void share(FlowSubject subject, Gate gate, int limit) {
     Share before = limits.get(subject);
     if (limit == 0) {
       gate.share(null, shares);
@@ -254,9 +220,16 @@ public final class Flow {
     shares.limit(share, limit);
   }
 
-  private void apply(Subject subject) {
+  private static Gate gate(FlowSubject subject, Dispatcher dispatcher) {
+    return switch (subject.scope()) {
+      case QUEUE -> dispatcher.queue(subject.name());
+      case NAMESPACE -> dispatcher.namespace(subject.name());
+    };
+  }
+
+  private void apply(FlowSubject subject) {
     FlowSetting setting = get(subject);
-    Gate gate = subject.gate(dispatcher);
+    Gate gate = gate(subject, dispatcher);
     boolean paused = gate.paused == null && setting.paused() != null;
     gate.paused = setting.paused();
     gate.limit(setting.limit() != 0 ? setting.limit() : Gate.OPEN);
@@ -278,10 +251,10 @@ public final class Flow {
   }
 
   /** Attempts that go through a gate: that of now, for one without a limit may be forgotten. */
-  private record GateUser(Subject subject, Dispatcher dispatcher) implements Share.User {
+  private record GateUser(FlowSubject subject, Dispatcher dispatcher) implements Share.User {
     @Override
     public int inUse() {
-      return subject.gate(dispatcher).running();
+      return gate(subject, dispatcher).running();
     }
 
     @Override

@@ -86,9 +86,9 @@ final class Frame {
         : Arrays.copyOfRange(data, from, from + length);
   }
 
-  /** An add that is about to be written is accepted at this time. */
-  void accept(long micros) {
-    JobSpec.setAccepted(data, from, micros);
+  /** Writes a number into the body, which nobody has read yet. */
+  void set(int offset, long value) {
+    LONG.set(data, from + offset, value);
   }
 
   /** The data of an entry that holds {@code frames}. */

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /** What operations tell of a job, for its history. */
 final class JobEvents {
   /** Why a recurring job ended that has no time left. */
-  static final String OVER = "the schedule is over";
-
   private JobEvents() {}
 
   /** Adds what {@code frame} tells, of a job in a shard with that home. */
@@ -123,7 +121,7 @@ final class JobEvents {
     JobEvent event = event(next.at(), kind(next), next.attempt(), detail, next.error());
     told.add(next.attempt() != 0 ? ran(event, next.ran(), home) : event);
     if (next.over()) {
-      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, OVER, null));
+      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, Body.SCHEDULE_OVER, null));
     }
   }
 

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * or with no node at all.
  */
 public final class JobReader {
+  /** The place of a job that has none. */
+  private static final JobRef NOWHERE = new JobRef(new ShardId(0, 1, 1), 0);
+
   private static final int PAGE_BYTES = 4 << 20;
 
   /** How often a read is begun anew because a publish came in between. */
@@ -419,6 +422,14 @@ public final class JobReader {
         job,
         new Now(outcome, null, next.at(), error, next.reason()),
         new Run(next.attempt(), next.ran(), home, null, which));
+  }
+
+  /**
+   * A job that was written in a user's transaction and has no place yet, by the body of its row.
+   */
+  public static JobInfo placeless(byte[] body) {
+    ShardJob job = new ShardJob(0, JobSpec.decode(body), body, text -> text);
+    return live(NOWHERE, job, null);
   }
 
   static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {

@@ -119,17 +119,21 @@ public record JobSpec(
   }
 
   static JobSpec decode(byte[] body) {
-    return decode(body, null, null, Depth.ALL);
+    return decode(body, Words.NONE, Depth.ALL);
   }
 
-  /** The same where its type and lane are at hand. */
-  static JobSpec decode(byte[] body, String type, Lane lane) {
-    return decode(body, type, lane, Depth.ALL);
+  /** Words that a decoded spec shares with the jobs beside it; null for a word of its own. */
+  record Words(@Nullable String type, @Nullable String namespace, @Nullable String queue) {
+    private static final Words NONE = new Words(null, null, null);
   }
 
-  private static JobSpec decode(
-      byte[] body, @Nullable String knownType, @Nullable Lane knownLane, Depth depth) {
-    return decode(new ByteReader(body, 0, body.length), knownType, knownLane, depth);
+  /** The same where its type, namespace and queue are at hand. */
+  static JobSpec decode(byte[] body, Words known) {
+    return decode(body, known, Depth.ALL);
+  }
+
+  private static JobSpec decode(byte[] body, Words known, Depth depth) {
+    return decode(new ByteReader(body, 0, body.length), known, depth);
   }
 
   /** How much of a spec is decoded; the rest is left empty. */
@@ -143,33 +147,32 @@ public record JobSpec(
 
   /** All but the payload, which is left empty. */
   static JobSpec decodeHead(byte[] body) {
-    return decode(body, null, null, Depth.HEAD);
+    return decode(body, Words.NONE, Depth.HEAD);
   }
 
   /** All but the payload and the lists of other jobs: its cost has a bound. */
   static JobSpec decodeFacts(byte[] body) {
-    return decode(body, null, null, Depth.FACTS);
+    return decode(body, Words.NONE, Depth.FACTS);
   }
 
   /** Where the payload begins in an encoded spec. */
   static int payloadOffset(byte[] body) {
     ByteReader in = new ByteReader(body, 0, body.length);
-    var unused = decode(in, null, null, Depth.HEAD);
+    var unused = decode(in, Words.NONE, Depth.HEAD);
     return body.length - in.remaining();
   }
 
-  private static JobSpec decode(
-      ByteReader in, @Nullable String knownType, @Nullable Lane knownLane, Depth depth) {
+  private static JobSpec decode(ByteReader in, Words known, Depth depth) {
     int flags = in.u8();
     long due = in.i64();
     long accepted = in.i64();
     int priority = in.i8();
     Stamp stamp = (flags & (NAMED | KEYED)) != 0 ? new Stamp(in.i64(), in.i64()) : Stamp.ABSENT;
-    String type = in.string(knownType);
+    String type = in.string(known.type);
     int typeVersion = (int) in.varint();
     boolean lane = (flags & LANE) != 0;
-    String namespace = lane ? in.string(knownLane != null ? knownLane.namespace : null) : DEFAULT;
-    String queue = lane ? in.string(knownLane != null ? knownLane.queue : null) : DEFAULT;
+    String namespace = lane ? in.string(known.namespace) : DEFAULT;
+    String queue = lane ? in.string(known.queue) : DEFAULT;
     String name = (flags & NAMED) != 0 ? in.string() : null;
     String key = (flags & KEYED) != 0 ? in.string() : null;
     Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();
@@ -358,8 +361,13 @@ public record JobSpec(
   }
 
   /** Writes into an encoded body when its job was accepted. */
-  static void setAccepted(byte[] data, int bodyAt, long micros) {
-    Frame.LONG.set(data, bodyAt + ACCEPTED_OFFSET, micros);
+  static void setAccepted(byte[] body, long micros) {
+    Frame.LONG.set(body, ACCEPTED_OFFSET, micros);
+  }
+
+  /** The same for the frame of an ADD that is about to be written. */
+  static void setAccepted(Frame add, long micros) {
+    add.set(ACCEPTED_OFFSET, micros);
   }
 
   /** Writes into an encoded body the version that its name's record will have. */

@@ -54,7 +54,7 @@ sealed interface Letter {
   record Backfill(JobRef job, long fromMicros, long toMicros) implements Letter {}
 
   /** A dead letter is tried again. */
-  record Replay(JobRef job, Controls.@Nullable Edit edit) implements Letter {}
+  record Replay(JobRef job, @Nullable JobEdit edit) implements Letter {}
 
   /** A dead letter is no longer kept. */
   record Discard(JobRef job) implements Letter {}

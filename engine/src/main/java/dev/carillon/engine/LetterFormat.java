@@ -26,7 +26,7 @@ final class LetterFormat {
           begin(out, 6, job).string(by).i64(priority);
       case Letter.Trigger(JobRef job) -> begin(out, 7, job);
       case Letter.Backfill(JobRef job, long from, long to) -> begin(out, 8, job).i64(from).i64(to);
-      case Letter.Replay(JobRef job, Controls.Edit edit) -> edit(begin(out, 9, job), edit);
+      case Letter.Replay(JobRef job, JobEdit edit) -> edit(begin(out, 9, job), edit);
       case Letter.Discard(JobRef job) -> begin(out, 10, job);
       case Letter.Look(JobRef job) -> begin(out, 11, job);
       case Letter.Replace(JobRef job, boolean update, byte[] body) ->
@@ -46,7 +46,7 @@ final class LetterFormat {
     return out;
   }
 
-  private static void edit(ByteWriter out, Controls.@Nullable Edit edit) {
+  private static void edit(ByteWriter out, @Nullable JobEdit edit) {
     out.u8(edit == null ? 0 : 1);
     if (edit != null) {
       out.string(edit.type()).varint(edit.version()).raw(edit.payload());
@@ -83,8 +83,8 @@ final class LetterFormat {
     };
   }
 
-  private static Controls.@Nullable Edit readEdit(ByteReader in) {
-    return in.u8() == 0 ? null : new Controls.Edit(in.string(), (int) in.varint(), in.rest());
+  private static @Nullable JobEdit readEdit(ByteReader in) {
+    return in.u8() == 0 ? null : new JobEdit(in.string(), (int) in.varint(), in.rest());
   }
 
   // ---- answers
@@ -174,7 +174,7 @@ final class LetterFormat {
     return new byte[] {0, encode(why)[0]};
   }
 
-  static void readAdded(byte[] bytes, Controls.Added answer) {
+  static void readAdded(byte[] bytes, OccurrencesAdded answer) {
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
     if (in.u8() == 1) {
       answer.added(JobRef.readAll(in));

@@ -146,6 +146,7 @@ final class Members implements Directory, ControlVersion.Host {
       NodeOptions options,
       Membership settings,
       RecordChanges records,
+      int newestFormat,
       Host host) {
     this.env = env;
     this.timers = timers;
@@ -155,7 +156,7 @@ final class Members implements Directory, ControlVersion.Host {
     this.beat = new Beat(env, timers, options, settings, host);
     this.controls = new ControlVersion(env, records, beat, this);
     this.news = new MemberNews(env, options.nodeId());
-    beat.say(said -> said.withFormat(env.formats().newest()));
+    beat.say(said -> said.withFormat(newestFormat));
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());
     this.bornNanos = env.monotonicNanos();

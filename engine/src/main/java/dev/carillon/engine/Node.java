@@ -130,18 +130,24 @@ public final class Node {
   /** The store is another copy since what this node has of limits was last compared with it. */
   private boolean exchanged;
 
-  /** A node that has not started. */
-  public Node(NodeEnvironment env, NodeOptions options) {
+  /**
+   * A node that has not started.
+   *
+   * @param runner runs its handlers
+   * @param formats which this version of the code reads and writes
+   */
+  public Node(NodeEnvironment env, AttemptRunner runner, Formats formats, NodeOptions options) {
     this.env = env;
     this.options = options;
     this.committer = new Committer(env, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);
-    this.format = new ClusterFormat(env, timers, this::outdated);
+    this.format = new ClusterFormat(env, timers, formats, this::outdated);
     Membership membership = options.membership();
     this.members =
         membership == null
             ? null
-            : new Members(env, timers, options, membership, records, new MemberHost());
+            : new Members(
+                env, timers, options, membership, records, formats.newest(), new MemberHost());
     Duration clockLimit = membership == null ? null : membership.clockLimit();
     this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
     Directory directory = members != null ? members : Directory.ALONE;
@@ -158,6 +164,7 @@ public final class Node {
     this.attempts =
         new Attempts(
             env,
+            runner,
             options,
             committer,
             timers,
@@ -181,7 +188,7 @@ public final class Node {
             incarnation -> members != null && members.isForgotten(incarnation));
     this.lending = new Lending(env, timers, wire, handlerLists, new LendingHost());
     this.borrowing =
-        new Borrowing(env, options, timers, wire, dispatcher, permits, new BorrowingHost());
+        new Borrowing(env, runner, options, timers, wire, dispatcher, permits, new BorrowingHost());
     dispatcher.lender(lending::borrowerFor);
     this.errands = new Errands(wire, new ErrandHost());
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
@@ -636,7 +643,7 @@ public final class Node {
   }
 
   /** What counts for a queue or namespace where no operator has set otherwise. */
-  public void standardFlow(Flow.Subject subject, UnaryOperator<FlowSetting> change) {
+  public void standardFlow(FlowSubject subject, UnaryOperator<FlowSetting> change) {
     flow.standard(subject, change);
   }
 
@@ -645,7 +652,7 @@ public final class Node {
    * there acts on it.
    */
   public void changeFlow(
-      Flow.Subject subject,
+      FlowSubject subject,
       UnaryOperator<FlowSetting> change,
       Consumer<Outcome<FlowSetting>> answer) {
     int known = copies;
@@ -695,7 +702,7 @@ public final class Node {
   }
 
   /** What counts for a queue or namespace. */
-  public void flow(Flow.Subject subject, Consumer<FlowSetting> answer) {
+  public void flow(FlowSubject subject, Consumer<FlowSetting> answer) {
     flow.get(subject, answer);
   }
 
@@ -915,18 +922,17 @@ public final class Node {
   }
 
   /** The recurring job has one more occurrence, now, as a job of its own. */
-  public void trigger(JobRef ref, Controls.Added answer) {
+  public void trigger(JobRef ref, OccurrencesAdded answer) {
     controls.trigger(ref, answer);
   }
 
   /** The recurring job has the occurrences of a past range, both ends included, as jobs. */
-  public void backfill(JobRef ref, Instant from, Instant to, Controls.Added answer) {
+  public void backfill(JobRef ref, Instant from, Instant to, OccurrencesAdded answer) {
     controls.backfill(ref, from, to, answer);
   }
 
   /** A dead letter is tried again, as it was or with another input. */
-  public void replay(
-      JobRef ref, Controls.@Nullable Edit edit, Consumer<Outcome<ControlResult>> answer) {
+  public void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     controls.replay(ref, edit, answer);
   }
 
@@ -1119,7 +1125,7 @@ public final class Node {
   }
 
   /** A look at the node. */
-  public Stats stats() {
+  public NodeStats stats() {
     int loaded = 0;
     int live = 0;
     int standsIn = 0;
@@ -1130,7 +1136,7 @@ public final class Node {
         live += shard.fold.live().size();
       }
     }
-    return new Stats(
+    return new NodeStats(
         shards.size(),
         loaded,
         live,
@@ -1194,36 +1200,6 @@ public final class Node {
     }
     return new ClusterLook(stats(), members(), members != null ? members.living() : List.of(), own);
   }
-
-  /**
-   * A look at a node.
-   *
-   * @param shards that it owns
-   * @param loadedShards whose jobs are in memory
-   * @param loadedJobs how many those are
-   * @param running attempts under way
-   * @param ready jobs that wait for a slot
-   * @param blocked due jobs that wait for a handler, or for one that can decode them
-   * @param queued operations that wait for the store
-   * @param committing whether a commit is under way
-   * @param refusedShards that could not be read
-   * @param standsIn of the shards that it owns, how many another node made
-   * @param addedTotal jobs that were added through it since it started
-   * @param endedTotal jobs that ended on it since, and occurrences of recurring jobs
-   */
-  public record Stats(
-      int shards,
-      int loadedShards,
-      int loadedJobs,
-      int running,
-      long ready,
-      long blocked,
-      long queued,
-      boolean committing,
-      int refusedShards,
-      int standsIn,
-      long addedTotal,
-      long endedTotal) {}
 
   // ---- jobs as they come and go
 
@@ -1365,7 +1341,7 @@ public final class Node {
     }
     env.metrics().count("jobs.poison", 1);
     meters.of(dispatcher.lane(job.namespace, job.queue), job.type).died();
-    env.tell(new NodeEvent.Convicted(NodeEvent.Subject.of(shard, job), Poison.REASON));
+    env.tell(new NodeEvent.Convicted(shard.subject(job), Poison.REASON));
     Occurrence occurrence = job.occurrence();
     if (!job.isRecurring()) {
       cancels.end(shard, job, JobState.DEAD, Poison.REASON);
@@ -1530,7 +1506,7 @@ public final class Node {
       return;
     }
     JobSpec.setStamp(request.body, old.stamp());
-    JobSpec.setAccepted(request.body, 0, nowMicros());
+    JobSpec.setAccepted(request.body, nowMicros());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(request, shard, job, Frame.of(Kind.REPLACE, job.number, body.encode()), awakeBy);
@@ -2107,7 +2083,7 @@ public final class Node {
         case Letter.Trigger(JobRef job) -> controls.trigger(job, added(answer));
         case Letter.Backfill(JobRef job, long from, long to) ->
             controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
-        case Letter.Replay(JobRef job, Controls.Edit edit) -> controls.replay(job, edit, control);
+        case Letter.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
         case Letter.Discard(JobRef job) -> controls.discard(job, control);
         case Letter.Look(JobRef job) -> adds.look(job, answer);
         case Letter.Replace replace -> adds.replaceFor(replace, answer);
@@ -2116,8 +2092,8 @@ public final class Node {
       }
     }
 
-    private static Controls.Added added(Consumer<Outcome<byte[]>> answer) {
-      return new Controls.Added() {
+    private static OccurrencesAdded added(Consumer<Outcome<byte[]>> answer) {
+      return new OccurrencesAdded() {
         @Override
         public void added(List<JobRef> jobs) {
           answer.accept(Outcome.ok(LetterFormat.encodeAdded(jobs)));

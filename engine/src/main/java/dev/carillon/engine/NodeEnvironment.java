@@ -68,12 +68,6 @@ public interface NodeEnvironment {
    */
   String firstCopy();
 
-  /** What this version of the code reads and writes; the same one at each call. */
-  Formats formats();
-
-  /** Where handlers run. */
-  AttemptRunner runner();
-
   /** Where figures go. */
   Metrics metrics();
 

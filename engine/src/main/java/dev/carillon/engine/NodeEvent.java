@@ -19,11 +19,6 @@ public sealed interface NodeEvent {
    * @param key its idempotency key, or null
    */
   record Subject(JobRef ref, @Nullable String key, String type, String namespace, String queue) {
-    static Subject of(Shard shard, ShardJob job) {
-      String key = job.isStripped() || !job.has(JobSpec.KEYED) ? null : job.head().key();
-      return new Subject(shard.ref(job.number), key, job.type, job.namespace, job.queue);
-    }
-
     /** The job's id, as its user got it. */
     public String id() {
       return Ticket.id(ref, key).value();
@@ -74,7 +69,7 @@ public sealed interface NodeEvent {
   record Rejoined(long awayNanos) implements NodeEvent {}
 
   /** An operator has set something about a queue or namespace, now or before this node started. */
-  record FlowSet(Flow.Subject subject, FlowSetting setting) implements NodeEvent {}
+  record FlowSet(FlowSubject subject, FlowSetting setting) implements NodeEvent {}
 
   /** An operator has ordered that a node has no shards, or has taken that back. */
   record DrainSet(String nodeId, boolean drained) implements NodeEvent {}

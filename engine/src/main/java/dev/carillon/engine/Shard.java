@@ -316,6 +316,12 @@ final class Shard {
     now.forEach(Runnable::run);
   }
 
+  /** The job, as an event names it. */
+  NodeEvent.Subject subject(ShardJob job) {
+    String key = job.isStripped() || !job.has(JobSpec.KEYED) ? null : job.head().key();
+    return new NodeEvent.Subject(ref(job.number), key, job.type, job.namespace, job.queue);
+  }
+
   JobRef ref(long number) {
     return new JobRef(id, number);
   }

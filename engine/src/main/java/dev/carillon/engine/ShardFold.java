@@ -516,7 +516,7 @@ final class ShardFold {
       if (last != null && next.tookPlace()) {
         job.rare().move = last.counted();
       }
-      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), JobEvents.OVER));
+      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), Body.SCHEDULE_OVER));
     }
     if (next.move() != null) {
       moveOn(job, next, next.move());

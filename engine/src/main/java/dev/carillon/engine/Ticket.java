@@ -1,8 +1,6 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.JobId;
-import dev.carillon.api.JobInfo;
-import dev.carillon.store.ShardId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 public final class Ticket {
   private static final String PREFIX = "t";
   private static final int HEX_DIGITS = 32;
-
-  /** The place of what has none. */
-  private static final JobRef NOWHERE = new JobRef(new ShardId(0, 1, 1), 0);
 
   private Ticket() {}
 
@@ -44,12 +39,6 @@ public final class Ticket {
   /** The place that the record of a ticket tells. */
   public static JobRef place(byte[] value) {
     return Names.Value.decode(value).job();
-  }
-
-  /** A job that is not taken yet, by the body of its row. */
-  public static JobInfo info(byte[] body) {
-    ShardJob job = new ShardJob(0, JobSpec.decode(body), body, text -> text);
-    return JobReader.live(NOWHERE, job, null);
   }
 
   /** The id of the job in a place, as users know it. */

@@ -613,7 +613,7 @@ class ClusterTest {
     b.node()
         .trigger(
             job,
-            new Controls.Added() {
+            new OccurrencesAdded() {
               @Override
               public void added(List<JobRef> jobs) {
                 added.addAll(jobs);
@@ -866,7 +866,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     paused.add(b);
     List<Outcome<FlowSetting>> answers = new ArrayList<>();
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
     a.node().changeFlow(queue, setting -> setting.paused("maintenance"), answers::add);
     pass(Duration.ofSeconds(1));
     assertThat(answers).as("while one that counts as alive has not answered").isEmpty();
@@ -894,7 +894,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     kill(b);
     List<Outcome<FlowSetting>> answers = new ArrayList<>();
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
     a.node().changeFlow(queue, setting -> setting.paused("maintenance"), answers::add);
     pass(DEAD_WITHIN);
     assertThat(answers).hasSize(1);
@@ -1042,7 +1042,7 @@ class ClusterTest {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
     a.node().changeFlow(queue, setting -> setting.limit(5), outcome -> {});
     pass(Duration.ofSeconds(3));
     for (int i = 0; i < 10; i++) {
@@ -1062,7 +1062,7 @@ class ClusterTest {
   }
 
   /** Whose incarnation the first entry of a limit's record is: those who wait follow. */
-  private long holderOf(Flow.Subject limit) {
+  private long holderOf(FlowSubject limit) {
     byte[] value =
         store.records().get(limit.recordKey(Shares.RECORDS)).orThrow().orElseThrow().value();
     return ByteBuffer.wrap(value).getLong(2);
@@ -1074,8 +1074,8 @@ class ClusterTest {
     StillWorld b = node("b");
     StillWorld c = node("c");
     pass(Duration.ofSeconds(3));
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
-    Flow.Subject namespace = new Flow.Subject(Flow.Scope.NAMESPACE, "x");
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject namespace = new FlowSubject(FlowSubject.Scope.NAMESPACE, "x");
     a.node().changeFlow(queue, setting -> setting.limit(1), outcome -> {});
     a.node().changeFlow(namespace, setting -> setting.limit(1), outcome -> {});
     pass(Duration.ofSeconds(3));
@@ -1199,7 +1199,7 @@ class ClusterTest {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
     a.node().changeFlow(queue, setting -> setting.limit(10), outcome -> {});
     pass(Duration.ofSeconds(3));
     for (int i = 0; i < 10; i++) {

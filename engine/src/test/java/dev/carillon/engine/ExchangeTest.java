@@ -36,7 +36,8 @@ class ExchangeTest {
           true,
           false);
 
-  private static final Flow.Subject QUEUE = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+  private static final FlowSubject QUEUE =
+      new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
 
   private final RestorableStore store = new RestorableStore();
   private final StillWorld a = node("a", 1);
@@ -318,7 +319,7 @@ class ExchangeTest {
     b.node()
         .trigger(
             schedule,
-            new Controls.Added() {
+            new OccurrencesAdded() {
               @Override
               public void added(List<JobRef> jobs) {
                 throw new IllegalStateException("trigger: done (expected: refused)");

@@ -661,7 +661,7 @@ class LendingTest {
     pass(Duration.ofSeconds(3));
     a.node()
         .changeFlow(
-            new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT),
+            new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT),
             setting -> setting.limit(2),
             outcome -> assertThat(outcome.isOk()).isTrue());
     pass(Duration.ofSeconds(2));

@@ -40,7 +40,6 @@ class MembersTest {
     private boolean lateAnswers;
 
     private final List<Runnable> late = new ArrayList<>();
-    private final Formats formats = Formats.shipped();
     private int fenced;
     private int joined;
     private int changed;
@@ -57,6 +56,7 @@ class MembersTest {
               NodeOptions.of(nodeId, incarnation),
               new Membership(BEAT, TIMEOUT, forget, true),
               new RecordChanges(this, incarnation, timers),
+              Formats.shipped().newest(),
               this);
       all.add(this);
       if (looks) {
@@ -93,11 +93,6 @@ class MembersTest {
     }
 
     @Override
-    public Formats formats() {
-      return formats;
-    }
-
-    @Override
     public void sawFormat(dev.carillon.store.Records.Stored record) {
       throw new IllegalStateException("format: there is a record of it (expected: none)");
     }
@@ -128,11 +123,6 @@ class MembersTest {
               done.accept(result);
             }
           });
-    }
-
-    @Override
-    public AttemptRunner runner() {
-      throw new IllegalStateException("a handler is run");
     }
 
     @Override

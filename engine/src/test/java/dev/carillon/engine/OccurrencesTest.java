@@ -43,7 +43,7 @@ class OccurrencesTest {
             job,
             now.minus(Duration.ofMinutes(BACKFILLED)),
             now.minusSeconds(1),
-            new Controls.Added() {
+            new OccurrencesAdded() {
               @Override
               public void added(List<JobRef> more) {
                 jobs.addAll(more);

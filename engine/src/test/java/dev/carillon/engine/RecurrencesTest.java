@@ -241,11 +241,6 @@ class RecurrencesTest {
     }
 
     @Override
-    public Formats formats() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public long wallMicros() {
       throw new UnsupportedOperationException();
     }
@@ -257,11 +252,6 @@ class RecurrencesTest {
 
     @Override
     public <T> void submit(Channel channel, Function<Store, T> work, Consumer<T> done) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public AttemptRunner runner() {
       throw new UnsupportedOperationException();
     }
 

@@ -20,7 +20,7 @@ class SharedLimitTest {
 
   /** With 0 there is none. */
   private void limit(int limit) {
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, JobSpec.DEFAULT);
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
     a.node().changeFlow(queue, setting -> setting.limit(limit), outcome -> {});
     fleet.pass(Duration.ofSeconds(3));
   }

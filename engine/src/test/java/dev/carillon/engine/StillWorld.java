@@ -171,7 +171,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   private Node open(NodeOptions options) {
-    Node opened = new Node(this, options);
+    Node opened = new Node(this, this, formats, options);
     opened.start();
     if (handles) {
       opened.register(TYPE, Integer.MAX_VALUE, null);
@@ -479,16 +479,6 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     String copy = store.incarnation();
     store.adopt(copy);
     return copy;
-  }
-
-  @Override
-  public Formats formats() {
-    return formats;
-  }
-
-  @Override
-  public AttemptRunner runner() {
-    return this;
   }
 
   @Override

@@ -7,7 +7,7 @@ import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.Attempt;
 import dev.carillon.engine.AttemptOutcome;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
 import java.util.ArrayList;
@@ -40,7 +40,7 @@ final class AttemptJudge {
   /** How often the node was told to stop. */
   private int stops;
 
-  private final Map<Flow.Subject, RateWatch> rates = new HashMap<>();
+  private final Map<FlowSubject, RateWatch> rates = new HashMap<>();
   private final RateMemory keyRates;
 
   /** Whether the wall clock was put forward in the life that runs or since the last ended. */
@@ -373,7 +373,7 @@ final class AttemptJudge {
         Guarantee.LIMITS,
         () -> execution + " is one too many of its namespace");
     world.keys.started(execution);
-    for (Flow.Subject subject : List.of(queue(wish), namespace(wish))) {
+    for (FlowSubject subject : List.of(queue(wish), namespace(wish))) {
       check(
           !world.flow.surelyPaused(subject),
           Guarantee.CONTROL,
@@ -402,16 +402,16 @@ final class AttemptJudge {
     return all;
   }
 
-  private static Flow.Subject queue(Request.Wish wish) {
-    return new Flow.Subject(Flow.Scope.QUEUE, wish.queue());
+  private static FlowSubject queue(Request.Wish wish) {
+    return new FlowSubject(FlowSubject.Scope.QUEUE, wish.queue());
   }
 
-  private static Flow.Subject namespace(Request.Wish wish) {
-    return new Flow.Subject(Flow.Scope.NAMESPACE, wish.namespace());
+  private static FlowSubject namespace(Request.Wish wish) {
+    return new FlowSubject(FlowSubject.Scope.NAMESPACE, wish.namespace());
   }
 
   /** The limit when the engine decided; a lower one since then counts for those that follow. */
-  private int limit(Execution execution, Flow.Subject subject) {
+  private int limit(Execution execution, FlowSubject subject) {
     return !execution.dispatchKnown || execution.dispatchedNanos < world.flow.answeredNanos(subject)
         ? Integer.MAX_VALUE
         : world.flow.limit(subject);

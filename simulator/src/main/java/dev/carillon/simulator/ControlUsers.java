@@ -6,8 +6,8 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.Controls;
 import dev.carillon.engine.JobRef;
+import dev.carillon.engine.OccurrencesAdded;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
@@ -287,7 +287,7 @@ final class ControlUsers {
     return new Range(from, Math.min(now, from + world.chance.between(0, MOST_BACKFILLED * step)));
   }
 
-  private final class Added implements Controls.Added {
+  private final class Added implements OccurrencesAdded {
     private final Life life;
     private final @Nullable ModelJob job;
     private final Control control;

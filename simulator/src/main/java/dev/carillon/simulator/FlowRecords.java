@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.store.Records.Change;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -28,8 +28,8 @@ final class FlowRecords {
 
   private final VirtualClock clock;
   private final boolean several;
-  private final Map<Flow.Subject, Entry> entries = new HashMap<>();
-  private final Map<Flow.Subject, FlowSetting> standards = new HashMap<>();
+  private final Map<FlowSubject, Entry> entries = new HashMap<>();
+  private final Map<FlowSubject, FlowSetting> standards = new HashMap<>();
   private int life;
 
   FlowRecords(VirtualClock clock, boolean several) {
@@ -66,12 +66,12 @@ final class FlowRecords {
   /** A setting that somebody was told is over, and when. */
   private record Past(FlowSetting setting, long nanos) {}
 
-  private Entry entry(Flow.Subject subject) {
+  private Entry entry(FlowSubject subject) {
     return entries.computeIfAbsent(subject, s -> new Entry());
   }
 
   /** What counts where no record says otherwise. */
-  void standard(Flow.Subject subject, FlowSetting setting) {
+  void standard(FlowSubject subject, FlowSetting setting) {
     standards.put(subject, setting);
   }
 
@@ -98,8 +98,9 @@ final class FlowRecords {
       return;
     }
     String[] parts = change.key().split("\0", 3);
-    Flow.Scope scope = parts[1].equals("q") ? Flow.Scope.QUEUE : Flow.Scope.NAMESPACE;
-    Entry entry = entry(new Flow.Subject(scope, parts[2]));
+    FlowSubject.Scope scope =
+        parts[1].equals("q") ? FlowSubject.Scope.QUEUE : FlowSubject.Scope.NAMESPACE;
+    Entry entry = entry(new FlowSubject(scope, parts[2]));
     check(
         several || entry.answeredIn <= writer,
         Guarantee.CONTROL,
@@ -116,9 +117,9 @@ final class FlowRecords {
    * read them, and until then on what was.
    */
   void wentBack(Map<String, byte[]> records) {
-    for (Map.Entry<Flow.Subject, Entry> each : entries.entrySet()) {
-      Flow.Subject subject = each.getKey();
-      String scope = subject.scope() == Flow.Scope.QUEUE ? "q" : "n";
+    for (Map.Entry<FlowSubject, Entry> each : entries.entrySet()) {
+      FlowSubject subject = each.getKey();
+      String scope = subject.scope() == FlowSubject.Scope.QUEUE ? "q" : "n";
       byte[] value = records.get(PREFIX + scope + "\0" + subject.name());
       Entry entry = each.getValue();
       entry.record = value == null ? FlowSetting.NONE : decode(value);
@@ -138,7 +139,7 @@ final class FlowRecords {
   }
 
   /** Somebody is told that this is in effect and durable. */
-  void answered(Flow.Subject subject, FlowSetting told) {
+  void answered(FlowSubject subject, FlowSetting told) {
     Entry entry = entry(subject);
     notePause(entry);
     if (several) {
@@ -163,7 +164,7 @@ final class FlowRecords {
    * Every node that is there acts on what was told, or on something later. Others may have been
    * told of later changes before.
    */
-  private void answeredByAll(Flow.Subject subject, Entry entry, FlowSetting told) {
+  private void answeredByAll(FlowSubject subject, Entry entry, FlowSetting told) {
     int known = 0;
     while (known < entry.possible.size()
         && !inEffect(subject, entry.possible.get(known)).equals(told)) {
@@ -185,7 +186,7 @@ final class FlowRecords {
   }
 
   /** When somebody was last told what is in effect. */
-  long answeredNanos(Flow.Subject subject) {
+  long answeredNanos(FlowSubject subject) {
     return entry(subject).answeredNanos;
   }
 
@@ -195,7 +196,7 @@ final class FlowRecords {
     }
   }
 
-  private FlowSetting inEffect(Flow.Subject subject, FlowSetting setting) {
+  private FlowSetting inEffect(FlowSubject subject, FlowSetting setting) {
     FlowSetting standard = standards.getOrDefault(subject, FlowSetting.NONE);
     return new FlowSetting(
         setting.paused() != null ? setting.paused() : standard.paused(),
@@ -204,19 +205,19 @@ final class FlowRecords {
   }
 
   /** Whether the node must know that it is paused. */
-  boolean surelyPaused(Flow.Subject subject) {
+  boolean surelyPaused(FlowSubject subject) {
     return entry(subject).possible.stream().allMatch(setting -> setting.paused() != null);
   }
 
   /** Whether it may have been paused since then. */
-  boolean perhapsPausedSince(Flow.Subject subject, long nanos) {
+  boolean perhapsPausedSince(FlowSubject subject, long nanos) {
     Entry entry = entry(subject);
     notePause(entry);
     return entry.pausedNanos >= nanos;
   }
 
   /** Whether a node may act on a limit, be it one that nobody was told of. */
-  boolean perhapsLimited(Flow.Subject subject) {
+  boolean perhapsLimited(FlowSubject subject) {
     for (FlowSetting setting : entry(subject).possible) {
       int limit = inEffect(subject, setting).limit();
       if (limit != 0 && limit != Integer.MAX_VALUE) {
@@ -227,7 +228,7 @@ final class FlowRecords {
   }
 
   /** How many attempts may run at once at most. */
-  int limit(Flow.Subject subject) {
+  int limit(FlowSubject subject) {
     int most = 0;
     for (FlowSetting setting : entry(subject).possible) { // for every start
       int limit = inEffect(subject, setting).limit();
@@ -244,18 +245,18 @@ final class FlowRecords {
   }
 
   /** How often attempts may start; null where there is no rate, or it is not sure which. */
-  @Nullable Rate rate(Flow.Subject subject) {
+  @Nullable Rate rate(FlowSubject subject) {
     Rate rate = entry(subject).record.rate();
     return same(subject, FlowSetting::rate, rate) ? rate : null;
   }
 
   /** How often that was set. */
-  int rates(Flow.Subject subject) {
+  int rates(FlowSubject subject) {
     return entry(subject).rates;
   }
 
   private boolean same(
-      Flow.Subject subject, Function<FlowSetting, @Nullable Object> part, @Nullable Object value) {
+      FlowSubject subject, Function<FlowSetting, @Nullable Object> part, @Nullable Object value) {
     return entry(subject).possible.stream()
         .allMatch(setting -> Objects.equals(part.apply(setting), value));
   }

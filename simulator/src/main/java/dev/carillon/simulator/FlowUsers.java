@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Rate;
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
 import java.time.Duration;
@@ -16,11 +16,11 @@ import java.util.function.UnaryOperator;
 
 /** Operators who pause, limit and slow down queues and namespaces, and check what they are told. */
 final class FlowUsers {
-  private static final Flow.Subject EVERYTHING = new Flow.Subject(Flow.Scope.QUEUE, "default");
-  private static final List<Flow.Subject> SUBJECTS =
+  private static final FlowSubject EVERYTHING = new FlowSubject(FlowSubject.Scope.QUEUE, "default");
+  private static final List<FlowSubject> SUBJECTS =
       List.of(
-          new Flow.Subject(Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE),
-          new Flow.Subject(Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE),
+          new FlowSubject(FlowSubject.Scope.QUEUE, Wishes.LIMITED_QUEUE),
+          new FlowSubject(FlowSubject.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE),
           EVERYTHING);
 
   private final World world;
@@ -34,7 +34,7 @@ final class FlowUsers {
 
   /** One change of some queue or namespace. */
   void change(Life life) {
-    Flow.Subject subject = world.chance.pick(SUBJECTS);
+    FlowSubject subject = world.chance.pick(SUBJECTS);
     switch (world.chance.below(6)) {
       case 0 -> pause(life, subject);
       case 1, 2 -> resume(life, subject);
@@ -43,7 +43,7 @@ final class FlowUsers {
     }
   }
 
-  private void pause(Life life, Flow.Subject subject) {
+  private void pause(Life life, FlowSubject subject) {
     String reason = "stop " + reasons++;
     ask(
         life,
@@ -58,7 +58,7 @@ final class FlowUsers {
     }
   }
 
-  private void resume(Life life, Flow.Subject subject) {
+  private void resume(Life life, FlowSubject subject) {
     ask(
         life,
         subject,
@@ -67,7 +67,7 @@ final class FlowUsers {
         told -> told.paused() == null);
   }
 
-  private void limit(Life life, Flow.Subject subject) {
+  private void limit(Life life, FlowSubject subject) {
     int limit = world.chance.oneIn(3) ? 0 : (int) world.chance.between(1, 4);
     ask(
         life,
@@ -77,7 +77,7 @@ final class FlowUsers {
         told -> limit == 0 || told.limit() == limit);
   }
 
-  private void rate(Life life, Flow.Subject subject) {
+  private void rate(Life life, FlowSubject subject) {
     Rate rate = world.chance.oneIn(4) ? null : rate(world.chance);
     ask(
         life,
@@ -96,7 +96,7 @@ final class FlowUsers {
 
   private void ask(
       Life life,
-      Flow.Subject subject,
+      FlowSubject subject,
       Kind kind,
       UnaryOperator<FlowSetting> change,
       Predicate<FlowSetting> done) {
@@ -124,7 +124,7 @@ final class FlowUsers {
   /** Takes back what the node knows to be set; true if there was any. */
   boolean tidy(Life life) {
     boolean[] any = new boolean[1];
-    for (Flow.Subject subject : SUBJECTS) {
+    for (FlowSubject subject : SUBJECTS) {
       life.node.flow(
           subject,
           setting -> {

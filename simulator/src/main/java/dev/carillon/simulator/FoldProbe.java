@@ -6,7 +6,7 @@ import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.RecurringInfo;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Micros;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,8 +102,8 @@ final class FoldProbe {
    */
   private boolean mayBePaused(ModelJob job) {
     long now = world.clock.nanos() - (world.climate.nodes == 1 ? 0 : NEWS_NANOS);
-    Flow.Subject queue = new Flow.Subject(Flow.Scope.QUEUE, job.spec.queue());
-    Flow.Subject namespace = new Flow.Subject(Flow.Scope.NAMESPACE, job.spec.namespace());
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, job.spec.queue());
+    FlowSubject namespace = new FlowSubject(FlowSubject.Scope.NAMESPACE, job.spec.namespace());
     return world.flow.perhapsPausedSince(queue, now)
         || world.flow.perhapsPausedSince(namespace, now);
   }

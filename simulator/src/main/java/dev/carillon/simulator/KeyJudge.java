@@ -7,7 +7,7 @@ import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.AttemptOutcome;
-import dev.carillon.engine.Flow;
+import dev.carillon.engine.FlowSubject;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -231,8 +231,8 @@ final class KeyJudge {
         && job.spec.name() == null
         && job.spec.deadline() == 0
         && !job.spec.type().equals(Wishes.LIMITED_TYPE)
-        && !paused(Flow.Scope.QUEUE, job.spec.queue(), job.blockedNanos)
-        && !paused(Flow.Scope.NAMESPACE, job.spec.namespace(), job.blockedNanos);
+        && !paused(FlowSubject.Scope.QUEUE, job.spec.queue(), job.blockedNanos)
+        && !paused(FlowSubject.Scope.NAMESPACE, job.spec.namespace(), job.blockedNanos);
   }
 
   /** Whether the node has the shard and is not about to give it back. */
@@ -243,8 +243,8 @@ final class KeyJudge {
     return shard.owner == incarnation && (world.climate.nodes == 1 || atHome);
   }
 
-  private boolean paused(Flow.Scope scope, String name, long sinceNanos) {
-    return world.flow.perhapsPausedSince(new Flow.Subject(scope, name), sinceNanos);
+  private boolean paused(FlowSubject.Scope scope, String name, long sinceNanos) {
+    return world.flow.perhapsPausedSince(new FlowSubject(scope, name), sinceNanos);
   }
 
   // ---- refusals

@@ -5,7 +5,6 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.OccurrenceInfo;
-import dev.carillon.engine.AttemptRunner;
 import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
@@ -68,7 +67,7 @@ final class Life implements NodeEnvironment {
     this.opening = new Opening(world, parts.store());
     this.channels = new StoreChannels(this, parts, place.line(), crash);
     this.handlers = new Handlers(this, parts, crash);
-    this.node = new Node(this, world.climate.options(nodeIndex, incarnation));
+    this.node = new Node(this, handlers, formats, world.climate.options(nodeIndex, incarnation));
     Node.bells(incarnation)
         .forEach(
             (bell, heard) -> {
@@ -273,16 +272,6 @@ final class Life implements NodeEnvironment {
   @Override
   public String firstCopy() {
     return opening.incarnation();
-  }
-
-  @Override
-  public Formats formats() {
-    return formats;
-  }
-
-  @Override
-  public AttemptRunner runner() {
-    return handlers;
   }
 
   @Override

@@ -2,8 +2,8 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
-import dev.carillon.engine.Flow;
 import dev.carillon.engine.FlowSetting;
+import dev.carillon.engine.FlowSubject;
 import dev.carillon.simulator.FaultTable.Column;
 import org.jspecify.annotations.Nullable;
 
@@ -67,15 +67,16 @@ final class Lives {
     world.begins(life);
     world.trace.note("node starts", life.index, life.name());
     register(life);
-    standard(life, Flow.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
-    standard(life, Flow.Scope.QUEUE, Wishes.LIMITED_QUEUE, world.climate.queueLimit);
+    standard(
+        life, FlowSubject.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);
+    standard(life, FlowSubject.Scope.QUEUE, Wishes.LIMITED_QUEUE, world.climate.queueLimit);
     parts.judge().begins();
     life.node.start();
     life.turnIn(0);
   }
 
-  private void standard(Life life, Flow.Scope scope, String name, int limit) {
-    Flow.Subject subject = new Flow.Subject(scope, name);
+  private void standard(Life life, FlowSubject.Scope scope, String name, int limit) {
+    FlowSubject subject = new FlowSubject(scope, name);
     life.node.standardFlow(subject, setting -> setting.limit(limit));
     world.flow.standard(subject, FlowSetting.NONE.limit(limit));
   }
