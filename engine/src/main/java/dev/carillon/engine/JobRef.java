@@ -69,9 +69,10 @@ public record JobRef(ShardId shard, long number) {
     return jobs;
   }
 
-  /** The id that users see. */
+  /** The id that users see; each attempt makes one. */
   public JobId id() {
-    return new JobId(PREFIX + shard + Long.toString(number, RADIX));
+    // A number is never negative, and the unsigned text takes shifts instead of divisions.
+    return new JobId(PREFIX + shard + Long.toUnsignedString(number, RADIX));
   }
 
   /** The job that {@code id} names, or null where it is no id of ours. */

@@ -1,5 +1,6 @@
 package dev.carillon.store;
 
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,16 +90,16 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
 
   @Override
   public String toString() {
-    char[] text = new char[TEXT_LENGTH];
+    byte[] text = new byte[TEXT_LENGTH];
     write(text, startSeconds, 0, 8);
     write(text, incarnation, 8, 21);
     write(text, sequence, 21, TEXT_LENGTH);
-    return new String(text);
+    return new String(text, StandardCharsets.ISO_8859_1);
   }
 
-  private static void write(char[] text, long value, int from, int to) {
+  private static void write(byte[] text, long value, int from, int to) {
     for (int i = to - 1; i >= from; i--) {
-      text[i] = DIGITS.charAt((int) (value & 31));
+      text[i] = (byte) DIGITS.charAt((int) (value & 31));
       value >>>= 5;
     }
   }
