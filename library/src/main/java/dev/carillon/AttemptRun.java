@@ -235,7 +235,7 @@ final class AttemptRun extends Event implements Runnable {
     try {
       return called(handler, input, job);
     } finally {
-      if (inLogContext) {
+      if (inLogContext && executor() != null) { // the entries of its own thread end with it
         JobContextMap.remove();
       }
     }

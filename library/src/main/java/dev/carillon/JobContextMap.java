@@ -23,14 +23,14 @@ final class JobContextMap {
     return Map.of(JOB, job.id(), TYPE, job.type(), NAMESPACE, job.namespace());
   }
 
-  /** Puts the entries of an attempt; true where they must be removed afterwards. */
+  /** Puts the entries of an attempt; true where there is an MDC that has them now. */
   static boolean put(Attempt attempt, String namespace) {
     if (MDC.getMDCAdapter() instanceof NOPMDCAdapter) {
       return false;
     }
     MDC.put(JOB, attempt.id().value());
     MDC.put(TYPE, attempt.type());
-    MDC.put(ATTEMPT, Integer.toString(attempt.number()));
+    MDC.put(ATTEMPT, attempt.number() == 1 ? "1" : Integer.toString(attempt.number()));
     MDC.put(NAMESPACE, namespace);
     return true;
   }
