@@ -155,12 +155,8 @@ final class Attempts implements Dispatcher.Starter {
     return running.size();
   }
 
-  static Shard shardOf(ShardJob job) {
-    Shard shard = job.shard;
-    if (shard == null) {
-      throw new IllegalStateException("job " + job.number + ": not in this node's hands");
-    }
-    return shard;
+  private static Shard shardOf(ShardJob job) {
+    return job.shard();
   }
 
   // ---- starting
@@ -224,7 +220,7 @@ final class Attempts implements Dispatcher.Starter {
     Attempt attempt = start(job, lane, false);
     attempt.lentTo = borrower;
     attempt.borrower = host.nodeId(borrower);
-    attempt.lentAlone = job.rare != null && job.rare.markers >= Poison.MARKERS_BEFORE_ALONE;
+    attempt.lentAlone = job.startsAlone();
     lent++;
     return attempt;
   }

@@ -98,7 +98,7 @@ final class Bodies {
 
   /** A job stands far behind in its line: its body goes if there are too many. */
   void letGo(ShardJob job) {
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     boolean keeps = job.keepsBody() || job.position == ShardJob.NO_POSITION || shard.rewriting;
     if (resident > budgetBytes && !job.isStripped() && !keeps) {
       resident -= job.bodyBytes;
@@ -129,7 +129,7 @@ final class Bodies {
    * @param lane keeps a place for it at its front; null where none does
    */
   void await(ShardJob job, @Nullable Lane lane) {
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     giveUpPlace(job, shard.awaitBody.put(job, lane));
     wanting.add(shard);
   }
@@ -139,7 +139,7 @@ final class Bodies {
    * loaded until then.
    */
   void whenHere(ShardJob job, Runnable then) {
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     shard.holds++;
     shard.whenBody.computeIfAbsent(job, j -> new ArrayList<>(1)).add(then);
     wanting.add(shard);

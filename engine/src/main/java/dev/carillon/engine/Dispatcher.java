@@ -312,7 +312,7 @@ final class Dispatcher {
       if (job == null) {
         return false;
       }
-      if (job.rare != null && job.rare.markers >= Poison.MARKERS_BEFORE_ALONE) {
+      if (job.startsAlone()) {
         waitsAlone = job;
       } else {
         enterAndStart(job, false);

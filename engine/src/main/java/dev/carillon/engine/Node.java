@@ -415,7 +415,7 @@ public final class Node {
   }
 
   private void ready(ShardJob job, boolean overdue) {
-    if (!Attempts.shardOf(job).stays()) {
+    if (!job.shard().stays()) {
       job.phase = ShardJob.Phase.READY; // whoever gets its shard starts it
       return;
     }
@@ -508,7 +508,7 @@ public final class Node {
       timers.at(env.monotonicNanos() + RETRY_NANOS, () -> endIfBroken(job));
       return true;
     }
-    cancels.end(Attempts.shardOf(job), job, JobState.CANCELLED, why);
+    cancels.end(job.shard(), job, JobState.CANCELLED, why);
     return true;
   }
 
@@ -951,7 +951,7 @@ public final class Node {
       return;
     }
     ShardJob job = attempt.job();
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
       answer.accept(Outcome.ok(false));
       return;
@@ -1582,7 +1582,7 @@ public final class Node {
     if (watchers.isEmpty() || job.isStripped()) {
       return;
     }
-    List<Consumer<JobView>> told = watchers.get(Attempts.shardOf(job).ref(job.number));
+    List<Consumer<JobView>> told = watchers.get(job.shard().ref(job.number));
     if (told != null) {
       JobView view = new JobView(info(job), null);
       List.copyOf(told).forEach(watcher -> watcher.accept(view));
@@ -1591,7 +1591,7 @@ public final class Node {
 
   private void tellBlocked(ShardJob job) {
     env.metrics().count("jobs.blocked", 1);
-    blockedTypes.blocked(dispatcher.handler(job.type), Attempts.shardOf(job), job);
+    blockedTypes.blocked(dispatcher.handler(job.type), job.shard(), job);
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
@@ -1610,7 +1610,7 @@ public final class Node {
             : null;
     JobInfo info =
         failure.then() instanceof NodeEvent.Then.End end && job.phase == ShardJob.Phase.GONE
-            ? JobReader.ended(ref, Attempts.shardOf(job).home, job, endOf(failure, end)).info()
+            ? JobReader.ended(ref, job.shard().home, job, endOf(failure, end)).info()
             : JobReader.info(
                 ref, job, new JobReader.Now(JobState.SCHEDULED, null, 0, failure.error(), null));
     listener.failed(new AttemptFailure(info, failure.attempt(), failure.error(), next));
@@ -1633,7 +1633,7 @@ public final class Node {
     ShardJob.Phase phase = Standing.shown(job);
     JobState state = Standing.state(phase);
     BlockReason blocked = Standing.reason(phase);
-    JobRef ref = Attempts.shardOf(job).ref(job.number);
+    JobRef ref = job.shard().ref(job.number);
     String reason = Standing.pauseReason(job);
     return JobReader.info(ref, job, new JobReader.Now(state, blocked, 0, null, reason));
   }
@@ -2252,7 +2252,7 @@ public final class Node {
         occurrences.skip(job, reason);
       } else {
         job.phase = ShardJob.Phase.READY;
-        cancels.end(Attempts.shardOf(job), job, state, reason);
+        cancels.end(job.shard(), job, state, reason);
       }
     }
 
@@ -2260,7 +2260,7 @@ public final class Node {
     public void cancel(ShardJob job, String reason) {
       Attempt attempt = job.attempt;
       if (!job.isRecurring()) {
-        cancels.cancel(Attempts.shardOf(job).ref(job.number), why(reason), outcome -> {});
+        cancels.cancel(job.shard().ref(job.number), why(reason), outcome -> {});
       } else if (attempt != null) {
         attempts.stopOccurrence(attempt, reason);
       } else if (job.busy == 0) {
@@ -2388,7 +2388,7 @@ public final class Node {
     public void convict(ShardJob job) {
       if (job.phase != ShardJob.Phase.GONE && job.busy == 0) {
         dispatcher.withdraw(job);
-        Node.this.convict(Attempts.shardOf(job), job);
+        Node.this.convict(job.shard(), job);
       }
     }
 
@@ -2466,7 +2466,7 @@ public final class Node {
 
     @Override
     public void endRequested(ShardJob job) {
-      cancels.endRequested(Attempts.shardOf(job), job);
+      cancels.endRequested(job.shard(), job);
     }
 
     @Override

@@ -59,7 +59,7 @@ final class Occurrences {
       job.phase = ShardJob.Phase.READY; // a pause or change may be on its way: it comes back
       return true;
     }
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     long now = env.wallMicros();
     if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
       job.phase = ShardJob.Phase.READY;
@@ -98,7 +98,7 @@ final class Occurrences {
   private void moveOn(
       ShardJob job, Schedule schedule, Move move, Recurrences.Step step, @Nullable String reason) {
     env.metrics().count(reason != null ? "occurrences.skipped" : "occurrences", 1);
-    Shard shard = Attempts.shardOf(job);
+    Shard shard = job.shard();
     long now = env.wallMicros();
     int revision = job.revision;
     long due = job.dueMicros;
@@ -200,7 +200,7 @@ final class Occurrences {
   /** Whether the occurrence must wait because one before it has not ended. */
   static boolean mustWait(ShardJob job) {
     return overlapOf(job) == Overlap.BUFFER_ALL
-        && liveOf(Attempts.shardOf(job), ShardFold.scheduleOf(job)).getFirst() != job;
+        && liveOf(job.shard(), ShardFold.scheduleOf(job)).getFirst() != job;
   }
 
   /** An occurrence has ended: the next in line may go. */

@@ -1,10 +1,10 @@
 package dev.carillon.engine;
 
-/** The rule that finds a job which kills its node, and convicts no other. */
+/**
+ * The rule that finds a job which kills its node, and convicts no other. {@link
+ * ShardJob#startsAlone} says when a suspected job runs alone.
+ */
 final class Poison {
-  /** Starts cut off by a crash after which the job is next started alone. */
-  static final int MARKERS_BEFORE_ALONE = 2;
-
   /** Why a convicted job is dead and its schedule paused. */
   static final String REASON = "poison: its node died while it ran alone";
 

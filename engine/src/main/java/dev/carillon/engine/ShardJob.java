@@ -19,6 +19,9 @@ final class ShardJob {
   private static final int MARKED = 128;
   private static final int UNSETTLED = 128;
 
+  /** Starts cut off by a crash after which the job is next started alone. */
+  private static final int MARKERS_BEFORE_ALONE = 2;
+
   /** Entries are numbered from 1. */
   static final long NO_POSITION = 0;
 
@@ -93,6 +96,15 @@ final class ShardJob {
       rare().awaited = new Awaited(spec.more().after());
     }
     spec.more().waiters().forEach(this::waiter);
+  }
+
+  /** The shard that this node loaded it with. */
+  Shard shard() {
+    Shard found = shard;
+    if (found == null) {
+      throw new IllegalStateException("job " + number + ": not in this node's hands");
+    }
+    return found;
   }
 
   /** Another job waits for the end of this one. */
@@ -306,6 +318,11 @@ final class ShardJob {
   /** Whether an earlier owner may have died of it, or of what it did there is not known yet. */
   boolean isSuspected() {
     return isMarked() || isUnsettled();
+  }
+
+  /** Whether so many crashes cut off its starts that nothing else may run beside the next one. */
+  boolean startsAlone() {
+    return rare != null && rare.markers >= MARKERS_BEFORE_ALONE;
   }
 
   void mark(boolean marked) {
