@@ -18,10 +18,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One try to run a job, as the runner of handlers sees it. Immutable but for the two requests,
- * which the loop sets and the handler's thread reads.
+ * One try to run a job. The handler's thread reads what it is about and whether the loop asks it to
+ * stop or to pause. All other fields that change belong to the loop. The {@link Grant} has the job
+ * and what the attempt holds of limits.
  */
-public final class Attempt {
+public final class Attempt implements Grant.Run {
   private final JobRef ref;
   private final byte[] body;
   private final byte @Nullable [] saved;
@@ -35,10 +36,9 @@ public final class Attempt {
   private final @Nullable Move move;
   private final List<DependencyInfo> dependencies;
 
-  /** Null where its job is another node's. */
-  private final @Nullable ShardJob job;
+  /** Null where this node runs it for another. */
+  private final @Nullable Grant grant;
 
-  private final @Nullable Lane lane;
   private volatile long startedMicros;
 
   /** When its handler returned, written by its thread before the loop is told; 0 before. */
@@ -75,17 +75,11 @@ public final class Attempt {
   /** How many start markers its job had before that. */
   int markersBefore;
 
-  /** Nothing else runs on the node. */
-  boolean alone;
-
   /** Why the loop asked the handler to stop, if it did. */
   @Nullable StopCause stopCause;
 
   /** Why the occurrence is not to go on, if so; its recurring job does. */
   @Nullable String stopReason;
-
-  /** The concurrency key that it holds, if any. */
-  @Nullable KeySlot key;
 
   /** The node that runs it in the place of this one; 0 for this one. */
   long lentTo;
@@ -104,9 +98,6 @@ public final class Attempt {
 
   /** How it failed, if so, and what follows. */
   NodeEvent.@Nullable AttemptFailed failure;
-
-  /** What it used up of rates; null for nothing. */
-  private @Nullable List<Taken> taken;
 
   /** The transaction that it waits for has to end before anything else becomes of it. */
   boolean settling;
@@ -133,9 +124,9 @@ public final class Attempt {
     FENCED
   }
 
-  Attempt(ShardJob job, Lane lane, FailurePolicy policy, Origin at) {
-    this.job = job;
-    this.lane = lane;
+  Attempt(Grant grant, FailurePolicy policy, Origin at) {
+    ShardJob job = grant.job();
+    this.grant = grant;
     this.policy = policy;
     this.ref = at.ref();
     this.body = job.body();
@@ -164,8 +155,7 @@ public final class Attempt {
 
   /** One that this node runs for another. */
   Attempt(Loan loan, String type, FailurePolicy policy, Borrowed at) {
-    this.job = null;
-    this.lane = null;
+    this.grant = null;
     this.policy = policy;
     this.ref = loan.ref();
     this.body = loan.body();
@@ -219,27 +209,7 @@ public final class Attempt {
 
   /** Whether this node runs it for another. */
   boolean isBorrowed() {
-    return job == null;
-  }
-
-  private record Taken(TokenBucket bucket, TokenBucket.Take take) {}
-
-  /** It has used up one start of the bucket, if there is one. */
-  void took(@Nullable TokenBucket bucket) {
-    if (bucket != null) {
-      if (taken == null) {
-        taken = new ArrayList<>(2);
-      }
-      taken.add(new Taken(bucket, bucket.lastTake()));
-    }
-  }
-
-  /** Its handler was never called: what it used up of rates is there for others. */
-  void giveBack() {
-    if (taken != null) {
-      taken.forEach(each -> each.bucket().giveBack(each.take()));
-      taken = null;
-    }
+    return grant == null;
   }
 
   /**
@@ -250,13 +220,28 @@ public final class Attempt {
    */
   record Origin(JobRef ref, long epoch, long nonce, long startedMicros, @Nullable Long startBy) {}
 
+  /** What it holds of this node's limits, for a job of this node. */
+  Grant grant() {
+    return Objects.requireNonNull(grant, "grant");
+  }
+
   ShardJob job() {
-    return Objects.requireNonNull(job, "job");
+    return grant().job();
   }
 
   /** The lane whose gates it entered; its job may have moved to another since. */
   Lane lane() {
-    return Objects.requireNonNull(lane, "lane");
+    return grant().lane;
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
+  }
+
+  @Override
+  public boolean isStopped() {
+    return stopReason != null;
   }
 
   long nonce() {
@@ -335,9 +320,9 @@ public final class Attempt {
 
   /** What was asked for; decoded anew at each call. */
   public JobSpec spec() {
-    return lane == null
+    return grant == null
         ? JobSpec.decode(body)
-        : JobSpec.decode(body, new JobSpec.Words(type, lane.namespace, lane.queue));
+        : JobSpec.decode(body, new JobSpec.Words(type, grant.lane.namespace, grant.lane.queue));
   }
 
   /** What follows if it fails. */

@@ -102,14 +102,8 @@ final class Attempts implements Dispatcher.Starter {
     /** The job has another due time, wherever it stands in line. */
     void moved(ShardJob job);
 
-    /** The attempt's handler has returned, or it never ran: its slot is free. */
-    void left(Attempt attempt);
-
     /** The attempt's handler has returned and its outcome, if there is one, is durable. */
     void over(Attempt attempt);
-
-    /** The job that ran alone has ended or outlived its time. */
-    void endExclusive();
 
     void started(ShardJob job);
 
@@ -194,12 +188,16 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   @Override
-  public Attempt start(ShardJob job, Lane lane, boolean alone) {
+  public void start(Grant grant) {
+    begin(attempt(grant));
+  }
+
+  private Attempt attempt(Grant grant) {
+    ShardJob job = grant.job();
     Shard shard = shardOf(job);
     Attempt attempt =
         new Attempt(
-            job,
-            lane,
+            grant,
             retries.of(job),
             new Attempt.Origin(
                 shard.ref(job.number),
@@ -207,26 +205,25 @@ final class Attempts implements Dispatcher.Starter {
                 env.random(),
                 env.wallMicros(),
                 host.startBy()));
-    attempt.alone = alone;
+    grant.runs(attempt);
     running.add(attempt);
-    lane.underWay++;
     shard.running++;
     job.attempt = attempt;
     return attempt;
   }
 
   @Override
-  public Attempt lend(ShardJob job, Lane lane, long borrower) {
-    Attempt attempt = start(job, lane, false);
+  public void lend(Grant grant, long borrower) {
+    Attempt attempt = attempt(grant);
     attempt.lentTo = borrower;
     attempt.borrower = host.nodeId(borrower);
-    attempt.lentAlone = job.startsAlone();
+    attempt.lentAlone = grant.job().startsAlone();
     lent++;
-    return attempt;
+    begin(attempt);
   }
 
-  @Override
-  public void begin(Attempt attempt) {
+  /** The attempt is under way: whatever it holds, it has. */
+  private void begin(Attempt attempt) {
     ShardJob job = attempt.job();
     if (!shardOf(job).stays()) {
       notRun(attempt); // a marker of it would wait for the release, and its key with it
@@ -241,7 +238,7 @@ final class Attempts implements Dispatcher.Starter {
           });
       return;
     }
-    if (attempt.lentTo != 0 || (!job.isMarked() && !attempt.alone)) {
+    if (attempt.lentTo != 0 || (!job.isMarked() && !attempt.grant().isAlone())) {
       run(attempt); // who borrows a marked one asks for its marker
     } else {
       mark(attempt, () -> run(attempt), () -> notRun(attempt));
@@ -270,7 +267,7 @@ final class Attempts implements Dispatcher.Starter {
   private void mark(Attempt attempt, Runnable then, Runnable not) {
     ShardJob job = attempt.job();
     Shard shard = shardOf(job);
-    boolean alone = attempt.alone || attempt.lentAlone;
+    boolean alone = attempt.grant().isAlone() || attempt.lentAlone;
     job.busy++;
     attempt.marked = true;
     attempt.markersBefore = job.rare != null ? job.rare.markers : 0;
@@ -391,14 +388,12 @@ final class Attempts implements Dispatcher.Starter {
 
   private void returned(Attempt attempt) {
     attempt.returned = true;
-    if (!attempt.called) {
-      attempt.giveBack();
-    } else {
+    if (attempt.called) {
       long took = env.monotonicNanos() - attempt.startedNanos;
       env.metrics().time("attempts", took);
       attempt.meter.returned(took);
     }
-    host.left(attempt);
+    attempt.grant().leave(attempt.called);
   }
 
   private void watchTime(Attempt attempt, long nowMicros) {
@@ -437,7 +432,7 @@ final class Attempts implements Dispatcher.Starter {
       return;
     }
     if (attempt.over) {
-      endAlone(attempt); // it timed out and goes on all the same
+      attempt.grant().endAlone(); // it timed out and goes on all the same
       return;
     }
     ShardJob job = attempt.job();
@@ -454,21 +449,14 @@ final class Attempts implements Dispatcher.Starter {
             new Operation.Listener() {
               @Override
               public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
-                endAlone(attempt);
+                attempt.grant().endAlone();
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
-                endAlone(attempt);
+                attempt.grant().endAlone();
               }
             }));
-  }
-
-  private void endAlone(Attempt attempt) {
-    if (attempt.alone) {
-      attempt.alone = false;
-      host.endExclusive();
-    }
   }
 
   // ---- asking to stop
@@ -1234,14 +1222,14 @@ final class Attempts implements Dispatcher.Starter {
 
   private void leaveIfDone(Attempt attempt) {
     if (attempt.returned && attempt.settled && running.remove(attempt)) {
-      attempt.lane().underWay--;
       lent -= attempt.lentTo != 0 ? 1 : 0;
       shardOf(attempt.job()).running--;
+      attempt.grant().release();
       host.over(attempt);
       if (!attempt.timers.isEmpty()) {
         attempt.timers.forEach(timers::cancel);
       }
-      endAlone(attempt);
+      attempt.grant().endAlone();
     }
   }
 

@@ -381,8 +381,7 @@ final class Borrowing {
   /** It has its slot; what may have killed a node asks its lender to write that down first. */
   private void start(Borrowed one, HandlerSlot handler) {
     one.handler = handler;
-    dispatcher.node().enter();
-    handler.gate.enter();
+    dispatcher.enterSlot(handler);
     if (one.loan.marked()) {
       one.ready = true;
       wire.send(one.lender, Message.encode(new Message.Ready(one.loan.nonce())));
@@ -556,7 +555,7 @@ final class Borrowing {
     HandlerSlot handler = one.handler;
     if (handler != null) {
       one.handler = null;
-      dispatcher.leftBorrowed(handler);
+      dispatcher.leaveSlot(handler);
     }
   }
 

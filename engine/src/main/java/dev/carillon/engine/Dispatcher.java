@@ -13,11 +13,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which due job starts next. Lanes take turns, one job a turn, so that one tenant's million
- * jobs do not delay another's one; a lane whose namespace or queue is at its limit stands aside.
+ * Decides which due job starts next, and gives each start a {@link Grant}. Lanes take turns, one
+ * job a turn, so that one tenant's million jobs do not delay another tenant's job. A lane whose
+ * namespace or queue is at its limit stands aside.
  *
- * <p>A job suspected of killing its node is started alone: nothing else starts until what runs has
- * ended or outlived the time of being alone, and nothing beside it for that time.
+ * <p>A job that is suspected of killing its node starts alone:
+ *
+ * <ol>
+ *   <li>Nothing else starts from the moment that the job is next.
+ *   <li>The job starts once every running attempt has ended or has lasted for the time alone.
+ *   <li>Nothing starts beside the job until it has ended or has lasted for that time itself.
+ * </ol>
  */
 final class Dispatcher {
   private static final int STARTS_A_TURN = 4096;
@@ -40,6 +46,8 @@ final class Dispatcher {
   private final Keys keys;
   private final Consumer<ShardJob> blocked;
   private final Bodies bodies;
+  private final Admission toRun = this::mayRun;
+  private final Admission toLend = this::mayLend;
 
   /** Jobs that were passed over while others were lent, until that is done. */
   private final List<PassedOver> passedOver = new ArrayList<>();
@@ -86,14 +94,11 @@ final class Dispatcher {
     /** Whether a suspected job may start now; if not, the loop turns again when it may. */
     boolean mayStartAlone();
 
-    /** The dispatcher has entered the gates. */
-    Attempt start(ShardJob job, Lane lane, boolean alone);
+    /** Starts an attempt on this node. */
+    void start(Grant grant);
 
-    /** The same for one that another node is to run. */
-    Attempt lend(ShardJob job, Lane lane, long borrower);
-
-    /** The attempt is under way: whatever it holds, it has. */
-    void begin(Attempt attempt);
+    /** Has another node run an attempt. */
+    void lend(Grant grant, long borrower);
   }
 
   /**
@@ -308,14 +313,14 @@ final class Dispatcher {
         }
         continue;
       }
-      ShardJob job = next(this::mayRun);
+      ShardJob job = next(toRun);
       if (job == null) {
         return false;
       }
       if (job.startsAlone()) {
         waitsAlone = job;
       } else {
-        enterAndStart(job, false);
+        start(job, false);
       }
     }
     return true;
@@ -330,7 +335,7 @@ final class Dispatcher {
       }
     } else if (mayRun(job, lane)) {
       exclusive = true;
-      enterAndStart(job, true);
+      start(job, true);
     }
   }
 
@@ -356,8 +361,13 @@ final class Dispatcher {
     reserved = false;
   }
 
-  /** The handler of an attempt of another node's has returned. */
-  void leftBorrowed(HandlerSlot handler) {
+  /** Takes a slot of the node and one of the handler; {@link #leaveSlot} returns both. */
+  void enterSlot(HandlerSlot handler) {
+    node.enter();
+    handler.gate.enter();
+  }
+
+  void leaveSlot(HandlerSlot handler) {
     node.leave();
     handler.gate.leave();
     offerLimited(handler);
@@ -380,7 +390,7 @@ final class Dispatcher {
   void lendWaiting(int most, long reserve) {
     spare = ready - reserve;
     for (int lent = 0; lent < most; ) {
-      ShardJob job = next(this::mayLend);
+      ShardJob job = next(toLend);
       if (job == null) {
         break;
       }
@@ -426,11 +436,7 @@ final class Dispatcher {
   }
 
   private void lendOut(ShardJob job, long borrower) {
-    Lane lane = laneOf(job);
-    lane.namespaceGate.enter();
-    lane.queueGate.enter();
-    job.phase = ShardJob.Phase.RUNNING;
-    enterAndBegin(starter.lend(job, lane, borrower), job, lane);
+    starter.lend(grant(job, null, false), borrower);
   }
 
   /** Jobs without a handler here, as many as others have room for, go on. */
@@ -526,39 +532,38 @@ final class Dispatcher {
     return true;
   }
 
-  private void enterAndStart(ShardJob job, boolean alone) {
+  private void start(ShardJob job, boolean alone) {
     starts++;
-    Lane lane = laneOf(job);
-    node.enter();
-    lane.namespaceGate.enter();
-    lane.queueGate.enter();
-    handlerOf(job).gate.enter();
-    job.phase = ShardJob.Phase.RUNNING;
-    enterAndBegin(starter.start(job, lane, alone), job, lane);
+    HandlerSlot handler = handlerOf(job);
+    enterSlot(handler);
+    starter.start(grant(job, handler, alone));
   }
 
-  private void enterAndBegin(Attempt attempt, ShardJob job, Lane lane) {
-    attempt.took(lane.namespaceGate.bucket());
-    attempt.took(lane.queueGate.bucket());
+  private Grant grant(ShardJob job, @Nullable HandlerSlot handler, boolean alone) {
+    Grant grant = new Grant(this, job, laneOf(job), handler, alone);
+    job.phase = ShardJob.Phase.RUNNING;
     Concurrency concurrency = job.concurrency();
     if (concurrency != null) {
-      keys.start(attempt, concurrency);
+      keys.start(grant, concurrency);
     }
-    starter.begin(attempt);
+    return grant;
   }
 
-  /** The handler of an attempt has returned, here or where it was lent to. */
-  void left(Lane lane, HandlerSlot handler, boolean lent) {
-    boolean roomInNamespace = lane.namespaceGate.leave();
-    boolean roomInQueue = lane.queueGate.leave();
-    if (!lent) {
-      node.leave();
-      handler.gate.leave();
-      offerLimited(handler);
+  /** The handler of an attempt has returned; {@link Grant#leave} calls this. */
+  void left(Grant grant) {
+    boolean roomInNamespace = grant.lane.namespaceGate.leave();
+    boolean roomInQueue = grant.lane.queueGate.leave();
+    if (grant.handler != null) {
+      leaveSlot(grant.handler);
     }
     if (roomInNamespace || roomInQueue) {
       lookAgain();
     }
+  }
+
+  /** The outcome of an attempt is durable too; {@link Grant#release} calls this. */
+  void released(Grant grant) {
+    keys.left(grant);
   }
 
   /** Lanes that stood aside may have room. */
@@ -617,7 +622,7 @@ final class Dispatcher {
     }
   }
 
-  /** The job that ran alone has ended or outlived its time. */
+  /** The job that ran alone has ended or lasted; {@link Grant#endAlone} calls this. */
   void endExclusive() {
     exclusive = false;
   }

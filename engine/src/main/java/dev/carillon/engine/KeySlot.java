@@ -9,15 +9,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A concurrency key: who holds it and who waits for it. A job holds it from the time it stands in
- * its lane, its attempt from the start until its handler has returned and its outcome is durable.
+ * A concurrency key: the jobs and attempts that hold it, and the jobs that wait for it. A job holds
+ * it while it stands in its lane. The grant of an attempt holds it from the start until the handler
+ * has returned and the outcome is durable.
  */
 final class KeySlot {
   final String namespace;
   final String key;
 
-  /** Jobs in their lanes and attempts, oldest first. */
-  private final Set<Object> holders = new LinkedHashSet<>();
+  /** In the order in which they got it. */
+  private final Set<Holder> holders = new LinkedHashSet<>();
 
   private int attempts;
 
@@ -37,38 +38,71 @@ final class KeySlot {
   /** What this node has of its limit; null where it has the store to itself. */
   @Nullable Share share;
 
+  /** A job in its lane, or the grant of an attempt. */
+  sealed interface Holder permits InLane, Grant {
+    ShardJob job();
+
+    /** Whether an attempt of the job was started. */
+    default boolean isStarted() {
+      return false;
+    }
+
+    /** Whether its handler goes on though the attempt is over: nobody can make it leave. */
+    default boolean isHung() {
+      return false;
+    }
+
+    /** Whether its attempt is over or was told to stop. */
+    default boolean isEnding() {
+      return false;
+    }
+  }
+
+  /** A job that has the key and waits for its start. */
+  private record InLane(ShardJob job) implements Holder {}
+
   KeySlot(String namespace, String key) {
     this.namespace = namespace;
     this.key = key;
   }
 
-  boolean isHeldBy(Object holder) {
-    return holders.contains(holder);
+  /** Whether the job, which has not started, has it. */
+  boolean isHeldBy(ShardJob job) {
+    return holders.contains(new InLane(job));
   }
 
-  void hold(Object holder) {
-    if (holders.add(holder) && holder instanceof Attempt) {
-      attempts++;
-    }
+  void hold(ShardJob job) {
+    holders.add(new InLane(job));
   }
 
-  boolean release(Object holder) {
-    boolean held = holders.remove(holder);
-    if (held && holder instanceof Attempt) {
-      attempts--;
-    }
-    return held;
+  /** The job gives it back; false where it did not have it. */
+  boolean release(ShardJob job) {
+    return holders.remove(new InLane(job));
   }
 
   /** All jobs that have not started give it back; whether there were any. */
   boolean releaseJobs() {
-    return holders.removeIf(holder -> !(holder instanceof Attempt));
+    return holders.removeIf(holder -> !holder.isStarted());
+  }
+
+  /** The grant of an attempt takes the place of its job. */
+  void start(Grant grant) {
+    release(grant.job());
+    if (holders.add(grant)) {
+      attempts++;
+    }
+  }
+
+  void end(Grant grant) {
+    if (holders.remove(grant)) {
+      attempts--;
+    }
   }
 
   /** Whether a handler of the job has it that goes on after its timeout, or after a replay. */
   boolean isHeldByAttemptOf(ShardJob job) {
-    for (Object holder : holders) {
-      if (holder instanceof Attempt attempt && isOf(attempt, job)) {
+    for (Holder holder : holders) {
+      if (holder.isStarted() && isSame(holder.job(), job)) {
         return true;
       }
     }
@@ -76,15 +110,15 @@ final class KeySlot {
   }
 
   /** A dead letter that is replayed is another object than the one that its attempts know. */
-  private static boolean isOf(Attempt attempt, ShardJob job) {
-    return attempt.job().number == job.number && attempt.job().shard == job.shard;
+  private static boolean isSame(ShardJob job, ShardJob other) {
+    return job.number == other.number && job.shard == other.shard;
   }
 
   /** How many handlers go on though their attempts are over: nobody can make them leave. */
   int hung() {
     int hung = 0;
-    for (Object holder : holders) {
-      hung += holder instanceof Attempt attempt && attempt.over && !attempt.returned ? 1 : 0;
+    for (Holder holder : holders) {
+      hung += holder.isHung() ? 1 : 0;
     }
     return hung;
   }
@@ -106,8 +140,8 @@ final class KeySlot {
   /** The same without jobs whose shard is on its way to another node, which may have it. */
   int heldFirmly() {
     int firmly = 0;
-    for (Object holder : holders) {
-      firmly += holder instanceof ShardJob job && isLeaving(job) ? 0 : 1;
+    for (Holder holder : holders) {
+      firmly += !holder.isStarted() && isLeaving(holder.job()) ? 0 : 1;
     }
     return firmly;
   }
@@ -214,8 +248,9 @@ final class KeySlot {
             later.add(job);
           }
         });
-    for (Object holder : holders) { // after those to whom it would be given else
-      if (holder instanceof ShardJob job && job.busy == 0 && job.dueMicros > micros) {
+    for (Holder holder : holders) { // after those to whom it would be given else
+      ShardJob job = holder.job();
+      if (!holder.isStarted() && job.busy == 0 && job.dueMicros > micros) {
         later.add(job);
       }
     }
@@ -251,12 +286,10 @@ final class KeySlot {
 
   private List<ShardJob> contenders(Predicate<ShardJob> counts) {
     List<ShardJob> all = new ArrayList<>();
-    for (Object holder : holders) {
-      ShardJob job = holder instanceof Attempt attempt ? attempt.job() : (ShardJob) holder;
-      boolean over =
-          holder instanceof Attempt attempt && (attempt.over || attempt.stopReason != null);
+    for (Holder holder : holders) {
+      ShardJob job = holder.job();
       // A job that has left with its shard is the next owner's, and what is asked of it goes there.
-      if (!over && !job.cancelRequested() && !isLeaving(job)) {
+      if (!holder.isEnding() && !job.cancelRequested() && !isLeaving(job)) {
         all.add(job);
       }
     }

@@ -251,16 +251,15 @@ final class Keys {
     return own != null ? own : bucket.rate();
   }
 
-  /** The attempt holds the key in the place of its job. */
-  void start(Attempt attempt, Concurrency concurrency) {
-    KeySlot slot = slot(attempt.job(), concurrency);
-    slot.release(attempt.job());
-    slot.hold(attempt);
-    attempt.key = slot;
+  /** The grant of an attempt holds the key in the place of its job. */
+  void start(Grant grant, Concurrency concurrency) {
+    KeySlot slot = slot(grant.job(), concurrency);
+    slot.start(grant);
+    grant.key = slot;
     TokenBucket bucket = slot.bucket;
     if (bucket != null) {
       rates.take(bucket, rate(bucket, concurrency));
-      attempt.took(bucket);
+      grant.took(bucket);
       ShardJob next = slot.first();
       if (next != null && bucket.isWrittenForOther(rate(bucket, next.concurrency()))) {
         rates.lookAgain(bucket); // it may have stood back
@@ -268,12 +267,12 @@ final class Keys {
     }
   }
 
-  /** The attempt is over, its handler has returned and its outcome is durable. */
-  void left(Attempt attempt) {
-    KeySlot slot = attempt.key;
+  /** The attempt's handler has returned and its outcome is durable: another may have its key. */
+  void left(Grant grant) {
+    KeySlot slot = grant.key;
     if (slot != null) {
-      attempt.key = null;
-      slot.release(attempt);
+      grant.key = null;
+      slot.end(grant);
       freed(slot);
       offer(slot);
     }

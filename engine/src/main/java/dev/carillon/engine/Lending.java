@@ -441,7 +441,7 @@ final class Lending {
     List<Attempt> back = new ArrayList<>();
     for (Attempt attempt : out.values()) {
       // What it holds of a limit is held until nothing can run any more there.
-      if (attempt.lentTo == borrower.incarnation && (over || !isLimited(attempt))) {
+      if (attempt.lentTo == borrower.incarnation && (over || !attempt.grant().isLimited())) {
         back.add(attempt);
       }
     }
@@ -462,11 +462,6 @@ final class Lending {
     } else {
       forget(borrower);
     }
-  }
-
-  private static boolean isLimited(Attempt attempt) {
-    Lane lane = attempt.lane();
-    return attempt.key != null || lane.namespaceGate.isLimited() || lane.queueGate.isLimited();
   }
 
   private void forget(Borrower borrower) {

@@ -2416,14 +2416,7 @@ public final class Node {
     }
 
     @Override
-    public void left(Attempt attempt) {
-      ShardJob job = attempt.job();
-      dispatcher.left(attempt.lane(), dispatcher.handler(job.type), attempt.lentTo != 0);
-    }
-
-    @Override
     public void over(Attempt attempt) {
-      keys.left(attempt);
       Shard shard = attempt.job().shard;
       if (shard != null && shard.handingBack) {
         shards.settle(shard);
@@ -2433,11 +2426,6 @@ public final class Node {
     @Override
     public String nodeId(long incarnation) {
       return members != null ? members.nodeId(incarnation) : "";
-    }
-
-    @Override
-    public void endExclusive() {
-      dispatcher.endExclusive();
     }
 
     @Override

@@ -157,17 +157,14 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     }
 
     @Override
-    public Attempt start(ShardJob job, Lane lane, boolean alone) {
-      throw new IllegalStateException("job " + job.number + ": started (expected: nothing is)");
+    public void start(Grant grant) {
+      throw new IllegalStateException("job " + grant.job().number + ": started (expected: none)");
     }
 
     @Override
-    public Attempt lend(ShardJob job, Lane lane, long borrower) {
-      throw new IllegalStateException("job " + job.number + ": lent (expected: nothing is)");
+    public void lend(Grant grant, long borrower) {
+      throw new IllegalStateException("job " + grant.job().number + ": lent (expected: none)");
     }
-
-    @Override
-    public void begin(Attempt attempt) {}
   }
 
   private Node open(NodeOptions options) {
