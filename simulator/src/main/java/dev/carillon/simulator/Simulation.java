@@ -121,7 +121,7 @@ final class Simulation {
       new FinalCheck(world, ledger, watched.now(), lastIncarnations).run(users.watchers());
     } catch (Violation broken) {
       violation = broken;
-    } catch (RuntimeException thrown) {
+    } catch (RuntimeException | Error thrown) { // else the seed would be missing from the hash
       violation = new Violation(Guarantee.NO_ERROR, "the engine threw " + thrown);
       violation.initCause(thrown);
     }

@@ -67,6 +67,24 @@ class SimulationTest {
     }
   }
 
+  /** An error that ended its thread would take the seed out of the hash of all. */
+  @Test
+  void errorBreaksAGuaranteeOfItsSeed() {
+    Simulation simulation =
+        new Simulation(
+            FIRST,
+            new FaultTable(1),
+            line -> {
+              throw new StackOverflowError(line);
+            });
+
+    assertThat(simulation.run().violation())
+        .isNotNull()
+        .hasCauseInstanceOf(StackOverflowError.class)
+        .extracting(Violation::guarantee)
+        .isEqualTo(Guarantee.NO_ERROR);
+  }
+
   @Test
   void differentSeedsGiveDifferentTraces() {
     Simulation.Result first = new Simulation(FIRST, new FaultTable(1), null).run();
