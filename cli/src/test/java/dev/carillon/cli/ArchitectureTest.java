@@ -6,11 +6,15 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.JavaModifier.SYNCHRONIZED;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -30,14 +34,25 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
+import java.time.ZoneId;
+import java.util.Collections;
 import java.util.Date;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DynamicTest;
@@ -61,6 +76,11 @@ class ArchitectureTest {
   private static final String PROVE = "dev.carillon.prove";
   private static final String BENCH = "dev.carillon.bench";
   private static final String CLI = "dev.carillon.cli";
+
+  /** All that runs in a simulated world. */
+  private static final DescribedPredicate<JavaClass> SIMULATED =
+      resideInAnyPackage(ENGINE + "..", SIMULATOR + "..")
+          .or(nameMatching(STORE + "\\.Memory(Store|Journals|Records).*"));
 
   private static final JavaClasses MAIN_CLASSES =
       new ClassFileImporter()
@@ -185,6 +205,26 @@ class ArchitectureTest {
             .because("randomness is passed in"));
   }
 
+  /** See decision 0033. */
+  @TestFactory
+  Stream<DynamicTest> simulatedRunIsTheSameInEveryProcess() {
+    return tests(
+        noClasses()
+            .that(SIMULATED)
+            .should()
+            .accessTargetWhere(
+                describe("it differs by process", ArchitectureTest::differsByProcess))
+            .because("the hash of a seed is the same in every process"),
+        fields()
+            .that()
+            .areDeclaredInClassesThat(SIMULATED)
+            .and()
+            .areStatic()
+            .should()
+            .beFinal()
+            .because("seeds share a process, and one must not change another"));
+  }
+
   @TestFactory
   Stream<DynamicTest> engineStartsNothingAndWaitsForNothing() {
     return tests(
@@ -293,6 +333,48 @@ class ArchitectureTest {
         || is(access, Math.class, "random")
         || is(access, StrictMath.class, "random")
         || is(access, RandomGenerator.class, "of", "getDefault");
+  }
+
+  /** An identity hash or the salt of an immutable set decides, or the machine does. */
+  private static boolean differsByProcess(JavaAccess<?> access) {
+    return is(access, HashMap.class, "<init>", "newHashMap")
+        || is(access, HashSet.class, "<init>", "newHashSet")
+        || is(access, ConcurrentHashMap.class, "<init>", "newKeySet")
+        || is(access, WeakHashMap.class, "<init>")
+        || is(access, IdentityHashMap.class, "keySet", "values", "entrySet", "forEach")
+        || is(access, Collections.class, "newSetFromMap")
+        || is(access, System.class, "identityHashCode")
+        || is(access, Object.class, "hashCode")
+        || is(access, Enum.class, "hashCode")
+        || isSaltedCollection(access)
+        || isHashCollector(access)
+        || access.getName().startsWith("parallel")
+        || is(access, Math.class, "pow", "exp", "log", "log10", "sin", "cos", "tan")
+        || is(access, ZoneId.class, "systemDefault")
+        || is(access, Locale.class, "getDefault");
+  }
+
+  /** With two elements or more: a single one has no order. */
+  private static boolean isSaltedCollection(JavaAccess<?> access) {
+    return is(access, Set.class, "copyOf")
+        || is(access, Map.class, "copyOf", "ofEntries")
+        || (is(access, Set.class, "of") && (parameters(access) > 1 || takesArray(access)))
+        || (is(access, Map.class, "of") && parameters(access) > 2);
+  }
+
+  private static boolean isHashCollector(JavaAccess<?> access) {
+    return is(access, Collectors.class, "toSet", "toUnmodifiableSet", "toUnmodifiableMap")
+        || (is(access, Collectors.class, "toMap") && parameters(access) < 4)
+        || (is(access, Collectors.class, "groupingBy") && parameters(access) < 3);
+  }
+
+  private static int parameters(JavaAccess<?> access) {
+    return ((CodeUnitAccessTarget) access.getTarget()).getRawParameterTypes().size();
+  }
+
+  private static boolean takesArray(JavaAccess<?> access) {
+    return ((CodeUnitAccessTarget) access.getTarget())
+        .getRawParameterTypes().stream().anyMatch(JavaClass::isArray);
   }
 
   private static boolean is(JavaAccess<?> access, Class<?> owner, String... names) {

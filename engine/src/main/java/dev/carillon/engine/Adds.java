@@ -17,7 +17,7 @@ import dev.carillon.store.Transactions.Rider;
 import dev.carillon.store.Transactions.Row;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +59,7 @@ final class Adds {
   private final Host host;
 
   /** Named adds on their way to the journal, with whoever waits to know their fate. */
-  private final Map<JobRef, List<Runnable>> namedOnTheirWay = new HashMap<>();
+  private final Map<JobRef, List<Runnable>> namedOnTheirWay = new LinkedHashMap<>();
 
   /** The node, as far as adding needs it. */
   interface Host {
@@ -273,7 +273,7 @@ final class Adds {
 
   /** Everything of the batch has its number: who waits for whom can be written. */
   private static void tieTogether(AddBatch batch) {
-    Map<AddRequest, List<JobRef>> waiters = new HashMap<>();
+    Map<AddRequest, List<JobRef>> waiters = new LinkedHashMap<>();
     Set<AddRequest> tied = new LinkedHashSet<>();
     for (AddRequest request : batch.requests) {
       if (request.operation == null) {

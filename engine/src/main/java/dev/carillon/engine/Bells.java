@@ -1,6 +1,6 @@
 package dev.carillon.engine;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -11,7 +11,7 @@ final class Bells {
   private final NodeEnvironment env;
 
   /** Bells whose ring is under way, and whether another waits. */
-  private final Map<String, Boolean> ringing = new HashMap<>();
+  private final Map<String, Boolean> ringing = new LinkedHashMap<>();
 
   Bells(NodeEnvironment env) {
     this.env = env;

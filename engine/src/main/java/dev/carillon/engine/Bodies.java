@@ -6,7 +6,6 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -170,7 +169,7 @@ final class Bodies {
   }
 
   private static Map<Long, Long> wantedNow(Shard shard) {
-    Map<Long, Long> wanted = new HashMap<>();
+    Map<Long, Long> wanted = new LinkedHashMap<>();
     shard.awaitBody.keySet().forEach(job -> want(job, wanted));
     shard.whenBody.keySet().forEach(job -> want(job, wanted));
     return wanted;
@@ -328,7 +327,7 @@ final class Bodies {
   /** The bodies of the jobs in {@code wanted}, which says in which entry each stands. */
   private static Outcome<Map<Long, byte[]>> read(
       Store store, ShardId shard, int generation, Map<Long, Long> wanted) {
-    Map<Long, byte[]> bodies = new HashMap<>();
+    Map<Long, byte[]> bodies = new LinkedHashMap<>();
     TreeSet<Long> positions = new TreeSet<>(wanted.values());
     while (!positions.isEmpty()) {
       Outcome<ReadPage> outcome =

@@ -5,9 +5,8 @@ import dev.carillon.api.JobError;
 import dev.carillon.store.Outcome;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,12 +68,12 @@ final class Borrowing {
   private final List<Borrowed> waiting = new ArrayList<>();
 
   /** Whose handlers have returned and whose lenders are about to be told. */
-  private final Set<Long> telling = new HashSet<>();
+  private final Set<Long> telling = new LinkedHashSet<>();
 
   /** What handlers want to be kept, by attempts: the first of each is on its way. */
   private final Map<Long, ArrayDeque<Save>> saves = new LinkedHashMap<>();
 
-  private final Map<Long, Lender> lenders = new HashMap<>();
+  private final Map<Long, Lender> lenders = new LinkedHashMap<>();
   private Timers.@Nullable Timer look;
   private @Nullable Borrowed alone;
   private boolean stopping;
@@ -634,7 +633,7 @@ final class Borrowing {
     if (all.isEmpty() && saves.isEmpty()) {
       return;
     }
-    Map<Long, Long> eras = new HashMap<>();
+    Map<Long, Long> eras = new LinkedHashMap<>();
     members.forEach(member -> eras.put(member.incarnation(), member.said().era()));
     for (Borrowed one : List.copyOf(all.values())) {
       Long era = eras.get(one.lender);

@@ -4,8 +4,9 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,7 +44,7 @@ public final class ClusterLook {
     this.stats = stats;
     this.members = List.copyOf(members);
     this.living = List.copyOf(living);
-    this.own = Map.copyOf(own);
+    this.own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
   }
 
   /** Reads the heads of all shards, page by page, up to a limit. */
@@ -79,7 +80,7 @@ public final class ClusterLook {
 
   /** The shards by time. */
   public List<TimeSlice> slices(List<Head> heads) {
-    Set<Long> there = new HashSet<>();
+    Set<Long> there = new LinkedHashSet<>();
     for (MemberState member : members) {
       if (member.kind() != MemberState.Kind.GONE && member.kind() != MemberState.Kind.DEAD) {
         there.add(member.incarnation());
@@ -97,11 +98,11 @@ public final class ClusterLook {
   }
 
   static Map<Long, Map<String, Integer>> assignments(List<Member> living, List<String> homes) {
-    Set<String> shown = new HashSet<>(homes);
+    Set<String> shown = new LinkedHashSet<>(homes);
     living.stream()
         .filter(member -> member.traits().contains(Member.Trait.CLIENT))
         .forEach(client -> shown.remove(client.nodeId())); // it has no shards
-    Map<Long, Map<String, Integer>> all = new HashMap<>();
+    Map<Long, Map<String, Integer>> all = new LinkedHashMap<>();
     for (String home : shown) {
       StandIns.parts(living, home)
           .forEach(

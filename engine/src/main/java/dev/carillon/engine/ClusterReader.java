@@ -7,8 +7,8 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class ClusterReader {
   private static final int HEADS_A_PAGE = 256;
 
-  private final Map<Long, Stamp> before = new HashMap<>();
+  private final Map<Long, Stamp> before = new LinkedHashMap<>();
 
   /** What is seen of a member. */
   public enum State {
@@ -126,7 +126,7 @@ public final class ClusterReader {
 
   private View view(List<Stored> beats, List<Head> heads) {
     List<Member> members = new ArrayList<>();
-    Map<Long, State> states = new HashMap<>();
+    Map<Long, State> states = new LinkedHashMap<>();
     for (Stored beat : beats) {
       if (Members.isBeat(beat)) {
         Member member = Members.read(beat);
@@ -158,7 +158,7 @@ public final class ClusterReader {
   }
 
   private static Set<Long> beating(Map<Long, State> states) {
-    Set<Long> beating = new HashSet<>(states.keySet());
+    Set<Long> beating = new LinkedHashSet<>(states.keySet());
     beating.removeIf(
         member -> states.get(member) == State.GONE || states.get(member) == State.SILENT);
     return beating;

@@ -7,7 +7,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -74,9 +74,9 @@ final class Compaction {
   }
 
   private Outcome<Staged> stage() {
-    Set<Long> evidence = new HashSet<>();
-    Set<Long> dead = new HashSet<>();
-    Set<Long> keyed = new HashSet<>();
+    Set<Long> evidence = new LinkedHashSet<>();
+    Set<Long> dead = new LinkedHashSet<>();
+    Set<Long> keyed = new LinkedHashSet<>();
     int[] failed = new int[1];
     OldestEnds oldest = new OldestEnds();
     ShardFold fold =

@@ -3,9 +3,8 @@ package dev.carillon.engine;
 import dev.carillon.api.Concurrency;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,10 +33,10 @@ final class Dispatcher {
   /** So many jobs that cannot be lent are passed over for those that can. */
   private static final int MOST_PASSED_OVER = 64;
 
-  private final Map<String, HandlerSlot> handlers = new HashMap<>();
-  private final Map<LaneKey, Lane> lanes = new HashMap<>();
-  private final Map<String, Gate> namespaces = new HashMap<>();
-  private final Map<String, Gate> queues = new HashMap<>();
+  private final Map<String, HandlerSlot> handlers = new LinkedHashMap<>();
+  private final Map<LaneKey, Lane> lanes = new LinkedHashMap<>();
+  private final Map<String, Gate> namespaces = new LinkedHashMap<>();
+  private final Map<String, Gate> queues = new LinkedHashMap<>();
   private final ArrayDeque<Lane> ring = new ArrayDeque<>();
   private final List<Lane> aside = new ArrayList<>();
   private final List<Lane> crowded = new ArrayList<>();
@@ -190,7 +189,7 @@ final class Dispatcher {
    * of the live jobs, no attempt, and no setting.
    */
   void sweep(Iterable<ShardJob> live) {
-    Set<Object> used = Collections.newSetFromMap(new IdentityHashMap<>());
+    Set<Object> used = new LinkedHashSet<>();
     for (ShardJob job : live) {
       used.add(job.lane);
       used.add(job.handler);

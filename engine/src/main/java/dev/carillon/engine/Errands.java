@@ -11,7 +11,6 @@ import dev.carillon.api.OverloadedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -231,7 +230,7 @@ final class Errands {
   // ---- as bytes
 
   private static byte[] encode(List<AddRequest> requests, boolean together) {
-    Map<AddRequest, Integer> places = new HashMap<>();
+    Map<AddRequest, Integer> places = new LinkedHashMap<>();
     requests.forEach(request -> places.put(request, places.size()));
     ByteWriter out = new ByteWriter(256 * requests.size()).u8(ADD).u8(together ? 1 : 0);
     out.varint(requests.size());

@@ -4,7 +4,6 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +34,7 @@ public final class Flow {
   // In the order they came: the hash of a scope is another in each process.
   private final Map<FlowSubject, FlowSetting> standards = new LinkedHashMap<>();
   private final Map<FlowSubject, Kept> kept = new LinkedHashMap<>();
-  private final Map<FlowSubject, Share> limits = new HashMap<>();
+  private final Map<FlowSubject, Share> limits = new LinkedHashMap<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
   private boolean loaded;
 

@@ -3,8 +3,8 @@ package dev.carillon.engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -123,7 +123,7 @@ final class Footer {
 
   /** Words and their codes, in the order in which they came. */
   static final class Words {
-    private final Map<String, Integer> codes = new HashMap<>();
+    private final Map<String, Integer> codes = new LinkedHashMap<>();
     private final List<String> words = new ArrayList<>();
 
     int size() {
@@ -232,7 +232,7 @@ final class Footer {
   }
 
   private static Map<Long, Job> recurring(List<Job> jobs) {
-    Map<Long, Job> found = new HashMap<>();
+    Map<Long, Job> found = new LinkedHashMap<>();
     for (Job job : jobs) {
       if (job.schedule != 0) {
         found.put(job.schedule, job);
@@ -395,7 +395,7 @@ final class Footer {
       }
     }
     states[0] = live;
-    Set<String> metadataKeys = new HashSet<>();
+    Set<String> metadataKeys = new LinkedHashSet<>();
     for (int i = in.length(); i > 0; i--) {
       metadataKeys.add(in.string());
     }

@@ -3,8 +3,8 @@ package dev.carillon.engine;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,7 +31,7 @@ final class HandlerLists {
   private final Host host;
   private final RecordSweep sweep;
   private final Set<String> own = new TreeSet<>();
-  private final Map<Long, Known> others = new HashMap<>();
+  private final Map<Long, Known> others = new LinkedHashMap<>();
   private boolean dirty;
   private boolean writing;
   private long versions;
@@ -145,7 +145,7 @@ final class HandlerLists {
 
   /** Who is there now. */
   void saw(List<Member> members) {
-    Set<Long> there = new HashSet<>();
+    Set<Long> there = new LinkedHashSet<>();
     for (Member member : members) {
       there.add(member.incarnation());
       if (member.incarnation() != incarnation && member.said().handlers() != 0) {
@@ -181,7 +181,7 @@ final class HandlerLists {
   }
 
   private static Set<String> decode(List<Stored> parts) {
-    Set<String> types = new HashSet<>();
+    Set<String> types = new LinkedHashSet<>();
     for (Stored part : parts) {
       ByteReader in = new ByteReader(part.value(), 0, part.value().length);
       int version = in.u8();

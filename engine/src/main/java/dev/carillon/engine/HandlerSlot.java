@@ -3,7 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.FailurePolicy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ final class HandlerSlot {
   private final ArrayDeque<ShardJob> blocked = new ArrayDeque<>();
 
   /** Due jobs that wait for the gate, by their lanes, and whose turn it is. */
-  private final Map<Lane, ReadyLine> limited = new HashMap<>();
+  private final Map<Lane, ReadyLine> limited = new LinkedHashMap<>();
 
   private final ArrayDeque<Lane> turns = new ArrayDeque<>();
 

@@ -2,7 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.api.JobMeter;
 import dev.carillon.api.Metrics;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class JobMeters {
   private final NodeEnvironment env;
-  private final Set<String> types = new HashSet<>();
-  private final Set<String> queues = new HashSet<>();
-  private final Set<String> namespaces = new HashSet<>();
+  private final Set<String> types = new LinkedHashSet<>();
+  private final Set<String> queues = new LinkedHashSet<>();
+  private final Set<String> namespaces = new LinkedHashSet<>();
 
   /** The words that a job is counted under. */
   record Tags(String type, String queue, String namespace) {}

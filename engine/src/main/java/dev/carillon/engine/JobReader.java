@@ -14,7 +14,6 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -220,14 +219,14 @@ public final class JobReader {
     private final Told.Range range;
     private final Map<Long, Told> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
-    private final Map<Long, byte[]> bodies = new HashMap<>();
+    private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
 
     /** How many of a recurring job's events are of earlier occurrences. */
-    private final Map<Long, Integer> eventsBefore = new HashMap<>();
+    private final Map<Long, Integer> eventsBefore = new LinkedHashMap<>();
 
     /** How many events were told of a job before the generation that told of it last. */
-    private final Map<Long, Integer> begun = new HashMap<>();
+    private final Map<Long, Integer> begun = new LinkedHashMap<>();
 
     private final PastAttempts past = new PastAttempts();
     private final ShardFold fold;

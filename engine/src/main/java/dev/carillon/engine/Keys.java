@@ -5,7 +5,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class Keys {
   private final Rates rates;
   private final Shares shares;
   private final Host host;
-  private final Map<Name, KeySlot> slots = new HashMap<>();
+  private final Map<Name, KeySlot> slots = new LinkedHashMap<>();
   private int sweepAt = SWEEP_FROM;
   private boolean open;
   private boolean fenced;

@@ -1,7 +1,7 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.JobMeter;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class Lane {
   int underWay;
 
   /** The meters of its jobs by type, and that of the job before. */
-  final Map<String, JobMeter> meters = new HashMap<>(2);
+  final Map<String, JobMeter> meters = new LinkedHashMap<>(2);
 
   @Nullable JobMeter lastMeter;
   @Nullable String lastMeterType;

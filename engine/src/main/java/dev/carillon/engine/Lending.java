@@ -3,7 +3,6 @@ package dev.carillon.engine;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +62,7 @@ final class Lending {
   private final HandlerLists handlers;
   private final Host host;
   private final Map<Long, Borrower> borrowers = new LinkedHashMap<>();
-  private final Map<Long, Attempt> out = new HashMap<>();
+  private final Map<Long, Attempt> out = new LinkedHashMap<>();
   private long fullSinceNanos;
   private boolean full;
   private long nextPassNanos;
@@ -173,7 +172,7 @@ final class Lending {
 
   /** Who is there now, without this node. */
   void saw(List<Member> members) {
-    Map<Long, Member> there = new HashMap<>();
+    Map<Long, Member> there = new LinkedHashMap<>();
     members.forEach(member -> there.put(member.incarnation(), member));
     for (Member member : members) {
       Borrower known = borrowers.get(member.incarnation());
@@ -268,7 +267,7 @@ final class Lending {
   }
 
   private void check() {
-    Map<Long, List<Long>> old = new HashMap<>();
+    Map<Long, List<Long>> old = new LinkedHashMap<>();
     long before = env.monotonicNanos() - CHECK_NANOS;
     for (Attempt attempt : out.values()) {
       if (attempt.startedNanos - before <= 0) {

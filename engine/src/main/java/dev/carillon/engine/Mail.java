@@ -7,9 +7,8 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -84,11 +83,11 @@ final class Mail {
   private final long incarnation;
   private final Host host;
   private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
-  private final Set<String> inService = new HashSet<>();
-  private final Set<ShardId> lookingAt = new HashSet<>();
+  private final Set<String> inService = new LinkedHashSet<>();
+  private final Set<ShardId> lookingAt = new LinkedHashSet<>();
 
   /** Letters that this node does not serve, and since when it has not looked why nobody does. */
-  private final Map<String, Long> unserved = new HashMap<>();
+  private final Map<String, Long> unserved = new LinkedHashMap<>();
 
   private Timers.@Nullable Timer next;
   private boolean polling;
@@ -358,7 +357,7 @@ final class Mail {
   }
 
   private void found(List<Stored> letters) {
-    Set<String> seen = HashSet.newHashSet(letters.size());
+    Set<String> seen = LinkedHashSet.newLinkedHashSet(letters.size());
     for (Stored record : letters) {
       seen.add(record.key());
       try {

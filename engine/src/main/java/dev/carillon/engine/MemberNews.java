@@ -1,6 +1,6 @@
 package dev.carillon.engine;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -10,7 +10,7 @@ import java.util.function.LongPredicate;
 final class MemberNews {
   private final NodeEnvironment env;
   private final String ownId;
-  private final Map<Long, String> there = new HashMap<>();
+  private final Map<Long, String> there = new LinkedHashMap<>();
   private boolean looked;
 
   MemberNews(NodeEnvironment env, String ownId) {
@@ -24,7 +24,7 @@ final class MemberNews {
    * @param dead whether a member that is not there any more gave no word that it stops
    */
   void looked(List<Member> others, LongPredicate dead) {
-    Map<Long, String> now = new HashMap<>();
+    Map<Long, String> now = new LinkedHashMap<>();
     others.forEach(member -> now.put(member.incarnation(), member.nodeId()));
     if (!looked) {
       looked = true;

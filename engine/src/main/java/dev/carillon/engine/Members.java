@@ -8,8 +8,8 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,8 +60,8 @@ final class Members implements Directory, ControlVersion.Host {
   private final long writer;
   private final String ownKey;
   private final long bornNanos;
-  private final Map<Long, Peer> peers = new HashMap<>();
-  private final Map<Long, Stranger> strangers = new HashMap<>();
+  private final Map<Long, Peer> peers = new LinkedHashMap<>();
+  private final Map<Long, Stranger> strangers = new LinkedHashMap<>();
   private long sequence;
   private long lastReadNanos;
   private boolean hasRead;
@@ -366,7 +366,7 @@ final class Members implements Directory, ControlVersion.Host {
     boolean changed = gap; // what could not be claimed meanwhile is looked for again
     hasRead = true;
     lastReadNanos = sentNanos; // it may have been answered long after it looked
-    Set<Long> there = new HashSet<>();
+    Set<Long> there = new LinkedHashSet<>();
     for (Stored record : records) {
       if (!isBeat(record)) {
         saw(record);
@@ -532,7 +532,7 @@ final class Members implements Directory, ControlVersion.Host {
 
   private void drawAgain() {
     standIns = new StandIns(living());
-    Set<String> known = new HashSet<>();
+    Set<String> known = new LinkedHashSet<>();
     known.add(options.nodeId());
     peers.values().forEach(peer -> known.add(peer.member.nodeId()));
     homes = known;
@@ -607,7 +607,7 @@ final class Members implements Directory, ControlVersion.Host {
     if (!hasReadOfLate()) {
       return Set.of();
     }
-    Set<Long> there = new HashSet<>();
+    Set<Long> there = new LinkedHashSet<>();
     living().forEach(member -> there.add(member.incarnation()));
     return there;
   }

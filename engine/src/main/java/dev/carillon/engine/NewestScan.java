@@ -8,7 +8,7 @@ import dev.carillon.store.Store;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -94,7 +94,7 @@ public final class NewestScan {
   private record Candidate(NewestJobs.Place place, int[] blocks) {}
 
   private boolean byFooter(PackedReader packed, Head head) {
-    Set<Long> touched = new HashSet<>();
+    Set<Long> touched = new LinkedHashSet<>();
     packed.tail().forEach(frame -> touched.add(frame.job()));
     if (touched.size() > MOST_TOUCHED
         || packed.tailAddsJobs()

@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -111,7 +110,7 @@ public final class Node {
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new LinkedHashMap<>();
 
   /** Jobs of other nodes that are watched here, as they were when they were last looked at. */
-  private final Map<JobRef, JobInfo> seenAway = new HashMap<>();
+  private final Map<JobRef, JobInfo> seenAway = new LinkedHashMap<>();
 
   private Timers.@Nullable Timer watchedLook;
   private long addedTotal;
@@ -772,7 +771,7 @@ public final class Node {
    * where that is not known yet. Heads know it only of shards that nobody owns.
    */
   public Map<ShardId, Long> lastEnds() {
-    Map<ShardId, Long> ends = new HashMap<>();
+    Map<ShardId, Long> ends = new LinkedHashMap<>();
     for (Shard shard : shards.all()) {
       if (shard.ownership != Shard.Ownership.ACQUIRING) {
         ends.put(shard.id, shard.lastEndMicros());
@@ -1193,7 +1192,7 @@ public final class Node {
 
   /** What this node knows of all: itself, the others, and how its shards stand. */
   public ClusterLook cluster() {
-    Map<ShardId, TimeSlice.Own> own = new HashMap<>();
+    Map<ShardId, TimeSlice.Own> own = new LinkedHashMap<>();
     for (Shard shard : shards.all()) {
       boolean inClaim = shard.ownership == Shard.Ownership.ACQUIRING;
       own.put(shard.id, new TimeSlice.Own(inClaim, shard.atMostPending()));

@@ -1,7 +1,7 @@
 package dev.carillon.engine;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -16,7 +16,7 @@ import java.util.function.LongPredicate;
 final class OccurrenceStories {
   private final ShardFold fold = new ShardFold((job, end) -> {});
   private final PastAttempts past = new PastAttempts();
-  private final Map<Long, List<Body.Retry>> attempts = new HashMap<>();
+  private final Map<Long, List<Body.Retry>> attempts = new LinkedHashMap<>();
   private final LongPredicate wanted;
   private final SharedPayloads payloads;
   private final Consumer<Frame> tell;

@@ -1,6 +1,6 @@
 package dev.carillon.engine;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -11,7 +11,7 @@ final class OldestEnds {
   private static final long NONE = Long.MAX_VALUE;
 
   /** First occurrences that are told, by recurring job; of one that has ended its end counts. */
-  private final Map<Long, Long> occurred = new HashMap<>(0);
+  private final Map<Long, Long> occurred = new LinkedHashMap<>(0);
 
   /** Ends that nobody keeps longer than success. */
   private long succeededMicros = NONE;

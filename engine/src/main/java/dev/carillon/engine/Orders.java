@@ -7,8 +7,8 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,8 +40,8 @@ public record Orders(Set<String> drained, Map<ShardId, String> moved) {
 
   /** Those among the records of the beats. */
   static Orders read(List<Stored> records) {
-    Set<String> drained = new HashSet<>();
-    Map<ShardId, String> moved = new HashMap<>();
+    Set<String> drained = new LinkedHashSet<>();
+    Map<ShardId, String> moved = new LinkedHashMap<>();
     for (Stored record : records) {
       if (record.key().startsWith(DRAIN)) {
         drained.add(record.key().substring(DRAIN.length()));

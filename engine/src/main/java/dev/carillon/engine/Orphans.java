@@ -2,7 +2,7 @@ package dev.carillon.engine;
 
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -17,7 +17,7 @@ final class Orphans {
 
   private static final int MOST = 10_000;
 
-  private final Map<ShardId, Seen> seen = new HashMap<>();
+  private final Map<ShardId, Seen> seen = new LinkedHashMap<>();
   private long listing;
 
   /** That it was so since then, up to that listing. */

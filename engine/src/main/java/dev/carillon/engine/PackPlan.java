@@ -7,7 +7,6 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -143,7 +142,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     private final Footer.Words queues = new Footer.Words();
     private final WordFilter words = WordFilter.empty();
     private final List<Block> blocks = new ArrayList<>();
-    private final Map<Long, Integer> payloadBlocks = new HashMap<>();
+    private final Map<Long, Integer> payloadBlocks = new LinkedHashMap<>();
     private long blockEntry;
     private int blockSkip;
     private int blockOperations;

@@ -6,7 +6,7 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayDeque;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +40,7 @@ final class Packs {
   private final Committer committer;
   private final Retention retention;
   private final ArrayDeque<ShardId> waiting = new ArrayDeque<>();
-  private final Set<ShardId> offered = new HashSet<>();
+  private final Set<ShardId> offered = new LinkedHashSet<>();
   private boolean busy;
   private boolean claiming;
   private boolean publishing;

@@ -1,7 +1,7 @@
 package dev.carillon.engine;
 
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +22,7 @@ final class PastAttempts {
    */
   static final int MOST = 50;
 
-  private final Map<Long, Run> runs = new HashMap<>();
+  private final Map<Long, Run> runs = new LinkedHashMap<>();
   private long index = -1;
 
   /** The attempts of one job. */

@@ -3,7 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Schedule;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Retries {
   private final NodeEnvironment env;
   private final FailurePolicy standard;
-  private final Map<String, FailurePolicy> namespaces = new HashMap<>();
+  private final Map<String, FailurePolicy> namespaces = new LinkedHashMap<>();
 
   /**
    * A failed attempt.
@@ -83,7 +83,7 @@ final class Retries {
   }
 
   private static long waitMicros(FailurePolicy policy, int number) {
-    double wait = Micros.ceil(policy.interval()) * Math.pow(policy.factor(), number - 1);
+    double wait = Micros.ceil(policy.interval()) * StrictMath.pow(policy.factor(), number - 1);
     return (long) Math.min(wait, (double) Micros.ceil(policy.cap()));
   }
 }

@@ -1,6 +1,6 @@
 package dev.carillon.engine;
 
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Selection {
   private final LongPredicate wanted;
-  private final Set<Long> recurring = new HashSet<>();
+  private final Set<Long> recurring = new LinkedHashSet<>();
   private boolean tooLate;
 
   Selection(LongPredicate wanted) {

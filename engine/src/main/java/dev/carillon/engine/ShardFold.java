@@ -4,7 +4,6 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +20,7 @@ final class ShardFold {
   private static final byte[] NOTHING = {};
 
   private final LongMap<ShardJob> live = new LongMap<>();
-  private final Map<String, String> words = new HashMap<>();
+  private final Map<String, String> words = new LinkedHashMap<>();
   private final @Nullable String[] recentWords = new @Nullable String[8];
   private Listener listener;
   private @Nullable ShardJob met;

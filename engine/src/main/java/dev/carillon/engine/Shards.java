@@ -8,9 +8,8 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,8 +61,8 @@ final class Shards {
   private final Packs packs;
 
   private final Map<ShardId, Shard> known = new LinkedHashMap<>();
-  private final Map<Bucket, OpenBucket> open = new HashMap<>();
-  private final Set<Bucket> filled = new HashSet<>();
+  private final Map<Bucket, OpenBucket> open = new LinkedHashMap<>();
+  private final Set<Bucket> filled = new LinkedHashSet<>();
   private final Map<ShardId, String> refused = new LinkedHashMap<>();
   private final Orphans orphans = new Orphans();
   private final Map<Shard, List<Runnable>> whenFree = new LinkedHashMap<>();
@@ -82,7 +81,7 @@ final class Shards {
   private boolean listAgain;
 
   /** What this node gave back since the listing began, in which it may still be its own. */
-  private final Set<ShardId> givenBack = new HashSet<>();
+  private final Set<ShardId> givenBack = new LinkedHashSet<>();
 
   private boolean looked;
   private boolean headsLooked;

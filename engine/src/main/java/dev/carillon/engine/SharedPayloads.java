@@ -1,8 +1,8 @@
 package dev.carillon.engine;
 
 import java.nio.ByteBuffer;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  */
 final class SharedPayloads {
   private final Consumer<Frame> write;
-  private final Map<ByteBuffer, Long> numbers = new HashMap<>();
+  private final Map<ByteBuffer, Long> numbers = new LinkedHashMap<>();
 
   /** The same by where they were seen, so that each array is looked at once. */
   private final IdentityHashMap<byte[], Long> seen = new IdentityHashMap<>();

@@ -8,7 +8,6 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -429,7 +428,7 @@ final class Shares {
 
   /** Follows the orders of other nodes, each once. */
   private void obey(Share share) {
-    Map<Long, Question> obeyed = new HashMap<>();
+    Map<Long, Question> obeyed = new LinkedHashMap<>();
     for (Stake other : share.elsewhere) {
       long asker = other.incarnation();
       Question question = other.question();

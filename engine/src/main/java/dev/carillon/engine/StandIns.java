@@ -4,7 +4,7 @@ import dev.carillon.store.ShardId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +22,8 @@ final class StandIns {
   static final int UNITS = 128;
 
   private final List<Member> members;
-  private final Map<String, Member> homes = new HashMap<>();
-  private final Map<String, List<Member>> drawn = new HashMap<>();
+  private final Map<String, Member> homes = new LinkedHashMap<>();
+  private final Map<String, List<Member>> drawn = new LinkedHashMap<>();
 
   /** With these members, in whatever order. */
   StandIns(List<Member> members) {
@@ -53,7 +53,7 @@ final class StandIns {
   static Map<Long, Integer> parts(List<Member> members, String home) {
     StandIns others =
         new StandIns(members.stream().filter(member -> !member.nodeId().equals(home)).toList());
-    Map<Long, Integer> parts = new HashMap<>();
+    Map<Long, Integer> parts = new LinkedHashMap<>();
     if (!others.isEmpty()) {
       others.draw(home).forEach(member -> parts.merge(member.incarnation(), 1, Integer::sum));
     }

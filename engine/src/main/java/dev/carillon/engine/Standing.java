@@ -5,7 +5,7 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ public final class Standing {
   private long[] numbers = new long[16];
   private ShardJob.Phase[] phases = new ShardJob.Phase[16];
   private int size;
-  private final Map<Long, JobError> undecodable = new HashMap<>();
+  private final Map<Long, JobError> undecodable = new LinkedHashMap<>();
   private @Nullable LongMap<ShardJob.Phase> index;
 
   Standing(long nowMicros) {

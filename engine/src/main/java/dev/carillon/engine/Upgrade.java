@@ -6,8 +6,8 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +23,7 @@ import java.util.Set;
  */
 public final class Upgrade {
   private final Formats formats;
-  private final Map<Long, Stamp> before = new HashMap<>();
+  private final Map<Long, Stamp> before = new LinkedHashMap<>();
 
   /** By one who reads these formats. */
   public Upgrade(Formats formats) {
@@ -73,7 +73,7 @@ public final class Upgrade {
   private Standing standing(List<Stored> records) {
     int format = Formats.OLDEST;
     List<Reader> all = new ArrayList<>();
-    Set<String> there = new HashSet<>();
+    Set<String> there = new LinkedHashSet<>();
     for (Stored record : records) {
       if (record.key().equals(ClusterFormat.KEY)) {
         format = ClusterFormat.read(record);

@@ -3,7 +3,7 @@ package dev.carillon.engine;
 import dev.carillon.api.JobState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -26,7 +26,7 @@ public record WaitingJobs(
     private final Timers timers;
     private final JobMeters meters;
     private final ArrayDeque<Shard> shards = new ArrayDeque<>();
-    private final Map<Key, long[]> found = new HashMap<>();
+    private final Map<Key, long[]> found = new LinkedHashMap<>();
     private final Consumer<List<WaitingJobs>> answer;
 
     private record Key(JobMeters.Tags tags, String reason) {}

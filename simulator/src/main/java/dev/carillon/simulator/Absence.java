@@ -6,7 +6,7 @@ import dev.carillon.engine.ClusterLook;
 import dev.carillon.engine.ClusterReader;
 import dev.carillon.store.ShardId;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,7 +29,7 @@ final class Absence {
   private final List<Request> requests = new ArrayList<>();
 
   /** Who is to have which shard while the node is away. */
-  private final Map<ShardId, String> standIns = new HashMap<>();
+  private final Map<ShardId, String> standIns = new LinkedHashMap<>();
 
   private Map<String, Map<String, Integer>> partsBefore = Map.of();
   private long goneNanos;

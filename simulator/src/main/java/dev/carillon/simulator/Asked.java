@@ -2,8 +2,8 @@ package dev.carillon.simulator;
 
 import dev.carillon.simulator.Control.Told;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +21,7 @@ final class Asked {
   private final List<Control> controls = new ArrayList<>();
 
   /** The change that is taken for each request's, with all the requests whose it may be. */
-  private final Map<Control, List<Control>> changes = new HashMap<>();
+  private final Map<Control, List<Control>> changes = new LinkedHashMap<>();
 
   void add(Control control) {
     controls.add(control);
@@ -43,16 +43,16 @@ final class Asked {
         controls.stream()
             .filter(c -> c.kind == kind && c.told == Told.NOTHING && fits.test(c))
             .toList();
-    return give(whose, new HashSet<>());
+    return give(whose, new LinkedHashSet<>());
   }
 
   /** The user was told: false if it is done and no change may be its, or not and one must be. */
   boolean allows(Control control) {
     if (control.told == Told.DONE) {
-      return changes.containsKey(control) || takeFor(control, new HashSet<>());
+      return changes.containsKey(control) || takeFor(control, new LinkedHashSet<>());
     }
     List<Control> whose = changes.remove(control);
-    return whose == null || give(whose, new HashSet<>());
+    return whose == null || give(whose, new LinkedHashSet<>());
   }
 
   /** Takes a change for a request's that has none, others exchanging theirs if need be. */

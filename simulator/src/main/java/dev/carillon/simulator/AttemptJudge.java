@@ -12,7 +12,7 @@ import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -40,7 +40,7 @@ final class AttemptJudge {
   /** How often the node was told to stop. */
   private int stops;
 
-  private final Map<FlowSubject, RateWatch> rates = new HashMap<>();
+  private final Map<FlowSubject, RateWatch> rates = new LinkedHashMap<>();
   private final RateMemory keyRates;
 
   /** Whether the wall clock was put forward in the life that runs or since the last ended. */

@@ -3,7 +3,7 @@ package dev.carillon.simulator;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Stored;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +65,7 @@ final class Backup {
   }
 
   private static Map<String, byte[]> records(MemoryStore store) {
-    Map<String, byte[]> records = new HashMap<>();
+    Map<String, byte[]> records = new LinkedHashMap<>();
     List<Stored> all = store.records().list("", null, Integer.MAX_VALUE).orThrow();
     all.forEach(record -> records.put(record.key(), record.value()));
     return records;

@@ -9,8 +9,8 @@ import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -26,7 +26,7 @@ final class CaughtBugs {
 
   private final Path file;
   private final String sources;
-  private final Map<String, List<String>> caught = new HashMap<>();
+  private final Map<String, List<String>> caught = new LinkedHashMap<>();
 
   /** Those of the checkout at {@code root}, in {@code file}. */
   CaughtBugs(Path root, Path file) {

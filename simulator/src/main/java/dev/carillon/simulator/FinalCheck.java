@@ -13,8 +13,8 @@ import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,7 +54,7 @@ final class FinalCheck {
   }
 
   private void heads() {
-    Set<ShardId> listed = new HashSet<>();
+    Set<ShardId> listed = new LinkedHashSet<>();
     for (Head head : store.journals().listById(null, Integer.MAX_VALUE).orThrow()) {
       listed.add(head.shard());
       ModelShard shard = world.model.shard(head.shard());
@@ -80,7 +80,7 @@ final class FinalCheck {
   }
 
   private void stories(ModelShard shard) {
-    Map<Long, JobReader.Story> told = new HashMap<>();
+    Map<Long, JobReader.Story> told = new LinkedHashMap<>();
     for (JobReader.Story story : new JobReader(store).stories(shard.id, number -> true).orThrow()) {
       told.put(story.ref().number(), story);
     }
@@ -136,13 +136,13 @@ final class FinalCheck {
   }
 
   private static Set<String> types(ModelShard shard) {
-    Set<String> types = new HashSet<>();
+    Set<String> types = new LinkedHashSet<>();
     shard.jobs.values().forEach(job -> types.add(job.spec.type()));
     return types;
   }
 
   private void pages(ModelShard shard, Sieve sieve, Predicate<ModelJob> expected) {
-    Map<Long, JobState> listed = new HashMap<>();
+    Map<Long, JobState> listed = new LinkedHashMap<>();
     long after = 0;
     while (true) {
       List<Map.Entry<JobRef, JobInfo>> page =

@@ -8,7 +8,7 @@ import dev.carillon.engine.FlowSubject;
 import dev.carillon.store.Records.Change;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,8 +28,8 @@ final class FlowRecords {
 
   private final VirtualClock clock;
   private final boolean several;
-  private final Map<FlowSubject, Entry> entries = new HashMap<>();
-  private final Map<FlowSubject, FlowSetting> standards = new HashMap<>();
+  private final Map<FlowSubject, Entry> entries = new LinkedHashMap<>();
+  private final Map<FlowSubject, FlowSetting> standards = new LinkedHashMap<>();
   private int life;
 
   FlowRecords(VirtualClock clock, boolean several) {

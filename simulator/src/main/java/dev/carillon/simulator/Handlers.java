@@ -9,7 +9,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.store.Outcome;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -31,7 +31,7 @@ final class Handlers implements AttemptRunner {
   private final AttemptJudge judge;
   private final Consumer<String> crash;
   private final List<Execution> running = new ArrayList<>();
-  private final Map<Attempt, Execution> executions = new HashMap<>();
+  private final Map<Attempt, Execution> executions = new LinkedHashMap<>();
 
   Handlers(Life life, Life.Parts parts, Consumer<String> crash) {
     this.life = life;

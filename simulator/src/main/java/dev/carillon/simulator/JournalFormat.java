@@ -12,7 +12,7 @@ import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
@@ -557,7 +557,7 @@ final class JournalFormat {
     String queue = lane ? string(in) : "default";
     String name = (flags & 1) != 0 ? string(in) : null;
     String key = (flags & 2) != 0 ? string(in) : null;
-    Map<String, String> metadata = new HashMap<>();
+    Map<String, String> metadata = new LinkedHashMap<>();
     if ((flags & 4) != 0) {
       for (long pairs = varint(in); pairs > 0; pairs--) {
         metadata.put(string(in), string(in));

@@ -12,7 +12,6 @@ import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NodeOptions;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -30,7 +29,7 @@ final class Judge {
   private final Set<List<Request>> touchedBatches = new LinkedHashSet<>();
 
   /** Jobs of which others were told that they are no longer there. */
-  private final Set<JobRef> toldGone = new HashSet<>();
+  private final Set<JobRef> toldGone = new LinkedHashSet<>();
 
   Judge(World world, Ledger ledger) {
     this.world = world;

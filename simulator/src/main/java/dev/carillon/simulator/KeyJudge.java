@@ -9,7 +9,7 @@ import dev.carillon.api.WhenFull;
 import dev.carillon.engine.AttemptOutcome;
 import dev.carillon.engine.FlowSubject;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,7 +25,7 @@ final class KeyJudge {
   private static final long ORDER_MICROS = 50_000;
 
   private final World world;
-  private final Map<Name, Key> keys = new HashMap<>();
+  private final Map<Name, Key> keys = new LinkedHashMap<>();
 
   private record Name(String namespace, String key) {}
 

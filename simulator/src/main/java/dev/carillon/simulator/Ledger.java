@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.engine.JobRef;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
   private final Model model;
   private final List<Request> requests = new ArrayList<>();
-  private final Map<Long, Integer> crashes = new HashMap<>();
+  private final Map<Long, Integer> crashes = new LinkedHashMap<>();
 
   Ledger(Model model) {
     this.model = model;

@@ -4,7 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.store.Records.Change;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,8 +30,8 @@ final class MemberJudge {
   private static final long STOP_NANOS = 10 * VirtualClock.SECOND;
 
   private final World world;
-  private final Map<Long, Beats> beats = new HashMap<>();
-  private final Map<String, Known> nodes = new HashMap<>();
+  private final Map<Long, Beats> beats = new LinkedHashMap<>();
+  private final Map<String, Known> nodes = new LinkedHashMap<>();
 
   /** What has taken effect of one start of a node. */
   private static final class Beats {

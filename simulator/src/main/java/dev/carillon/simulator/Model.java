@@ -10,7 +10,7 @@ import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.ShardId;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class Model {
   private final World world;
   private final VirtualClock clock;
-  private final Map<ShardId, ModelShard> shards = new HashMap<>();
+  private final Map<ShardId, ModelShard> shards = new LinkedHashMap<>();
 
   /** Those that came with the group that is being applied and wait for others. */
   private final List<ModelJob> dependents = new ArrayList<>();
 
   private final List<ModelShard> inOrder = new ArrayList<>();
-  private final Map<Long, ModelJob> byRequest = new HashMap<>();
+  private final Map<Long, ModelJob> byRequest = new LinkedHashMap<>();
 
   /** What there was when an older copy of the store was put back, each time. */
   private final List<Map<ShardId, ModelShard>> bygone = new ArrayList<>();
@@ -155,7 +155,7 @@ final class Model {
   /** Everything is as it was; the shards and jobs of now are bygone. */
   void goBackTo(ModelCopy copy) {
     inOrder.forEach(shard -> shard.bygone = true);
-    bygone.add(new HashMap<>(shards));
+    bygone.add(new LinkedHashMap<>(shards));
     copy.carryOver(inOrder, clock.nanos());
     inOrder.clear();
     shards.clear();

@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ModelCopy {
   private final List<ModelShard> shards = new ArrayList<>();
   private final IdentityHashMap<ModelJob, ModelJob> copies = new IdentityHashMap<>();
-  private final Map<Long, ModelJob> byRequest = new HashMap<>();
+  private final Map<Long, ModelJob> byRequest = new LinkedHashMap<>();
 
   ModelCopy(List<ModelShard> shards, Map<Long, ModelJob> byRequest) {
     for (ModelShard shard : shards) {

@@ -8,7 +8,6 @@ import dev.carillon.api.Schedule;
 import dev.carillon.engine.JobRef;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -94,7 +93,7 @@ final class ModelJob {
   int replays;
 
   /** All jobs that it ever waited for, also before a replace. */
-  final Set<JobRef> everAwaited = new HashSet<>();
+  final Set<JobRef> everAwaited = new LinkedHashSet<>();
 
   /** It was a dead letter that nobody keeps any more. */
   boolean discarded;
@@ -178,7 +177,7 @@ final class ModelJob {
   final List<Execution> executions = new ArrayList<>();
 
   /** The idempotency keys it was asked for with, also before a replace. */
-  final Set<String> keys = new HashSet<>();
+  final Set<String> keys = new LinkedHashSet<>();
 
   /** Somebody asked for its end. */
   boolean cancelAsked;

@@ -2,7 +2,6 @@ package dev.carillon.simulator;
 
 import dev.carillon.engine.JobRef;
 import dev.carillon.store.ShardId;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -30,7 +29,7 @@ final class ModelShard {
   long epoch = 1;
 
   /** Who has had it, by epochs. */
-  final Map<Long, Long> owners = new HashMap<>();
+  final Map<Long, Long> owners = new LinkedHashMap<>();
 
   long owner;
 

@@ -6,7 +6,7 @@ import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * carries; so no other job can take the name.
  */
 final class NameRecords {
-  private final Map<String, Stamp> versions = new HashMap<>();
-  private final Map<String, byte[]> values = new HashMap<>();
-  private final Map<String, ModelJob> holders = new HashMap<>();
-  private final Map<String, List<ModelJob>> everyone = new HashMap<>();
+  private final Map<String, Stamp> versions = new LinkedHashMap<>();
+  private final Map<String, byte[]> values = new LinkedHashMap<>();
+  private final Map<String, ModelJob> holders = new LinkedHashMap<>();
+  private final Map<String, List<ModelJob>> everyone = new LinkedHashMap<>();
 
   /** The job that lives under the name. */
   @Nullable ModelJob holder(String recordKey) {

@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.Rate;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -15,7 +15,7 @@ final class RateMemory {
   private static final long AHEAD_NANOS = VirtualClock.SECOND;
 
   private final VirtualClock clock;
-  private final Map<Name, Last> last = new HashMap<>();
+  private final Map<Name, Last> last = new LinkedHashMap<>();
 
   private record Name(String namespace, String key) {}
 

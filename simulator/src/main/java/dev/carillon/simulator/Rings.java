@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.store.Doorbells;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -12,7 +12,7 @@ final class Rings implements Doorbells {
 
   private final World world;
   private final boolean carried;
-  private final Map<String, List<Runnable>> listeners = new HashMap<>();
+  private final Map<String, List<Runnable>> listeners = new LinkedHashMap<>();
 
   Rings(World world, boolean carried) {
     this.world = world;

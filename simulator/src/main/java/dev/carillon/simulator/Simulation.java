@@ -7,7 +7,7 @@ import dev.carillon.simulator.FaultTable.Column;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -59,7 +59,7 @@ final class Simulation {
 
   private long steps;
   private int stopped;
-  private final Set<Long> lastIncarnations = new HashSet<>();
+  private final Set<Long> lastIncarnations = new LinkedHashSet<>();
 
   /** A simulation of {@code seed}; faults are counted in {@code table}. */
   Simulation(Seed seed, FaultTable table, @Nullable Consumer<String> printer) {
@@ -440,7 +440,7 @@ final class Simulation {
   }
 
   private void probeNames() {
-    Set<String> probed = new HashSet<>();
+    Set<String> probed = new LinkedHashSet<>();
     for (ModelShard shard : List.copyOf(world.model.shards())) {
       for (ModelJob job : List.copyOf(shard.jobs.values())) {
         if (job.spec.name() != null && probed.add(job.spec.recordKey())) {

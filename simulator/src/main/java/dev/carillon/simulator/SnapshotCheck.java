@@ -8,8 +8,8 @@ import dev.carillon.store.Entry;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -22,25 +22,25 @@ final class SnapshotCheck {
 
   private final ModelShard shard;
   private final long keepFailedSince;
-  private final Map<Long, JournalFormat.State> states = new HashMap<>();
+  private final Map<Long, JournalFormat.State> states = new LinkedHashMap<>();
 
   /** What several jobs carry, by its number. */
-  private final Map<Long, byte[]> payloads = new HashMap<>();
+  private final Map<Long, byte[]> payloads = new LinkedHashMap<>();
 
   /** What it tells of the attempts before a state, by job. */
-  private final Map<Long, List<JournalFormat.Retry>> tried = new HashMap<>();
+  private final Map<Long, List<JournalFormat.Retry>> tried = new LinkedHashMap<>();
 
   /** Jobs that the snapshot leaves live without saying their state. */
-  private final Set<Long> unended = new HashSet<>();
+  private final Set<Long> unended = new LinkedHashSet<>();
 
   /** Dead letters as far as it has been read. */
-  private final Set<Long> dead = new HashSet<>();
+  private final Set<Long> dead = new LinkedHashSet<>();
 
   /** Jobs that the snapshot tells how they began. */
-  private final Set<Long> begun = new HashSet<>();
+  private final Set<Long> begun = new LinkedHashSet<>();
 
-  private final Set<Long> told = new HashSet<>();
-  private final Set<Long> toldWhole = new HashSet<>();
+  private final Set<Long> told = new LinkedHashSet<>();
+  private final Set<Long> toldWhole = new LinkedHashSet<>();
   private final List<ModelJob> leftOut = new ArrayList<>();
 
   /** Checks a snapshot of {@code shard}, in which jobs that failed since then must be. */
@@ -144,8 +144,8 @@ final class SnapshotCheck {
     if (told.contains(job.number)) {
       job.keepInherited(
           toldWhole.contains(job.number)
-              ? Set.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD)
-              : Set.of(JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
+              ? EnumSet.of(JobEvent.Kind.SCHEDULED, JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD)
+              : EnumSet.of(JobEvent.Kind.RETRIED, JobEvent.Kind.DEAD));
       job.tellOn();
     }
   }

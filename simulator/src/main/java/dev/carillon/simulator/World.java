@@ -1,7 +1,7 @@
 package dev.carillon.simulator;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -38,7 +38,7 @@ final class World {
   /** Which copy of the data the store is: another after an older one was put back. */
   int copy;
 
-  private final Map<Long, Life> lives = new HashMap<>();
+  private final Map<Long, Life> lives = new LinkedHashMap<>();
   private final List<Life> running = new ArrayList<>();
 
   /** How often a node may still be killed just so. */

@@ -2,7 +2,7 @@ package dev.carillon.store;
 
 import dev.carillon.store.Head.Status;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 final class MemoryJournals implements Journals {
 
   private final StoreInfo info;
-  private final Map<ShardId, Journal> journals = new HashMap<>();
+  private final Map<ShardId, Journal> journals = new LinkedHashMap<>();
   private final NavigableMap<ShardId, Journal> byId = new TreeMap<>();
   private final NavigableMap<WakeKey, Journal> byWake = new TreeMap<>();
 
   /** The highest sequence each incarnation has created; outlives the shards. */
-  private final Map<Long, Integer> created = new HashMap<>();
+  private final Map<Long, Integer> created = new LinkedHashMap<>();
 
   private long heldBytes;
 

@@ -1,7 +1,7 @@
 package dev.carillon.store;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -16,7 +16,7 @@ final class MemoryRecords implements Records {
   private final NavigableMap<String, Stored> records = new TreeMap<>(Utf8::compare);
 
   /** Per writer the highest sequence that was resolved; it and those below it are refused. */
-  private final Map<Long, Long> resolved = new HashMap<>();
+  private final Map<Long, Long> resolved = new LinkedHashMap<>();
 
   private long heldBytes;
 

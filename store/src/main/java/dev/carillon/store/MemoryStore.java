@@ -2,7 +2,7 @@ package dev.carillon.store;
 
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.StoreInfo.Durability;
-import java.util.Set;
+import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -22,7 +22,7 @@ public final class MemoryStore implements Store {
       new StoreInfo(
           "memory",
           Durability.LOSSY,
-          Set.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH),
+          EnumSet.of(Capability.ATOMIC_ACROSS_JOURNALS, Capability.PUSH),
           8 << 20,
           64 << 20,
           64 << 10,
