@@ -23,7 +23,7 @@ import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.MemoryStore;
 import java.time.Duration;
 import java.time.Instant;

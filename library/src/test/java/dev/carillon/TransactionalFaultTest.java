@@ -10,7 +10,7 @@ import dev.carillon.api.TaskType;
 import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.StoreAddress;
 import dev.carillon.store.Stores;
 import java.sql.Connection;

@@ -1,28 +1,17 @@
 package dev.carillon.bench;
 
 import dev.carillon.store.Append;
-import dev.carillon.store.Doorbells;
-import dev.carillon.store.Head;
-import dev.carillon.store.Journals;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Outcome;
-import dev.carillon.store.Records;
-import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
-import dev.carillon.store.StoreInfo;
-import dev.carillon.store.Transactions;
-import java.sql.Connection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Counts the calls that a store gets and passes them on. */
-final class CountedStore implements Store {
-  private final Store store;
-  private final Journals journals;
-  private final Records records;
+final class CountedStore extends ForwardingStore {
   private final LongAdder groups = new LongAdder();
   private final LongAdder entries = new LongAdder();
   private final LongAdder bytes = new LongAdder();
@@ -75,9 +64,7 @@ final class CountedStore implements Store {
   }
 
   CountedStore(Store store) {
-    this.store = store;
-    this.journals = new CountedJournals(store.journals());
-    this.records = new CountedRecords(store.records());
+    super(store);
   }
 
   Calls calls() {
@@ -95,38 +82,55 @@ final class CountedStore implements Store {
   }
 
   @Override
-  public StoreInfo info() {
-    return store.info();
+  protected <T> Outcome<T> around(Operation operation, Supplier<Outcome<T>> next) {
+    count(operation, 1);
+    return next.get();
   }
 
   @Override
-  public String incarnation() {
-    return store.incarnation();
+  protected <T> List<Outcome<T>> aroundAll(
+      Operation operation, int size, Supplier<List<Outcome<T>>> next) {
+    count(operation, size);
+    return next.get();
+  }
+
+  private void count(Operation operation, int times) {
+    switch (operation) {
+      case READ -> reads.increment();
+      case LIST_BY_WAKE, LIST_BY_ID -> listings.increment();
+      case CREATE, CLAIM, LOWER_WAKE, SEAL, RELEASE, PUBLISH, DROP_GENERATIONS, DROP ->
+          headChanges.add(times);
+      case RECORDS_GET, RECORDS_LIST -> recordReads.increment();
+      case RECORDS_APPLY, RECORDS_RESOLVE -> recordChanges.add(times);
+      case APPEND, RESOLVE, STAGE, HEAD -> {}
+    }
   }
 
   @Override
-  public void adopt(String incarnation) {
-    store.adopt(incarnation);
+  public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+    return appended(group, () -> super.append(group, allOrNothing));
   }
 
   @Override
-  public Outcome<Long> clockMicros() {
-    return store.clockMicros();
+  public List<Outcome<Long>> append(List<Append> group, List<Rider> riders, boolean allOrNothing) {
+    return appended(group, () -> super.append(group, riders, allOrNothing));
   }
 
   @Override
-  public Journals journals() {
-    return journals;
+  public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
+    inboxReads.increment();
+    return store().transactions().take(taker, free, maxRows, maxBytes);
   }
 
   @Override
-  public Records records() {
-    return records;
+  public Outcome<Optional<Row>> find(String ticket) {
+    inboxReads.increment();
+    return store().transactions().find(ticket);
   }
 
   @Override
-  public Transactions transactions() {
-    return new CountedTransactions(store.transactions());
+  public Outcome<List<Settled>> settle(List<Place> jobs) {
+    return store().transactions().settle(jobs);
   }
 
   private List<Outcome<Long>> appended(List<Append> group, Supplier<List<Outcome<Long>>> call) {
@@ -140,184 +144,6 @@ final class CountedStore implements Store {
       return call.get();
     } finally {
       appendNanos.add(System.nanoTime() - start);
-    }
-  }
-
-  @Override
-  public Doorbells doorbells() {
-    return store.doorbells();
-  }
-
-  @Override
-  public void close() {
-    store.close();
-  }
-
-  private final class CountedJournals implements Journals {
-    private final Journals journals;
-
-    CountedJournals(Journals journals) {
-      this.journals = journals;
-    }
-
-    @Override
-    public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
-      return appended(group, () -> journals.append(group, allOrNothing));
-    }
-
-    @Override
-    public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
-      reads.increment();
-      return journals.read(shard, generation, from, maxBytes);
-    }
-
-    @Override
-    public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
-      listings.increment();
-      return journals.listByWake(beforeMicros, after, limit);
-    }
-
-    @Override
-    public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
-      listings.increment();
-      return journals.listById(after, limit);
-    }
-
-    @Override
-    public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
-      headChanges.increment();
-      return journals.create(shard, home, wakeMicros, summary);
-    }
-
-    @Override
-    public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
-      headChanges.increment();
-      return journals.claim(shard, expectedEpoch, owner);
-    }
-
-    @Override
-    public Outcome<Resolution> resolve(Append unknown) {
-      return journals.resolve(unknown);
-    }
-
-    @Override
-    public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
-      headChanges.increment();
-      return journals.lowerWake(shard, epoch, wakeMicros);
-    }
-
-    @Override
-    public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
-      headChanges.increment();
-      return journals.seal(shard, epoch, summary);
-    }
-
-    @Override
-    public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
-      headChanges.increment();
-      return journals.release(shard, epoch, expectedTail, summary);
-    }
-
-    @Override
-    public Outcome<Long> stage(
-        ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
-      return journals.stage(shard, epoch, generation, snapshot, number, data);
-    }
-
-    @Override
-    public Outcome<Head> publish(Publication publication) {
-      headChanges.increment();
-      return journals.publish(publication);
-    }
-
-    @Override
-    public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
-      headChanges.increment();
-      return journals.dropGenerations(shard, epoch, oldest);
-    }
-
-    @Override
-    public Outcome<Boolean> drop(ShardId shard, long epoch) {
-      headChanges.increment();
-      return journals.drop(shard, epoch);
-    }
-
-    @Override
-    public Outcome<Head> head(ShardId shard) {
-      return journals.head(shard);
-    }
-  }
-
-  private final class CountedRecords implements Records {
-    private final Records records;
-
-    CountedRecords(Records records) {
-      this.records = records;
-    }
-
-    @Override
-    public Outcome<Optional<Stored>> get(String key) {
-      recordReads.increment();
-      return records.get(key);
-    }
-
-    @Override
-    public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
-      recordReads.increment();
-      return records.list(prefix, afterKey, limit);
-    }
-
-    @Override
-    public List<Outcome<Stamp>> apply(List<Change> changes) {
-      recordChanges.add(changes.size());
-      return records.apply(changes);
-    }
-
-    @Override
-    public Outcome<Boolean> resolve(Change unknown) {
-      recordChanges.increment();
-      return records.resolve(unknown);
-    }
-  }
-
-  private final class CountedTransactions implements Transactions {
-    private final Transactions transactions;
-
-    CountedTransactions(Transactions transactions) {
-      this.transactions = transactions;
-    }
-
-    @Override
-    public void write(Connection connection, List<Draft> drafts) {
-      transactions.write(connection, drafts);
-    }
-
-    @Override
-    public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
-      return transactions.complete(connection, completion, permit);
-    }
-
-    @Override
-    public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
-      inboxReads.increment();
-      return transactions.take(taker, free, maxRows, maxBytes);
-    }
-
-    @Override
-    public Outcome<Optional<Row>> find(String ticket) {
-      inboxReads.increment();
-      return transactions.find(ticket);
-    }
-
-    @Override
-    public List<Outcome<Long>> append(
-        List<Append> group, List<Rider> riders, boolean allOrNothing) {
-      return appended(group, () -> transactions.append(group, riders, allOrNothing));
-    }
-
-    @Override
-    public Outcome<List<Settled>> settle(List<Place> jobs) {
-      return transactions.settle(jobs);
     }
   }
 }

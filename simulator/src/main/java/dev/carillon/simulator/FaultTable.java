@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -78,7 +78,7 @@ final class FaultTable {
     if (nodes > 1) {
       possible.add(Column.CUT);
     }
-    for (Fault fault : operation.faults()) {
+    for (Fault fault : FaultyStore.possible(operation)) {
       possible.add(Column.of(fault));
     }
     if (!operation.isRead()) {

@@ -4,11 +4,8 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.store.Doorbells;
 import dev.carillon.store.FaultyStore;
-import dev.carillon.store.Journals;
-import dev.carillon.store.Outcome;
-import dev.carillon.store.Records;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Store;
-import dev.carillon.store.StoreInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,11 +13,10 @@ import org.jspecify.annotations.Nullable;
  * refuses every write until the node has adopted that copy, as the contract says; and it sees that
  * nobody does so without a word.
  */
-final class Opening implements Store {
+final class Opening extends ForwardingStore {
   private static final String NAME = "copy ";
 
   private final World world;
-  private final Store store;
   private @Nullable Store readable;
 
   /** The copy that the node goes by. */
@@ -30,8 +26,8 @@ final class Opening implements Store {
   private boolean said;
 
   Opening(World world, Store store) {
+    super(store);
     this.world = world;
-    this.store = store;
     this.copy = world.copy;
   }
 
@@ -48,11 +44,6 @@ final class Opening implements Store {
         "a node says that the store went back in time, which it has not since it last did");
     check(!said, Guarantee.WENT_BACK, "a node says twice that the store went back in time");
     said = true;
-  }
-
-  @Override
-  public StoreInfo info() {
-    return store.info();
   }
 
   /** Not that of the store below: that is another in each run. */
@@ -73,34 +64,17 @@ final class Opening implements Store {
     said = false;
   }
 
-  @Override
-  public Outcome<Long> clockMicros() {
-    return store.clockMicros();
-  }
-
   /** The copy there is, as far as the node may use it. */
-  private Store usable() {
+  @Override
+  protected Store store() {
+    Store store = super.store();
     if (copy == world.copy) {
       return store;
     }
     if (readable == null) {
-      readable = new FaultyStore(store, Opening::onlyReads);
+      readable = FaultyStore.readOnly(store);
     }
     return readable;
-  }
-
-  private static FaultyStore.Fault onlyReads(FaultyStore.Operation operation) {
-    return operation.isRead() ? FaultyStore.Fault.NONE : FaultyStore.Fault.FAIL_BEFORE;
-  }
-
-  @Override
-  public Journals journals() {
-    return usable().journals();
-  }
-
-  @Override
-  public Records records() {
-    return usable().records();
   }
 
   @Override

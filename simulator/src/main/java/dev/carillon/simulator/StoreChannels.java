@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.engine.NodeEnvironment.Channel;
 import dev.carillon.simulator.FaultTable.Column;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Store;
 import java.util.ArrayDeque;
 import java.util.EnumMap;

@@ -3,7 +3,7 @@ package dev.carillon.simulator;
 import dev.carillon.simulator.FaultTable.Column;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -44,7 +44,7 @@ final class StoreFaults implements FaultyStore.Faults {
     for (Operation operation : Operation.values()) {
       List<Fault> faults = new ArrayList<>();
       for (Fault fault : Fault.values()) {
-        if (fault != Fault.NONE && operation.faults().contains(fault)) {
+        if (fault != Fault.NONE && FaultyStore.possible(operation).contains(fault)) {
           faults.add(fault);
         }
       }

@@ -35,52 +35,23 @@ public final class RestorableStore {
     now = backup.copy();
   }
 
-  private final class Opening implements Store {
+  private final class Opening extends ForwardingStore {
     private volatile String adopted = now.incarnation();
 
-    @Override
-    public StoreInfo info() {
-      return now.info();
+    Opening() {
+      super(now);
     }
 
+    /** The copy there is, as far as its reader may use it. */
     @Override
-    public String incarnation() {
-      return now.incarnation();
+    protected Store store() {
+      MemoryStore copy = now;
+      return copy.incarnation().equals(adopted) ? copy : FaultyStore.readOnly(copy);
     }
 
     @Override
     public void adopt(String incarnation) {
       adopted = Objects.requireNonNull(incarnation, "incarnation");
-    }
-
-    @Override
-    public Outcome<Long> clockMicros() {
-      return now.clockMicros();
-    }
-
-    /** The copy there is, as far as its reader may use it. */
-    private Store usable() {
-      MemoryStore copy = now;
-      return copy.incarnation().equals(adopted) ? copy : new FaultyStore(copy, Opening::onlyReads);
-    }
-
-    private static FaultyStore.Fault onlyReads(FaultyStore.Operation operation) {
-      return operation.isRead() ? FaultyStore.Fault.NONE : FaultyStore.Fault.FAIL_BEFORE;
-    }
-
-    @Override
-    public Journals journals() {
-      return usable().journals();
-    }
-
-    @Override
-    public Records records() {
-      return usable().records();
-    }
-
-    @Override
-    public Doorbells doorbells() {
-      return now.doorbells();
     }
 
     @Override

@@ -7,11 +7,10 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in which things stand in another way than they are handed to it and got from it. Has no
- * state and translates on the thread that calls.
+ * A store that keeps its data in another format than its callers use. It translates every call and
+ * answer on the thread of the caller, and has no state.
  */
-public final class TranslatedStore implements Store {
-  private final Store store;
+public final class TranslatedStore extends ForwardingStore {
   private final Translation translation;
 
   /** What is durable. */
@@ -40,53 +39,8 @@ public final class TranslatedStore implements Store {
 
   /** The same store, translated. */
   public TranslatedStore(Store store, Translation translation) {
-    this.store = store;
+    super(store);
     this.translation = translation;
-  }
-
-  @Override
-  public StoreInfo info() {
-    return store.info();
-  }
-
-  @Override
-  public String incarnation() {
-    return store.incarnation();
-  }
-
-  @Override
-  public Outcome<Long> clockMicros() {
-    return store.clockMicros();
-  }
-
-  @Override
-  public void adopt(String incarnation) {
-    store.adopt(incarnation);
-  }
-
-  @Override
-  public Journals journals() {
-    return new TranslatedJournals(store.journals());
-  }
-
-  @Override
-  public Records records() {
-    return new TranslatedRecords(store.records());
-  }
-
-  @Override
-  public Doorbells doorbells() {
-    return store.doorbells();
-  }
-
-  @Override
-  public Transactions transactions() {
-    return new TranslatedTransactions(store.transactions());
-  }
-
-  @Override
-  public void close() {
-    store.close();
   }
 
   private Append written(Append append) {
@@ -106,22 +60,21 @@ public final class TranslatedStore implements Store {
     return translation.written(Part.SUMMARY, summary);
   }
 
-  private Records.Change written(Records.Change change) {
+  private Change written(Change change) {
     byte[] value = change.value();
     return value == null || !translation.concerns(change.key())
         ? change
-        : new Records.Change(
+        : new Change(
             change.key(),
             change.expected(),
             translation.written(Part.RECORD, value),
             change.stamp());
   }
 
-  private Records.Stored read(Records.Stored record) {
+  private Stored read(Stored record) {
     return !translation.concerns(record.key())
         ? record
-        : new Records.Stored(
-            record.key(), translation.read(Part.RECORD, record.value()), record.version());
+        : new Stored(record.key(), translation.read(Part.RECORD, record.value()), record.version());
   }
 
   private Head read(Head head) {
@@ -142,239 +95,196 @@ public final class TranslatedStore implements Store {
     return heads.stream().map(this::read).toList();
   }
 
-  private Transactions.Row read(Transactions.Row row) {
-    return new Transactions.Row(row.id(), row.ticket(), translation.read(Part.ROW, row.body()));
+  private Row read(Row row) {
+    return new Row(row.id(), row.ticket(), translation.read(Part.ROW, row.body()));
   }
 
-  private final class TranslatedJournals implements Journals {
-    private final Journals journals;
-
-    TranslatedJournals(Journals journals) {
-      this.journals = journals;
-    }
-
-    @Override
-    public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
-      return journals
-          .create(shard, home, wakeMicros, summary(summary))
-          .map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
-      return journals
-          .claim(shard, expectedEpoch, owner)
-          .map(claim -> new Claim(TranslatedStore.this.read(claim.head()), claim.tail()));
-    }
-
-    @Override
-    public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
-      return journals.append(
-          group.stream().map(TranslatedStore.this::written).toList(), allOrNothing);
-    }
-
-    @Override
-    public Outcome<Resolution> resolve(Append unknown) {
-      return journals.resolve(written(unknown));
-    }
-
-    @Override
-    public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
-      return journals.lowerWake(shard, epoch, wakeMicros).map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
-      return journals.seal(shard, epoch, summary(summary)).map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
-      return journals
-          .release(shard, epoch, expectedTail, summary(summary))
-          .map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public List<Outcome<Head>> releaseAll(List<Release> releases) {
-      return journals
-          .releaseAll(
-              releases.stream()
-                  .map(
-                      one ->
-                          new Release(
-                              one.shard(), one.epoch(), one.expectedTail(), summary(one.summary())))
-                  .toList())
-          .stream()
-          .map(outcome -> outcome.map(TranslatedStore.this::read))
-          .toList();
-    }
-
-    @Override
-    public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
-      return journals
-          .read(shard, generation, from, maxBytes)
-          .map(
-              page ->
-                  new ReadPage(page.entries().stream().map(this::read).toList(), page.complete()));
-    }
-
-    private Entry read(Entry entry) {
-      return new Entry(
-          entry.number(), entry.epoch(), entry.batch(), translation.read(Part.ENTRY, entry.data()));
-    }
-
-    @Override
-    public Outcome<Long> stage(
-        ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
-      return journals.stage(
-          shard, epoch, generation, snapshot, number, translation.written(Part.ENTRY, data));
-    }
-
-    @Override
-    public Outcome<Head> publish(Publication publication) {
-      return journals
-          .publish(
-              new Publication(
-                  publication.shard(),
-                  publication.epoch(),
-                  publication.generation(),
-                  publication.expectedTail(),
-                  publication.snapshot(),
-                  publication.count(),
-                  publication.wakeMicros(),
-                  summary(publication.summary())))
-          .map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
-      return journals.dropGenerations(shard, epoch, oldest).map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<Boolean> drop(ShardId shard, long epoch) {
-      return journals.drop(shard, epoch);
-    }
-
-    @Override
-    public Outcome<Head> head(ShardId shard) {
-      return journals.head(shard).map(TranslatedStore.this::read);
-    }
-
-    @Override
-    public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
-      return journals.listByWake(beforeMicros, after, limit).map(TranslatedStore.this::readAll);
-    }
-
-    @Override
-    public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
-      return journals.listById(after, limit).map(TranslatedStore.this::readAll);
-    }
+  @Override
+  public Outcome<Head> create(ShardId shard, String home, long wakeMicros, byte[] summary) {
+    return super.create(shard, home, wakeMicros, summary(summary)).map(this::read);
   }
 
-  private final class TranslatedRecords implements Records {
-    private final Records records;
-
-    TranslatedRecords(Records records) {
-      this.records = records;
-    }
-
-    @Override
-    public Outcome<Optional<Stored>> get(String key) {
-      return records.get(key).map(found -> found.map(TranslatedStore.this::read));
-    }
-
-    @Override
-    public List<Outcome<Stamp>> apply(List<Change> changes) {
-      return records.apply(changes.stream().map(TranslatedStore.this::written).toList());
-    }
-
-    @Override
-    public Outcome<Boolean> resolve(Change unknown) {
-      return records.resolve(written(unknown));
-    }
-
-    @Override
-    public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
-      return records
-          .list(prefix, afterKey, limit)
-          .map(found -> found.stream().map(TranslatedStore.this::read).toList());
-    }
+  @Override
+  public Outcome<Claim> claim(ShardId shard, long expectedEpoch, long owner) {
+    return super.claim(shard, expectedEpoch, owner)
+        .map(claim -> new Claim(read(claim.head()), claim.tail()));
   }
 
-  private final class TranslatedTransactions implements Transactions {
-    private final Transactions transactions;
+  @Override
+  public List<Outcome<Long>> append(List<Append> group, boolean allOrNothing) {
+    return super.append(group.stream().map(this::written).toList(), allOrNothing);
+  }
 
-    TranslatedTransactions(Transactions transactions) {
-      this.transactions = transactions;
-    }
+  @Override
+  public Outcome<Resolution> resolve(Append unknown) {
+    return super.resolve(written(unknown));
+  }
 
-    @Override
-    public void write(Connection connection, List<Draft> drafts) {
-      transactions.write(
-          connection,
-          drafts.stream()
-              .map(draft -> new Draft(draft.ticket(), translation.written(Part.ROW, draft.body())))
-              .toList());
-    }
+  @Override
+  public Outcome<Head> lowerWake(ShardId shard, long epoch, long wakeMicros) {
+    return super.lowerWake(shard, epoch, wakeMicros).map(this::read);
+  }
 
-    @Override
-    public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
-      return transactions.complete(
-          connection,
-          new Completion(
-              completion.place(),
-              completion.epoch(),
-              completion.nonce(),
-              translation.written(Part.RECORD, completion.outcome())),
-          permit);
-    }
+  @Override
+  public Outcome<Head> seal(ShardId shard, long epoch, byte[] summary) {
+    return super.seal(shard, epoch, summary(summary)).map(this::read);
+  }
 
-    @Override
-    public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
-      return transactions
-          .take(taker, free, maxRows, maxBytes)
-          .map(rows -> rows.stream().map(TranslatedStore.this::read).toList());
-    }
+  @Override
+  public Outcome<Head> release(ShardId shard, long epoch, long expectedTail, byte[] summary) {
+    return super.release(shard, epoch, expectedTail, summary(summary)).map(this::read);
+  }
 
-    @Override
-    public Outcome<Optional<Row>> find(String ticket) {
-      return transactions.find(ticket).map(row -> row.map(TranslatedStore.this::read));
-    }
+  @Override
+  public List<Outcome<Head>> releaseAll(List<Release> releases) {
+    return super.releaseAll(
+            releases.stream()
+                .map(
+                    one ->
+                        new Release(
+                            one.shard(), one.epoch(), one.expectedTail(), summary(one.summary())))
+                .toList())
+        .stream()
+        .map(outcome -> outcome.map(this::read))
+        .toList();
+  }
 
-    @Override
-    public List<Outcome<Long>> append(
-        List<Append> group, List<Rider> riders, boolean allOrNothing) {
-      return transactions.append(
-          group.stream().map(TranslatedStore.this::written).toList(),
-          riders.stream().map(this::written).toList(),
-          allOrNothing);
-    }
+  @Override
+  public Outcome<ReadPage> read(ShardId shard, int generation, long from, int maxBytes) {
+    return super.read(shard, generation, from, maxBytes)
+        .map(
+            page ->
+                new ReadPage(page.entries().stream().map(this::read).toList(), page.complete()));
+  }
 
-    private Rider written(Rider rider) {
-      return new Rider(
-          rider.rows(),
-          rider.pointers().stream().map(TranslatedStore.this::written).toList(),
-          rider.done());
-    }
+  private Entry read(Entry entry) {
+    return new Entry(
+        entry.number(), entry.epoch(), entry.batch(), translation.read(Part.ENTRY, entry.data()));
+  }
 
-    @Override
-    public Outcome<List<Settled>> settle(List<Place> jobs) {
-      return transactions.settle(jobs).map(settled -> settled.stream().map(this::read).toList());
-    }
+  @Override
+  public Outcome<Long> stage(
+      ShardId shard, long epoch, int generation, long snapshot, long number, byte[] data) {
+    return super.stage(
+        shard, epoch, generation, snapshot, number, translation.written(Part.ENTRY, data));
+  }
 
-    private Settled read(Settled settled) {
-      Completion completion = settled.completion();
-      return completion == null
-          ? settled
-          : new Settled(
-              new Completion(
-                  completion.place(),
-                  completion.epoch(),
-                  completion.nonce(),
-                  translation.read(Part.RECORD, completion.outcome())),
-              settled.open());
-    }
+  @Override
+  public Outcome<Head> publish(Publication publication) {
+    return super.publish(
+            new Publication(
+                publication.shard(),
+                publication.epoch(),
+                publication.generation(),
+                publication.expectedTail(),
+                publication.snapshot(),
+                publication.count(),
+                publication.wakeMicros(),
+                summary(publication.summary())))
+        .map(this::read);
+  }
+
+  @Override
+  public Outcome<Head> dropGenerations(ShardId shard, long epoch, int oldest) {
+    return super.dropGenerations(shard, epoch, oldest).map(this::read);
+  }
+
+  @Override
+  public Outcome<Head> head(ShardId shard) {
+    return super.head(shard).map(this::read);
+  }
+
+  @Override
+  public Outcome<List<Head>> listByWake(long beforeMicros, @Nullable Head after, int limit) {
+    return super.listByWake(beforeMicros, after, limit).map(this::readAll);
+  }
+
+  @Override
+  public Outcome<List<Head>> listById(@Nullable ShardId after, int limit) {
+    return super.listById(after, limit).map(this::readAll);
+  }
+
+  @Override
+  public Outcome<Optional<Stored>> get(String key) {
+    return super.get(key).map(found -> found.map(this::read));
+  }
+
+  @Override
+  public List<Outcome<Stamp>> apply(List<Change> changes) {
+    return super.apply(changes.stream().map(this::written).toList());
+  }
+
+  @Override
+  public Outcome<Boolean> resolve(Change unknown) {
+    return super.resolve(written(unknown));
+  }
+
+  @Override
+  public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
+    return super.list(prefix, afterKey, limit)
+        .map(found -> found.stream().map(this::read).toList());
+  }
+
+  @Override
+  public void write(Connection connection, List<Draft> drafts) {
+    super.write(
+        connection,
+        drafts.stream()
+            .map(draft -> new Draft(draft.ticket(), translation.written(Part.ROW, draft.body())))
+            .toList());
+  }
+
+  @Override
+  public Answer complete(Connection connection, Completion completion, @Nullable Permit permit) {
+    return super.complete(
+        connection,
+        new Completion(
+            completion.place(),
+            completion.epoch(),
+            completion.nonce(),
+            translation.written(Part.RECORD, completion.outcome())),
+        permit);
+  }
+
+  @Override
+  public Outcome<List<Row>> take(long taker, LongPredicate free, int maxRows, long maxBytes) {
+    return super.take(taker, free, maxRows, maxBytes)
+        .map(rows -> rows.stream().map(this::read).toList());
+  }
+
+  @Override
+  public Outcome<Optional<Row>> find(String ticket) {
+    return super.find(ticket).map(row -> row.map(this::read));
+  }
+
+  @Override
+  public List<Outcome<Long>> append(List<Append> group, List<Rider> riders, boolean allOrNothing) {
+    return super.append(
+        group.stream().map(this::written).toList(),
+        riders.stream().map(this::written).toList(),
+        allOrNothing);
+  }
+
+  private Rider written(Rider rider) {
+    return new Rider(
+        rider.rows(), rider.pointers().stream().map(this::written).toList(), rider.done());
+  }
+
+  @Override
+  public Outcome<List<Settled>> settle(List<Place> jobs) {
+    return super.settle(jobs).map(settled -> settled.stream().map(this::read).toList());
+  }
+
+  private Settled read(Settled settled) {
+    Completion completion = settled.completion();
+    return completion == null
+        ? settled
+        : new Settled(
+            new Completion(
+                completion.place(),
+                completion.epoch(),
+                completion.nonce(),
+                translation.read(Part.RECORD, completion.outcome())),
+            settled.open());
   }
 }

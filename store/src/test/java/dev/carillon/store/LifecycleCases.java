@@ -6,7 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Head.Status;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.Workbench.ShardMaker;

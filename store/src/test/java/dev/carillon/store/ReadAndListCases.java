@@ -5,7 +5,7 @@ import static dev.carillon.store.Workbench.WAKE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.Workbench.ShardMaker;

@@ -2,7 +2,7 @@ package dev.carillon.store;
 
 import dev.carillon.store.FaultyStore.Fault;
 import dev.carillon.store.FaultyStore.Faults;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import java.util.Random;
 
 /** Faults by lot: two calls in three pass, and late ones are delivered now and then. */

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Journals.Resolution;
 import dev.carillon.store.StoreInfo.Capability;
 import dev.carillon.store.Transactions.Answer;

@@ -3,7 +3,7 @@ package dev.carillon.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.store.FaultyStore.Fault;
-import dev.carillon.store.FaultyStore.Operation;
+import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Journals.Resolution;
 import dev.carillon.store.StoreTck.Mode;
