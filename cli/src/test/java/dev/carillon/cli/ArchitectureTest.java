@@ -67,6 +67,7 @@ class ArchitectureTest {
   private static final String API = "dev.carillon.api";
   private static final String STORE = "dev.carillon.store";
   private static final String ENGINE = "dev.carillon.engine";
+  private static final String STORE_SQL = "dev.carillon.store.sql";
   private static final String STORE_JDBC = "dev.carillon.store.jdbc";
   private static final String STORE_POSTGRES = "dev.carillon.store.postgres";
   private static final String FIXTURE = "dev.carillon.fixture";
@@ -94,8 +95,9 @@ class ArchitectureTest {
         onlyTheJdkAnd(API, "org.jspecify.."),
         onlyTheJdkAnd(STORE, API, "org.jspecify..", "javax.sql.."),
         onlyTheJdkAnd(ENGINE, API, STORE, "org.jspecify.."),
-        noModuleBut(STORE_JDBC, API, STORE),
-        noModuleBut(STORE_POSTGRES, API, STORE),
+        onlyTheJdkAnd(STORE_SQL, STORE, "org.jspecify.."),
+        noModuleBut(STORE_JDBC, API, STORE, STORE_SQL),
+        noModuleBut(STORE_POSTGRES, API, STORE, STORE_SQL),
         noModuleBut(FIXTURE),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
@@ -109,6 +111,7 @@ class ArchitectureTest {
                 API,
                 STORE,
                 ENGINE,
+                STORE_SQL,
                 STORE_JDBC,
                 STORE_POSTGRES,
                 FIXTURE,

@@ -64,4 +64,78 @@ public record Head(
   public boolean released() {
     return owner == 0;
   }
+
+  /** The head of a shard that its maker has just created. */
+  public static Head created(ShardId shard, String home, long wakeMicros, byte[] summary) {
+    return new Head(
+        shard, 1, shard.incarnation(), false, Status.OPEN, 1, 1, wakeMicros, home, summary);
+  }
+
+  /** The head under the next epoch. */
+  public Head claimedBy(long newOwner) {
+    return with(epoch + 1, newOwner, owner != 0);
+  }
+
+  /** The head without an owner. */
+  public Head releasedWith(byte[] newSummary) {
+    return with(epoch, 0, suspect).withSummary(newSummary);
+  }
+
+  /** The head closed to new jobs. */
+  public Head sealedWith(byte[] newSummary) {
+    return with(Status.SEALED, wakeMicros, newSummary);
+  }
+
+  /** The head with another wake time. */
+  public Head waking(long newWakeMicros) {
+    return with(status, newWakeMicros, summary);
+  }
+
+  /** The head with another summary. */
+  public Head withSummary(byte[] newSummary) {
+    return with(status, wakeMicros, newSummary);
+  }
+
+  /** The head with the next generation. */
+  public Head published(long newWakeMicros, byte[] newSummary) {
+    return with(generation + 1, oldestGeneration).with(status, newWakeMicros, newSummary);
+  }
+
+  /** The head without the generations before {@code oldest}. */
+  public Head keepingFrom(int oldest) {
+    return with(generation, oldest);
+  }
+
+  private Head with(long newEpoch, long newOwner, boolean newSuspect) {
+    return new Head(
+        shard,
+        newEpoch,
+        newOwner,
+        newSuspect,
+        status,
+        generation,
+        oldestGeneration,
+        wakeMicros,
+        home,
+        summary);
+  }
+
+  private Head with(Status newStatus, long newWakeMicros, byte[] newSummary) {
+    return new Head(
+        shard,
+        epoch,
+        owner,
+        suspect,
+        newStatus,
+        generation,
+        oldestGeneration,
+        newWakeMicros,
+        home,
+        newSummary);
+  }
+
+  private Head with(int newGeneration, int newOldest) {
+    return new Head(
+        shard, epoch, owner, suspect, status, newGeneration, newOldest, wakeMicros, home, summary);
+  }
 }

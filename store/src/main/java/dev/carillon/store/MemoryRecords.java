@@ -91,10 +91,7 @@ final class MemoryRecords implements Records {
   public synchronized Outcome<Boolean> resolve(Change unknown) {
     resolved.merge(unknown.stamp().writer(), unknown.stamp().sequence(), Math::max);
     Stamp version = version(unknown.key());
-    return Outcome.ok(
-        unknown.value() == null
-            ? !version.equals(unknown.expected())
-            : version.equals(unknown.stamp()));
+    return Outcome.ok(unknown.isInEffect(version));
   }
 
   @Override

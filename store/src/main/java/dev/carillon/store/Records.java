@@ -62,5 +62,11 @@ public interface Records {
    * @param stamp the version the record will have
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Change(String key, Stamp expected, byte @Nullable [] value, Stamp stamp) {}
+  record Change(String key, Stamp expected, byte @Nullable [] value, Stamp stamp) {
+
+    /** Whether it is in effect, as {@link Records#resolve} says, if the record has this version. */
+    public boolean isInEffect(Stamp version) {
+      return value == null ? !version.equals(expected) : version.equals(stamp);
+    }
+  }
 }

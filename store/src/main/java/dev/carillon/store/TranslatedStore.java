@@ -78,17 +78,7 @@ public final class TranslatedStore extends ForwardingStore {
   }
 
   private Head read(Head head) {
-    return new Head(
-        head.shard(),
-        head.epoch(),
-        head.owner(),
-        head.suspect(),
-        head.status(),
-        head.generation(),
-        head.oldestGeneration(),
-        head.wakeMicros(),
-        head.home(),
-        translation.read(Part.SUMMARY, head.summary()));
+    return head.withSummary(translation.read(Part.SUMMARY, head.summary()));
   }
 
   private List<Head> readAll(List<Head> heads) {

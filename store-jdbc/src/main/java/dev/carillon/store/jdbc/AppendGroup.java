@@ -8,6 +8,7 @@ import dev.carillon.store.ShardId;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.jdbc.Database.Urgency;
 import dev.carillon.store.jdbc.HeadCache.Position;
+import dev.carillon.store.sql.DamageException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -235,8 +236,8 @@ final class AppendGroup {
     if (row == null) {
       throw new DamageException("head of shard " + append.shard() + ": missing");
     }
-    HeadRow moved = movesWake ? row.waking(append.raiseWakeMicros()) : row;
-    tables.update(moved.reaching(append.number()));
+    Head head = movesWake ? row.head().waking(append.raiseWakeMicros()) : row.head();
+    tables.update(row.with(head, append.number()));
     fit.position.writtenTail = append.number();
   }
 }

@@ -1,6 +1,7 @@
 package dev.carillon.store.jdbc;
 
 import dev.carillon.store.Outcome;
+import dev.carillon.store.sql.DamageException;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;

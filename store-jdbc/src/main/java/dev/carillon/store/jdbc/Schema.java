@@ -3,11 +3,13 @@ package dev.carillon.store.jdbc;
 import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.StoreVersionException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
  * The tables, their version, and whether a file has them. A file that is empty gets them; one that
@@ -83,7 +85,7 @@ final class Schema {
       throw new StoreCorruptedException(
           file.toString(), "format " + format + " in the tables, " + version + " in the header");
     }
-    if (!meta(session, "checksum").equals(Checksum.text(incarnation(session)))) {
+    if (!meta(session, "checksum").equals(crc(incarnation(session)))) {
       throw new StoreCorruptedException(file.toString(), "the incarnation's checksum is wrong");
     }
   }
@@ -132,13 +134,18 @@ final class Schema {
 
   private static void writeIncarnation(Session session, String incarnation) throws SQLException {
     session.run("insert or replace into meta values ('incarnation', '" + incarnation + "')");
-    session.run(
-        "insert or replace into meta values ('checksum', '" + Checksum.text(incarnation) + "')");
+    session.run("insert or replace into meta values ('checksum', '" + crc(incarnation) + "')");
   }
 
   private static String newIncarnation() {
     byte[] random = new byte[INCARNATION_BYTES];
     new SecureRandom().nextBytes(random);
     return HexFormat.of().formatHex(random);
+  }
+
+  private static String crc(String text) {
+    CRC32C crc = new CRC32C();
+    crc.update(text.getBytes(StandardCharsets.UTF_8));
+    return Long.toHexString(crc.getValue());
   }
 }

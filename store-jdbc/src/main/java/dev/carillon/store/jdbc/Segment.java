@@ -1,5 +1,8 @@
 package dev.carillon.store.jdbc;
 
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
+
 /**
  * The entries of one generation of one shard, or of a snapshot that may become one. Entries name
  * their segment only, so publishing, discarding and dropping them is one small row, however many
@@ -48,5 +51,17 @@ record Segment(long key, long shard, int generation, long snapshot, State state,
 
   Segment garbage() {
     return new Segment(key, 0, generation, snapshot, State.GARBAGE, tail);
+  }
+
+  long crc(Checksum checksum) {
+    checksum
+        .begin()
+        .putLong(key)
+        .putLong(shard)
+        .putInt(generation)
+        .putLong(snapshot)
+        .putInt(state.code())
+        .putLong(tail);
+    return checksum.end();
   }
 }

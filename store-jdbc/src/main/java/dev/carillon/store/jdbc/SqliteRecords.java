@@ -5,9 +5,8 @@ import dev.carillon.store.Records;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.jdbc.Database.Urgency;
 import dev.carillon.store.jdbc.Tables.WriterRow;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
+import dev.carillon.store.sql.DamageException;
+import dev.carillon.store.sql.RecordKeys;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -39,7 +38,7 @@ final class SqliteRecords implements Records {
 
   @Override
   public Outcome<Optional<Stored>> get(String key) {
-    byte[] bytes = utf8(key);
+    byte[] bytes = RecordKeys.utf8(key);
     return database.read(
         tables -> {
           PreparedStatement select =
@@ -93,7 +92,7 @@ final class SqliteRecords implements Records {
 
   @Override
   public Outcome<Boolean> resolve(Change unknown) {
-    byte[] key = utf8(unknown.key());
+    byte[] key = RecordKeys.utf8(unknown.key());
     return database.write(
         Urgency.URGENT,
         tables -> {
@@ -103,17 +102,14 @@ final class SqliteRecords implements Records {
                 new WriterRow(writer.writer(), writer.created(), unknown.stamp().sequence()));
           }
           Stamp version = version(tables, key);
-          return Outcome.ok(
-              unknown.value() == null
-                  ? !version.equals(unknown.expected())
-                  : version.equals(unknown.stamp()));
+          return Outcome.ok(unknown.isInEffect(version));
         });
   }
 
   @Override
   public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
-    byte[] first = utf8(prefix);
-    byte[] after = afterKey == null ? null : utf8(afterKey);
+    byte[] first = RecordKeys.utf8(prefix);
+    byte[] after = afterKey == null ? null : RecordKeys.utf8(afterKey);
     boolean paged = after != null && Arrays.compareUnsigned(after, first) >= 0;
     return database.read(
         tables -> {
@@ -125,7 +121,7 @@ final class SqliteRecords implements Records {
                           + (paged ? ">" : ">=")
                           + " ? and key < ? order by key limit ?");
           select.setBytes(1, paged && after != null ? after : first);
-          select.setBytes(2, behind(first));
+          select.setBytes(2, RecordKeys.behind(first));
           select.setInt(3, Math.max(limit, 0));
           List<Stored> page = new ArrayList<>();
           try (ResultSet rows = select.executeQuery()) {
@@ -137,13 +133,6 @@ final class SqliteRecords implements Records {
         });
   }
 
-  /** The first bytes behind all keys with this prefix: no byte of UTF-8 is as high as 0xff. */
-  private static byte[] behind(byte[] prefix) {
-    byte[] end = Arrays.copyOf(prefix, prefix.length + 1);
-    end[prefix.length] = (byte) 0xff;
-    return end;
-  }
-
   private static Stamp version(Tables tables, byte[] key) throws SQLException {
     PreparedStatement select =
         tables.session().statement("select writer, sequence from records where key = ?");
@@ -151,30 +140,6 @@ final class SqliteRecords implements Records {
     try (ResultSet rows = select.executeQuery()) {
       return rows.next() ? new Stamp(rows.getLong(1), rows.getLong(2)) : Stamp.ABSENT;
     }
-  }
-
-  /** Refuses unpaired surrogates, which would all become the same question mark. */
-  private static byte[] utf8(String text) {
-    if (!hasSurrogate(text)) {
-      return text.getBytes(StandardCharsets.UTF_8); // much faster than an encoder
-    }
-    try {
-      ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-      byte[] bytes = new byte[encoded.remaining()];
-      encoded.get(bytes);
-      return bytes;
-    } catch (CharacterCodingException e) {
-      throw new IllegalArgumentException("key: " + text + " (expected: no unpaired surrogates)", e);
-    }
-  }
-
-  private static boolean hasSurrogate(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      if (Character.isSurrogate(text.charAt(i))) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** How a change is made: each kind is one statement. */
@@ -220,7 +185,7 @@ final class SqliteRecords implements Records {
       boolean onlyDeletes = true;
       long sum = 0;
       for (Change change : changes) {
-        byte[] key = utf8(change.key());
+        byte[] key = RecordKeys.utf8(change.key());
         byte[] value = change.value();
         keys.add(key);
         onlyDeletes &= value == null;

@@ -5,6 +5,9 @@ import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Head.Status;
 import dev.carillon.store.ShardId;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
+import dev.carillon.store.sql.JournalTables;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The rows of the journals' tables, each with its checksum: made when it is written, compared when
  * it is read. Belongs to one {@link Session} and to whoever holds that.
  */
-final class Tables {
+final class Tables implements JournalTables<HeadRow> {
 
   static final List<String> SCHEMA =
       List.of(
@@ -80,14 +83,22 @@ final class Tables {
     return checksum;
   }
 
-  @Nullable HeadRow head(ShardId shard) throws SQLException {
+  @Override
+  public @Nullable HeadRow head(ShardId shard) throws SQLException {
     PreparedStatement select = session.statement(HEAD_COLUMNS + "where shard = ?");
     select.setString(1, shard.toString());
     List<HeadRow> found = heads(select);
     return found.isEmpty() ? null : found.getFirst();
   }
 
-  List<HeadRow> headsByWake(long beforeMicros, @Nullable Head after, int limit)
+  /** There is one writer: what it reads nobody else changes. */
+  @Override
+  public @Nullable HeadRow lockHead(ShardId shard) throws SQLException {
+    return head(shard);
+  }
+
+  @Override
+  public List<HeadRow> headsByWake(long beforeMicros, @Nullable Head after, int limit)
       throws SQLException {
     PreparedStatement select =
         session.statement(
@@ -100,7 +111,8 @@ final class Tables {
     return heads(select);
   }
 
-  List<HeadRow> headsById(@Nullable ShardId after, int limit) throws SQLException {
+  @Override
+  public List<HeadRow> headsById(@Nullable ShardId after, int limit) throws SQLException {
     PreparedStatement select =
         session.statement(HEAD_COLUMNS + "where shard > ? order by shard limit ?");
     select.setString(1, after == null ? "" : after.toString());
@@ -142,7 +154,7 @@ final class Tables {
     } catch (RuntimeException e) {
       throw new DamageException("head of shard " + shard + ": " + e.getMessage());
     }
-    if (checksum.head(row, home) != rows.getLong(12)) {
+    if (row.crc(checksum, home) != rows.getLong(12)) {
       throw new DamageException("head of shard " + shard + ": wrong checksum");
     }
     return row;
@@ -162,7 +174,8 @@ final class Tables {
     return row;
   }
 
-  void update(HeadRow row) throws SQLException {
+  @Override
+  public void update(HeadRow row) throws SQLException {
     write(
         session.statement(
             "update heads set shard = ?, epoch = ?, owner = ?, suspect = ?, status = ?,"
@@ -184,14 +197,25 @@ final class Tables {
     statement.setLong(8, row.segment());
     statement.setLong(9, head.wakeMicros());
     statement.setBytes(10, home);
-    statement.setLong(11, checksum.head(row, home));
+    statement.setLong(11, row.crc(checksum, home));
     statement.setBytes(12, head.summary());
     statement.setLong(13, row.tail());
     statement.setLong(14, row.key());
     mustChangeOne(statement);
   }
 
-  void removeHead(HeadRow row) throws SQLException {
+  @Override
+  public void removeGenerations(HeadRow row, int oldest) throws SQLException {
+    for (Segment segment : segments(row)) {
+      if (segment.generation() < oldest) {
+        update(segment.garbage());
+      }
+    }
+  }
+
+  @Override
+  public void removeHead(HeadRow row) throws SQLException {
+    removeGenerations(row, Integer.MAX_VALUE);
     PreparedStatement delete = session.statement("delete from heads where key = ?");
     delete.setLong(1, row.key());
     mustChangeOne(delete);
@@ -222,7 +246,7 @@ final class Tables {
     statement.setInt(2, segment.generation());
     statement.setLong(3, segment.snapshot());
     statement.setInt(4, segment.state().code());
-    statement.setLong(5, checksum.segment(segment));
+    statement.setLong(5, segment.crc(checksum));
     statement.setLong(6, segment.tail());
     statement.setLong(7, segment.key());
     mustChangeOne(statement);
@@ -255,7 +279,7 @@ final class Tables {
                 rows.getLong(4),
                 Segment.State.ofCode(rows.getInt(5)),
                 rows.getLong(7));
-        if (checksum.segment(segment) != rows.getLong(6)) {
+        if (segment.crc(checksum) != rows.getLong(6)) {
           throw new DamageException("segment " + segment.key() + ": wrong checksum");
         }
         found.add(segment);
@@ -290,11 +314,12 @@ final class Tables {
     mustChangeOne(delete);
   }
 
-  /** The number of the last entry of the current generation, 0 for none. */
-  long tail(HeadRow row) throws SQLException {
+  @Override
+  public long tail(HeadRow row) throws SQLException {
     long tail = tail(row.segment());
     if (tail < row.tail()) {
-      throw damagedEntry(row.head().shard(), row.head().generation(), row.tail(), "missing");
+      throw DamageException.ofEntry(
+          row.head().shard(), row.head().generation(), row.tail(), "missing");
     }
     return tail;
   }
@@ -309,6 +334,17 @@ final class Tables {
     try (ResultSet rows = select.executeQuery()) {
       return rows.next() ? rows.getLong(1) : 0;
     }
+  }
+
+  @Override
+  public boolean holds(HeadRow row, Append append) throws SQLException {
+    return holds(row.segment(), append);
+  }
+
+  @Override
+  public void addEntry(HeadRow row, Entry entry) throws SQLException {
+    addEntry(row.segment(), row.head().shard(), row.head().generation(), entry);
+    flushEntries();
   }
 
   /** Whether the entry of this number was written by {@code append}'s batch. */
@@ -373,7 +409,7 @@ final class Tables {
       }
     }
     if (expected <= range.tail()) {
-      throw damagedEntry(range.shard(), range.generation(), expected, "missing");
+      throw DamageException.ofEntry(range.shard(), range.generation(), expected, "missing");
     }
     return true;
   }
@@ -397,19 +433,13 @@ final class Tables {
             entry.batch(),
             entry.data());
     if (entry.number() != expected) {
-      throw damagedEntry(
+      throw DamageException.ofEntry(
           range.shard(), range.generation(), expected, "missing, found " + entry.number());
     }
     if (wanted != rows.getLong(4)) {
-      throw damagedEntry(range.shard(), range.generation(), expected, "wrong checksum");
+      throw DamageException.ofEntry(range.shard(), range.generation(), expected, "wrong checksum");
     }
     return entry;
-  }
-
-  private static DamageException damagedEntry(
-      ShardId shard, int generation, long number, String problem) {
-    return new DamageException(
-        "shard " + shard + ", generation " + generation + ", entry " + number + ": " + problem);
   }
 
   /**
@@ -454,7 +484,7 @@ final class Tables {
         return new WriterRow(writer, 0, 0);
       }
       WriterRow row = new WriterRow(writer, rows.getInt(1), rows.getLong(2));
-      if (checksum.writer(writer, row.created(), row.resolved()) != rows.getLong(3)) {
+      if (crc(row) != rows.getLong(3)) {
         throw new DamageException("writer " + Long.toHexString(writer) + ": wrong checksum");
       }
       return row;
@@ -469,6 +499,11 @@ final class Tables {
    */
   record WriterRow(long writer, int created, long resolved) {}
 
+  private long crc(WriterRow row) {
+    checksum.begin().putLong(row.writer).putInt(row.created).putLong(row.resolved);
+    return checksum.end();
+  }
+
   void put(WriterRow row) throws SQLException {
     PreparedStatement put =
         session.statement(
@@ -478,7 +513,7 @@ final class Tables {
     put.setLong(1, row.writer());
     put.setInt(2, row.created());
     put.setLong(3, row.resolved());
-    put.setLong(4, checksum.writer(row.writer(), row.created(), row.resolved()));
+    put.setLong(4, crc(row));
     mustChangeOne(put);
   }
 

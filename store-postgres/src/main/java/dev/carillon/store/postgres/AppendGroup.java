@@ -9,6 +9,8 @@ import dev.carillon.store.StoreInfo;
 import dev.carillon.store.Transactions.Rider;
 import dev.carillon.store.postgres.Database.UndoneException;
 import dev.carillon.store.postgres.Positions.Position;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -449,7 +451,7 @@ final class AppendGroup {
       HeadRow moved = row;
       for (Append append : appends) {
         if (append.raiseWakeMicros() != Append.KEEP_WAKE) {
-          moved = moved.waking(append.raiseWakeMicros()).reaching(append.number());
+          moved = moved.with(moved.head().waking(append.raiseWakeMicros()), append.number());
         }
       }
       return moved;

@@ -1,10 +1,8 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.store.Entry;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -74,10 +72,5 @@ record Cluster(
     HeadRow rolled = row.rolled(next);
     tables.update(rolled);
     return rolled;
-  }
-
-  /** Puts one entry behind the tail of a shard whose head is locked. */
-  static void addEntry(Tables tables, HeadRow row, Entry entry) throws SQLException {
-    tables.addEntries(row.head().shard(), tables.current(row), List.of(entry));
   }
 }

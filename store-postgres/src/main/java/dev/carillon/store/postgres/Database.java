@@ -1,6 +1,7 @@
 package dev.carillon.store.postgres;
 
 import dev.carillon.store.Outcome;
+import dev.carillon.store.sql.DamageException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

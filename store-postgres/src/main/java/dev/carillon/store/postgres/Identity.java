@@ -1,6 +1,5 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.store.ShardId;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -156,10 +155,5 @@ final class Identity {
       actual = seen;
       whenChanged.run();
     }
-  }
-
-  /** The place of a shard, for messages. */
-  static String of(ShardId shard, int generation, long number) {
-    return "shard " + shard + ", generation " + generation + ", entry " + number;
   }
 }

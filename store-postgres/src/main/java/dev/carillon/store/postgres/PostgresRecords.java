@@ -4,9 +4,10 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.postgres.Database.UndoneException;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
+import dev.carillon.store.sql.RecordKeys;
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -55,7 +56,7 @@ final class PostgresRecords implements Records {
 
   @Override
   public Outcome<Optional<Stored>> get(String key) {
-    byte[] bytes = utf8(key);
+    byte[] bytes = RecordKeys.utf8(key);
     return database.read(
         session -> {
           try (PreparedStatement select =
@@ -72,8 +73,8 @@ final class PostgresRecords implements Records {
 
   @Override
   public Outcome<List<Stored>> list(String prefix, @Nullable String afterKey, int limit) {
-    byte[] first = utf8(prefix);
-    byte[] after = afterKey == null ? first : utf8(afterKey);
+    byte[] first = RecordKeys.utf8(prefix);
+    byte[] after = afterKey == null ? first : RecordKeys.utf8(afterKey);
     boolean paged = afterKey != null && Arrays.compareUnsigned(after, first) >= 0;
     return database.read(
         session -> {
@@ -85,18 +86,11 @@ final class PostgresRecords implements Records {
                       + " ? and key < ? order by key limit ?")) {
             select.setInt(1, cluster.id());
             select.setBytes(2, paged ? after : first);
-            select.setBytes(3, behind(first));
+            select.setBytes(3, RecordKeys.behind(first));
             select.setInt(4, Math.max(limit, 0));
             return Outcome.ok(stored(select));
           }
         });
-  }
-
-  /** The first bytes behind all keys with this prefix: no byte of UTF-8 is as high as 0xff. */
-  private static byte[] behind(byte[] prefix) {
-    byte[] end = Arrays.copyOf(prefix, prefix.length + 1);
-    end[prefix.length] = (byte) 0xff;
-    return end;
   }
 
   private static List<Stored> stored(PreparedStatement select) throws SQLException {
@@ -124,7 +118,7 @@ final class PostgresRecords implements Records {
 
   @Override
   public Outcome<Boolean> resolve(Change unknown) {
-    byte[] key = utf8(unknown.key());
+    byte[] key = RecordKeys.utf8(unknown.key());
     return database.write(
         session -> {
           long writer = unknown.stamp().writer();
@@ -134,15 +128,11 @@ final class PostgresRecords implements Records {
             putResolved(session, writer, unknown.stamp().sequence());
           }
           Stamp version = version(session, key);
-          return Outcome.ok(
-              unknown.value() == null
-                  ? !version.equals(unknown.expected())
-                  : version.equals(unknown.stamp()));
+          return Outcome.ok(unknown.isInEffect(version));
         });
   }
 
   private void addWriters(Session session, Set<Long> ids) throws SQLException {
-    Checksum checksum = new Checksum();
     try (PreparedStatement insert =
         session.statement(
             "insert into $.writers(cluster, writer, resolved, crc) values (?, ?, 0, ?)"
@@ -150,7 +140,7 @@ final class PostgresRecords implements Records {
       for (long id : ids) {
         insert.setInt(1, cluster.id());
         insert.setLong(2, id);
-        insert.setLong(3, checksum.mark(id, 0));
+        insert.setLong(3, Tables.mark(id, 0));
         insert.executeUpdate();
       }
     }
@@ -168,7 +158,7 @@ final class PostgresRecords implements Records {
           throw new DamageException("writer " + Long.toHexString(writer) + ": missing");
         }
         long resolved = rows.getLong(1);
-        if (new Checksum().mark(writer, resolved) != rows.getLong(2)) {
+        if (Tables.mark(writer, resolved) != rows.getLong(2)) {
           throw new DamageException("writer " + Long.toHexString(writer) + ": wrong checksum");
         }
         return resolved;
@@ -181,7 +171,7 @@ final class PostgresRecords implements Records {
         session.statement(
             "update $.writers set resolved = ?, crc = ? where cluster = ? and writer = ?")) {
       update.setLong(1, sequence);
-      update.setLong(2, new Checksum().mark(writer, sequence));
+      update.setLong(2, Tables.mark(writer, sequence));
       update.setInt(3, cluster.id());
       update.setLong(4, writer);
       Session.mustChangeOne(update);
@@ -196,18 +186,6 @@ final class PostgresRecords implements Records {
       try (ResultSet rows = select.executeQuery()) {
         return rows.next() ? new Stamp(rows.getLong(1), rows.getLong(2)) : Stamp.ABSENT;
       }
-    }
-  }
-
-  /** Refuses unpaired surrogates, which would all become the same question mark. */
-  private static byte[] utf8(String text) {
-    try {
-      ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-      byte[] bytes = new byte[encoded.remaining()];
-      encoded.get(bytes);
-      return bytes;
-    } catch (CharacterCodingException e) {
-      throw new IllegalArgumentException("key: " + text + " (expected: no unpaired surrogates)", e);
     }
   }
 
@@ -297,7 +275,7 @@ final class PostgresRecords implements Records {
       this.outcomes = new Outcome[changes.size()];
       long sum = 0;
       for (Change change : changes) {
-        byte[] key = utf8(change.key());
+        byte[] key = RecordKeys.utf8(change.key());
         byte[] value = change.value();
         keys.add(key);
         sum += key.length + (value == null ? 0 : value.length);

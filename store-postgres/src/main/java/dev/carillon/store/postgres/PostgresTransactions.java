@@ -7,6 +7,8 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.StoreInfo;
 import dev.carillon.store.Transactions;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -103,7 +105,7 @@ final class PostgresTransactions implements Transactions {
     for (int i = 0; i < crcs.length; i++) {
       Draft draft = drafts.get(i);
       bodies[i] = draft.body();
-      crcs[i] = checksum.inbox(utf8(draft.ticket()), draft.body());
+      crcs[i] = crc(checksum, draft.ticket(), draft.body());
     }
     String bell = channel == null ? "" : ", pg_notify(?, ?)";
     try (PreparedStatement insert =
@@ -176,13 +178,13 @@ final class PostgresTransactions implements Transactions {
   }
 
   private static long crc(Completion completion) {
-    return new Checksum()
-        .completion(
-            completion.place().shard(),
-            completion.place().job(),
-            completion.epoch(),
-            completion.nonce(),
-            completion.outcome());
+    Checksum checksum = new Checksum();
+    checksum
+        .begin(completion.place().shard())
+        .putLong(completion.place().job())
+        .putLong(completion.epoch())
+        .putLong(completion.nonce());
+    return checksum.end(completion.outcome());
   }
 
   /**
@@ -334,13 +336,19 @@ final class PostgresTransactions implements Transactions {
     try (ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
         Row row = new Row(rows.getLong(1), rows.getString(2), rows.getBytes(4));
-        if (checksum.inbox(utf8(row.ticket()), row.body()) != rows.getLong(3)) {
+        if (crc(checksum, row.ticket(), row.body()) != rows.getLong(3)) {
           throw new DamageException("row " + row.id() + " of the inbox: wrong checksum");
         }
         found.add(row);
       }
     }
     return found;
+  }
+
+  private static long crc(Checksum checksum, String ticket, byte[] body) {
+    byte[] name = utf8(ticket);
+    checksum.begin().putInt(name.length);
+    return checksum.end(name, body);
   }
 
   private static byte[] utf8(String text) {

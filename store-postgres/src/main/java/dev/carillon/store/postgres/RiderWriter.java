@@ -3,6 +3,7 @@ package dev.carillon.store.postgres;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Transactions.Place;
 import dev.carillon.store.Transactions.Rider;
+import dev.carillon.store.sql.Checksum;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

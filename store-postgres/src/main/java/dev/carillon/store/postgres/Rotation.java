@@ -2,6 +2,7 @@ package dev.carillon.store.postgres;
 
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
+import dev.carillon.store.sql.DamageException;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;

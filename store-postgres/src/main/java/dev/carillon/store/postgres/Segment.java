@@ -1,5 +1,9 @@
 package dev.carillon.store.postgres;
 
+import dev.carillon.store.ShardId;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
+
 /**
  * Consecutive entries of one generation of one shard that lie in one table of entries. Entries name
  * their segment only, so publishing, discarding and dropping them is one small row, however many
@@ -60,5 +64,18 @@ record Segment(
 
   Segment movedTo(int newPeriod) {
     return new Segment(key, generation, snapshot, state, newPeriod, first, last);
+  }
+
+  long crc(Checksum checksum, ShardId shard) {
+    checksum
+        .begin(shard)
+        .putLong(key)
+        .putInt(generation)
+        .putLong(snapshot)
+        .putInt(state.code())
+        .putInt(period)
+        .putLong(first)
+        .putLong(last);
+    return checksum.end();
   }
 }

@@ -5,6 +5,9 @@ import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Head.Status;
 import dev.carillon.store.ShardId;
+import dev.carillon.store.sql.Checksum;
+import dev.carillon.store.sql.DamageException;
+import dev.carillon.store.sql.JournalTables;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The rows of the journals' tables of one cluster, each with its checksum: made when it is written,
  * compared when it is read. Belongs to one {@link Session} and its thread.
  */
-final class Tables {
+final class Tables implements JournalTables<HeadRow> {
 
   private static final String HEAD_COLUMNS =
       "select shard, epoch, owner, suspect, status, generation, oldest, segment, period, base,"
@@ -49,8 +52,11 @@ final class Tables {
     return session;
   }
 
-  Checksum checksum() {
-    return checksum;
+  /** The checksum of a mark that only rises: who, and how far. */
+  static long mark(long who, long highest) {
+    Checksum checksum = new Checksum();
+    checksum.begin().putLong(who).putLong(highest);
+    return checksum.end();
   }
 
   /** The table of the entries of a period. */
@@ -62,12 +68,13 @@ final class Tables {
     return entries(cluster, period);
   }
 
-  @Nullable HeadRow head(ShardId shard) throws SQLException {
+  @Override
+  public @Nullable HeadRow head(ShardId shard) throws SQLException {
     return head(shard, "");
   }
 
-  /** Reads a head that nobody else can change, or append under, until this transaction ends. */
-  @Nullable HeadRow lockHead(ShardId shard) throws SQLException {
+  @Override
+  public @Nullable HeadRow lockHead(ShardId shard) throws SQLException {
     return head(shard, " for no key update");
   }
 
@@ -107,7 +114,8 @@ final class Tables {
     }
   }
 
-  List<HeadRow> headsByWake(long beforeMicros, @Nullable Head after, int limit)
+  @Override
+  public List<HeadRow> headsByWake(long beforeMicros, @Nullable Head after, int limit)
       throws SQLException {
     try (PreparedStatement select =
         session.statement(
@@ -123,7 +131,8 @@ final class Tables {
     }
   }
 
-  List<HeadRow> headsById(@Nullable ShardId after, int limit) throws SQLException {
+  @Override
+  public List<HeadRow> headsById(@Nullable ShardId after, int limit) throws SQLException {
     try (PreparedStatement select =
         session.statement(
             HEAD_COLUMNS + "where cluster = ? and shard > ? order by shard limit ?")) {
@@ -169,7 +178,7 @@ final class Tables {
     } catch (IllegalArgumentException e) {
       throw new DamageException("head of shard " + shard + ": " + e.getMessage());
     }
-    if (checksum.head(row, home) != rows.getLong(14)) {
+    if (row.crc(checksum, home) != rows.getLong(14)) {
       throw new DamageException("head of shard " + shard + ": wrong checksum");
     }
     return row;
@@ -202,7 +211,7 @@ final class Tables {
       create.setInt(3, cluster);
       create.setLong(4, shard.incarnation());
       create.setInt(5, shard.sequence());
-      create.setLong(6, checksum.mark(shard.incarnation(), shard.sequence()));
+      create.setLong(6, mark(shard.incarnation(), shard.sequence()));
       int next = set(create, 7, shard, segment);
       set(create, next, row);
       return create.executeUpdate() == 1;
@@ -220,7 +229,7 @@ final class Tables {
           return 0;
         }
         int created = rows.getInt(1);
-        if (checksum.mark(maker, created) != rows.getLong(2)) {
+        if (mark(maker, created) != rows.getLong(2)) {
           throw new DamageException("maker " + Long.toHexString(maker) + ": wrong checksum");
         }
         return created;
@@ -228,7 +237,8 @@ final class Tables {
     }
   }
 
-  void update(HeadRow row) throws SQLException {
+  @Override
+  public void update(HeadRow row) throws SQLException {
     try (PreparedStatement update = session.statement(UPDATE_HEAD)) {
       int next = set(update, 1, row);
       update.setString(next, row.head().shard().toString());
@@ -269,7 +279,7 @@ final class Tables {
     statement.setLong(next++, row.tail());
     statement.setLong(next++, head.wakeMicros());
     statement.setBytes(next++, home);
-    statement.setLong(next++, checksum.head(row, home));
+    statement.setLong(next++, row.crc(checksum, home));
     statement.setBytes(next++, head.summary());
     statement.setInt(next++, cluster);
     return next;
@@ -287,15 +297,26 @@ final class Tables {
     statement.setInt(next++, segment.period());
     statement.setLong(next++, segment.first());
     statement.setLong(next++, segment.last());
-    statement.setLong(next++, checksum.segment(shard, segment));
+    statement.setLong(next++, segment.crc(checksum, shard));
     return next;
   }
 
-  void removeHead(ShardId shard) throws SQLException {
+  @Override
+  public void removeGenerations(HeadRow row, int oldest) throws SQLException {
+    for (Segment segment : segments(row.head().shard())) {
+      if (segment.generation() < oldest) {
+        remove(segment);
+      }
+    }
+  }
+
+  @Override
+  public void removeHead(HeadRow row) throws SQLException {
+    removeGenerations(row, Integer.MAX_VALUE);
     try (PreparedStatement delete =
         session.statement("delete from $.heads where cluster = ? and shard = ?")) {
       delete.setInt(1, cluster);
-      delete.setString(2, shard.toString());
+      delete.setString(2, row.head().shard().toString());
       Session.mustChangeOne(delete);
     }
   }
@@ -381,7 +402,7 @@ final class Tables {
             rows.getInt(5),
             rows.getLong(6),
             rows.getLong(7));
-    if (checksum.segment(shard, segment) != rows.getLong(8)) {
+    if (segment.crc(checksum, shard) != rows.getLong(8)) {
       throw new DamageException(
           "shard " + shard + ", segment " + segment.key() + ": wrong checksum");
     }
@@ -419,8 +440,8 @@ final class Tables {
             () -> new DamageException("shard " + row.head().shard() + ": its segment is missing"));
   }
 
-  /** The number of the last entry. */
-  long tail(HeadRow row) throws SQLException {
+  @Override
+  public long tail(HeadRow row) throws SQLException {
     return tail(row, highest(row.segment(), row.period()));
   }
 
@@ -459,8 +480,8 @@ final class Tables {
   private static long tail(HeadRow row, long highest) {
     long tail = Math.max(row.base(), highest);
     if (tail < row.tail()) {
-      throw new DamageException(
-          Identity.of(row.head().shard(), row.head().generation(), row.tail()) + ": missing");
+      throw DamageException.ofEntry(
+          row.head().shard(), row.head().generation(), row.tail(), "missing");
     }
     return tail;
   }
@@ -477,8 +498,8 @@ final class Tables {
     }
   }
 
-  /** Whether an entry up to the tail was written by the batch that {@code append} names. */
-  boolean holds(HeadRow row, Append append) throws SQLException {
+  @Override
+  public boolean holds(HeadRow row, Append append) throws SQLException {
     for (Segment segment : live(row.head().shard(), row.head().generation())) {
       boolean reaches = segment.key() == row.segment() || append.number() <= segment.last();
       if (append.number() >= segment.first() && reaches) {
@@ -500,6 +521,11 @@ final class Tables {
         return rows.next() ? rows.getLong(1) : 0;
       }
     }
+  }
+
+  @Override
+  public void addEntry(HeadRow row, Entry entry) throws SQLException {
+    addEntries(row.head().shard(), current(row), List.of(entry));
   }
 
   /** Puts entries into a segment whose head is locked. */
@@ -584,7 +610,7 @@ final class Tables {
       return next > range.last();
     }
     if (range.last() != Long.MAX_VALUE && next <= range.last()) {
-      throw new DamageException(Identity.of(shard, segment.generation(), next) + ": missing");
+      throw DamageException.ofEntry(shard, segment.generation(), next, "missing");
     }
     return true;
   }
@@ -592,12 +618,11 @@ final class Tables {
   private Entry entry(ShardId shard, int generation, long expected, ResultSet rows, byte[] data)
       throws SQLException {
     Entry entry = new Entry(rows.getLong(1), rows.getLong(2), rows.getLong(3), data);
-    String where = Identity.of(shard, generation, expected);
     if (entry.number() != expected) {
-      throw new DamageException(where + ": missing");
+      throw DamageException.ofEntry(shard, generation, expected, "missing");
     }
     if (crc(shard, generation, entry) != rows.getLong(4)) {
-      throw new DamageException(where + ": wrong checksum");
+      throw DamageException.ofEntry(shard, generation, expected, "wrong checksum");
     }
     return entry;
   }

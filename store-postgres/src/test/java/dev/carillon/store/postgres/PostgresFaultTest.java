@@ -307,7 +307,7 @@ class PostgresFaultTest {
                             HeadRow row = tables.lockHead(shard);
                             locked.countDown();
                             awaitOrFail(continued);
-                            tables.update(row.sealed(NO_WORDS));
+                            tables.update(row.with(row.head().sealedWith(NO_WORDS)));
                             return Outcome.ok(true);
                           }));
       awaitOrFail(locked);
