@@ -177,7 +177,7 @@ final class Adds {
     Operation operation = request.operation;
     Shard shard = request.shard;
     return !request.askedElsewhere
-        && (operation == null || shard == null || committer.withdraw(shard, operation));
+        && (operation == null || shard == null || committer.withdraw(shard.journal, operation));
   }
 
   private void withdrawn(AddRequest request, String why) {
@@ -354,7 +354,7 @@ final class Adds {
     request.operation = operation;
     AddBatch batch = request.batch;
     if (batch == null) {
-      shards.ensureAwakeBy(shard, awakeBy(request), () -> committer.add(shard, operation));
+      shards.ensureAwakeBy(shard, awakeBy(request), () -> committer.add(shard.journal, operation));
     } else if (--batch.unplaced == 0) {
       addTogether(batch);
     } else {
@@ -374,14 +374,14 @@ final class Adds {
   private static void hold(AddRequest request, Shard shard) {
     if (!request.holding) {
       request.holding = true;
-      shard.holds++;
+      shard.hold();
     }
   }
 
   private static void unhold(AddRequest request) {
     if (request.holding) {
       request.holding = false;
-      place(request.shard).holds--;
+      place(request.shard).unhold();
     }
   }
 
@@ -421,7 +421,7 @@ final class Adds {
       if (operation == null) {
         continue; // it had its job already
       }
-      together.add(place(request.shard), operation);
+      together.add(place(request.shard).journal, operation);
     }
     for (AddRequest request : batch.requests) {
       if (request.operation != null) {
@@ -504,7 +504,7 @@ final class Adds {
       return;
     }
     number(request, shard);
-    shard.holds++;
+    shard.hold();
     JobRef ref = shard.ref(request.number);
     String key = request.spec.key();
     byte[] value = new Names.Value(ref, key != null ? key : "", null, 0).encode();
@@ -516,7 +516,7 @@ final class Adds {
             value,
             inEffect -> reserved(request, shard, inEffect),
             detail -> {
-              shard.holds--;
+              shard.unhold();
               settledName(request);
               refuse(request, full(detail));
             });
@@ -524,7 +524,7 @@ final class Adds {
   }
 
   private void reserved(AddRequest request, Shard shard, boolean inEffect) {
-    shard.holds--;
+    shard.unhold();
     if (!inEffect) {
       settledName(request);
       request.shard = null;
@@ -609,7 +609,7 @@ final class Adds {
                 exists(request, value, shard, live);
               } else if (live == null && shard.isBehind(job.number())) {
                 proveBehind(request, record, shard, job);
-              } else if (live == null && shard.isOnItsWay(job.number())) {
+              } else if (live == null && shard.journal.isAddInFlight(job.number())) {
                 // Another shard of its batch was lost; this one is yet to hear what became of it.
                 again(() -> examine(request));
               } else {
@@ -758,7 +758,7 @@ final class Adds {
                   });
               return;
             }
-            if (live == null && shard.isOnItsWay(job.number())) {
+            if (live == null && shard.journal.isAddInFlight(job.number())) {
               again(() -> look(job, answer)); // as in examine
               return;
             }

@@ -4,17 +4,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
-/** Adds in several shards that are committed together or not at all. */
+/** A batch of adds in several shards, which one transaction commits, or none of them. */
 final class AtomicAdds {
-  final Map<Shard, List<Operation>> adds = new LinkedHashMap<>();
+  final Map<ShardJournal, List<Operation>> adds = new LinkedHashMap<>();
 
-  /** What waited in one of its shards, and did not fit beside it, was let go first. */
+  /** Other operations went first, once: they did not fit beside these adds. */
   boolean gaveWay;
 
-  void add(Shard shard, Operation operation) {
+  void add(ShardJournal journal, Operation operation) {
     operation.together = this;
-    adds.computeIfAbsent(shard, s -> new ArrayList<>()).add(operation);
+    adds.computeIfAbsent(journal, j -> new ArrayList<>()).add(operation);
   }
 
   long bytes() {
@@ -27,7 +28,7 @@ final class AtomicAdds {
     return bytes;
   }
 
-  void forEach(java.util.function.Consumer<Operation> action) {
+  void forEach(Consumer<Operation> action) {
     adds.values().forEach(operations -> operations.forEach(action));
   }
 }

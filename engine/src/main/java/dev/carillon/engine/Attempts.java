@@ -201,7 +201,7 @@ final class Attempts implements Dispatcher.Starter {
             retries.of(job),
             new Attempt.Origin(
                 shard.ref(job.number),
-                shard.epoch,
+                shard.journal.epoch(),
                 env.random(),
                 env.wallMicros(),
                 host.startBy()));
@@ -279,7 +279,7 @@ final class Attempts implements Dispatcher.Starter {
             attempt.lentTo != 0 ? attempt.lentTo : options.incarnation(),
             alone);
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.START, job.number, start.encode()),
             new Operation.Listener() {
@@ -443,7 +443,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     Body.Clear clear = new Body.Clear(env.wallMicros(), 0);
     committer.add(
-        shardOf(job),
+        shardOf(job).journal,
         new Operation(
             Frame.of(Kind.CLEAR, job.number, clear.encode()),
             new Operation.Listener() {
@@ -723,7 +723,7 @@ final class Attempts implements Dispatcher.Starter {
             Frame.of(Kind.CLEAR, job.number, new Body.Clear(env.wallMicros(), markers).encode()),
             NOBODY);
     clear.rider = gone(place);
-    committer.add(shardOf(job), clear);
+    committer.add(shardOf(job).journal, clear);
   }
 
   /**
@@ -786,7 +786,7 @@ final class Attempts implements Dispatcher.Starter {
       Operation operation =
           new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), new Conviction(job));
       operation.rider = gone(place);
-      host.awakeBy(shard, step.dueMicros(now), () -> committer.add(shard, operation));
+      host.awakeBy(shard, step.dueMicros(now), () -> committer.add(shard.journal, operation));
       return;
     }
     Body.End end =
@@ -802,7 +802,7 @@ final class Attempts implements Dispatcher.Starter {
     Operation operation =
         new Operation(Frame.of(Kind.END, job.number, end.encode()), end, new Conviction(job));
     operation.rider = gone(place);
-    host.awakeBy(shard, 0, () -> committer.add(shard, operation));
+    host.awakeBy(shard, 0, () -> committer.add(shard.journal, operation));
   }
 
   private static final Operation.Listener NOBODY =
@@ -1027,7 +1027,7 @@ final class Attempts implements Dispatcher.Starter {
         shard,
         step.dueMicros(now),
         () -> {
-          committer.add(shard, operation);
+          committer.add(shard.journal, operation);
           then.run();
         });
   }
@@ -1090,10 +1090,10 @@ final class Attempts implements Dispatcher.Starter {
       operation.rider = attempt.rider;
       Shard shard = shardOf(job);
       if (!shard.isAwaited(job)) {
-        committer.add(shard, operation);
+        committer.add(shard.journal, operation);
       } else {
         // A clock that jumped back may have left its shard asleep, which owes others the news.
-        host.awakeBy(shard, env.wallMicros(), () -> committer.add(shard, operation));
+        host.awakeBy(shard, env.wallMicros(), () -> committer.add(shard.journal, operation));
       }
     }
   }
@@ -1107,7 +1107,7 @@ final class Attempts implements Dispatcher.Starter {
       operation.rider = attempt.rider;
       // A clock that jumped back may have left the next time below the shard's wake time.
       Shard shard = shardOf(job);
-      host.awakeBy(shard, dueMicros, () -> committer.add(shard, operation));
+      host.awakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
     }
   }
 
@@ -1208,7 +1208,7 @@ final class Attempts implements Dispatcher.Starter {
     }
     Body.Clear clear = new Body.Clear(env.wallMicros(), markersBefore);
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.CLEAR, job.number, clear.encode()),
             new Operation.Listener() {

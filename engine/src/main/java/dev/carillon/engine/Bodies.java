@@ -36,10 +36,24 @@ final class Bodies {
   private final Timers timers;
   private final Host host;
   private final Set<Shard> wanting = new LinkedHashSet<>();
+  private final Map<Shard, Waiting> waiting = new LinkedHashMap<>();
   private final long budgetBytes;
   private final long horizonMicros;
   private long resident;
   private long fronts;
+
+  /** Who waits for bodies of one shard. */
+  private static final class Waiting {
+    /** Due jobs, and the lanes that keep a place for them at the front. */
+    final Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>();
+
+    /** Actions that wait for the body of a job, which need not be due. */
+    final Map<ShardJob, List<Runnable>> actions = new LinkedHashMap<>();
+
+    boolean isEmpty() {
+      return lanes.isEmpty() && actions.isEmpty();
+    }
+  }
 
   /** The node, as far as this needs it. */
   interface Host {
@@ -98,7 +112,8 @@ final class Bodies {
   /** A job stands far behind in its line: its body goes if there are too many. */
   void letGo(ShardJob job) {
     Shard shard = job.shard();
-    boolean keeps = job.keepsBody() || job.position == ShardJob.NO_POSITION || shard.rewriting;
+    boolean keeps =
+        job.keepsBody() || job.position == ShardJob.NO_POSITION || shard.journal.isRewriting();
     if (resident > budgetBytes && !job.isStripped() && !keeps) {
       resident -= job.bodyBytes;
       job.strip();
@@ -129,7 +144,7 @@ final class Bodies {
    */
   void await(ShardJob job, @Nullable Lane lane) {
     Shard shard = job.shard();
-    giveUpPlace(job, shard.awaitBody.put(job, lane));
+    giveUpPlace(job, waitingFor(shard).lanes.put(job, lane));
     wanting.add(shard);
   }
 
@@ -139,16 +154,20 @@ final class Bodies {
    */
   void whenHere(ShardJob job, Runnable then) {
     Shard shard = job.shard();
-    shard.holds++;
-    shard.whenBody.computeIfAbsent(job, j -> new ArrayList<>(1)).add(then);
+    shard.hold();
+    waitingFor(shard).actions.computeIfAbsent(job, j -> new ArrayList<>(1)).add(then);
     wanting.add(shard);
+  }
+
+  private Waiting waitingFor(Shard shard) {
+    return waiting.computeIfAbsent(shard, s -> new Waiting());
   }
 
   /** The job no longer waits in line for its body. */
   void forget(ShardJob job) {
-    Shard shard = job.shard;
-    if (shard != null && shard.awaitBody.containsKey(job)) {
-      giveUpPlace(job, shard.awaitBody.remove(job));
+    Waiting waits = waiting.isEmpty() ? null : waiting.get(job.shard);
+    if (waits != null && waits.lanes.containsKey(job)) {
+      giveUpPlace(job, waits.lanes.remove(job));
     }
   }
 
@@ -168,10 +187,13 @@ final class Bodies {
     }
   }
 
-  private static Map<Long, Long> wantedNow(Shard shard) {
+  private Map<Long, Long> wantedNow(Shard shard) {
     Map<Long, Long> wanted = new LinkedHashMap<>();
-    shard.awaitBody.keySet().forEach(job -> want(job, wanted));
-    shard.whenBody.keySet().forEach(job -> want(job, wanted));
+    Waiting waits = waiting.get(shard);
+    if (waits != null) {
+      waits.lanes.keySet().forEach(job -> want(job, wanted));
+      waits.actions.keySet().forEach(job -> want(job, wanted));
+    }
     return wanted;
   }
 
@@ -224,7 +246,7 @@ final class Bodies {
     }
     shard.fetching = true;
     ShardId id = shard.id;
-    int generation = shard.generation;
+    int generation = shard.journal.generation();
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> read(store, id, generation, wanted),
@@ -264,7 +286,7 @@ final class Bodies {
     }
     if (again) {
       timers.at(env.monotonicNanos() + RETRY_NANOS, () -> wanting.add(shard));
-    } else if (!shard.awaitBody.isEmpty() || !shard.whenBody.isEmpty()) {
+    } else if (waiting.containsKey(shard)) {
       wanting.add(shard);
     }
   }
@@ -280,19 +302,23 @@ final class Bodies {
 
   /** Lets go on whose body is here, and whose shard is not. */
   private void settle(Shard shard) {
+    Waiting waits = waiting.get(shard);
+    if (waits == null) {
+      return;
+    }
     boolean all = shard.fold == null;
-    Map<ShardJob, @Nullable Lane> waiting = new LinkedHashMap<>(shard.awaitBody);
-    waiting.forEach(
+    Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
+    lanes.forEach(
         (job, lane) -> {
           boolean gone = all || job.phase == ShardJob.Phase.GONE;
-          if ((gone || !job.isStripped()) && shard.awaitBody.containsKey(job)) {
-            shard.awaitBody.remove(job);
+          if ((gone || !job.isStripped()) && waits.lanes.containsKey(job)) {
+            waits.lanes.remove(job);
             comeBack(job, lane);
           }
         });
     List<Runnable> told = new ArrayList<>();
-    shard
-        .whenBody
+    waits
+        .actions
         .entrySet()
         .removeIf(
             entry -> {
@@ -300,7 +326,10 @@ final class Bodies {
               boolean done = all || job.phase == ShardJob.Phase.GONE || !job.isStripped();
               return done && told.addAll(entry.getValue());
             });
-    shard.holds -= told.size();
+    if (waits.isEmpty()) {
+      waiting.remove(shard);
+    }
+    told.forEach(action -> shard.unhold());
     told.forEach(Runnable::run);
   }
 
@@ -319,9 +348,12 @@ final class Bodies {
 
   /** What cannot be read must not hold up the jobs of other shards in the same lanes. */
   private void giveUpPlaces(Shard shard) {
-    Map<ShardJob, @Nullable Lane> waiting = new LinkedHashMap<>(shard.awaitBody);
-    shard.awaitBody.replaceAll((job, lane) -> null);
-    waiting.forEach(this::giveUpPlace);
+    Waiting waits = waiting.get(shard);
+    if (waits != null) {
+      Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
+      waits.lanes.replaceAll((job, lane) -> null);
+      lanes.forEach(this::giveUpPlace);
+    }
   }
 
   /** The bodies of the jobs in {@code wanted}, which says in which entry each stands. */

@@ -204,7 +204,7 @@ final class Cancels {
   private void append(
       Shard shard, Frame frame, Applied then, Consumer<Outcome<CancelResult>> answer) {
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             frame,
             new Operation.Listener() {
@@ -228,7 +228,7 @@ final class Cancels {
       return;
     }
     shard.visited = true;
-    shard.holds++;
+    shard.hold();
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).live(ref),
@@ -283,7 +283,7 @@ final class Cancels {
   }
 
   private void leave(Shard shard) {
-    shard.holds--;
+    shard.unhold();
     shards.leave(shard);
   }
 

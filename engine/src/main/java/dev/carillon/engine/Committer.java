@@ -14,27 +14,25 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Group commit. While a commit is under way the next group grows; each journal of a group has its
- * own outcome. An unknown one is resolved before anything else is appended to its journal; what
- * turned out absent is sent again.
+ * Group commit: writes the queued operations of many journals in one store call. While a commit is
+ * under way the next group grows. Each journal of a group has its own outcome. The committer
+ * resolves an unknown outcome before it appends anything else to that journal, and sends an entry
+ * again that turned out to be absent.
  *
- * <p>Where the store takes {@linkplain NodeEnvironment#commitsBeside two commits at once}, what
- * comes while one is under way does not wait for its end, unless that has the same journal: a
- * journal is in one commit at a time, so its entries keep their order. Nothing is promised of the
- * order between journals.
+ * <p>A store may take {@linkplain NodeEnvironment#commitsBeside two commits at once}. A journal is
+ * in one of them at a time, so its entries keep their order. There is no order between journals.
  *
- * <p>Crash table: before the store has it, nobody was answered; after, the fold of the next owner
- * has it, whether or not the caller was answered.
+ * <p>Crash table: before the store has an entry, nobody was answered; after, the fold of the next
+ * owner has its operations, whether or not the caller was answered.
  */
 final class Committer {
   private static final int MAX_ENTRY_BYTES = 4 << 20;
   private static final int MAX_GROUP_BYTES = 16 << 20;
-  private static final long FIRST_BACK_OFF_NANOS = 10_000_000;
-  private static final long LONGEST_BACK_OFF_NANOS = 1_000_000_000;
 
   private final NodeEnvironment env;
+  private final Timers timers;
   private final Host host;
-  private final ArrayDeque<Shard> dirty = new ArrayDeque<>();
+  private final ArrayDeque<ShardJournal> dirty = new ArrayDeque<>();
   private final ArrayDeque<AtomicAdds> waitingTogether = new ArrayDeque<>();
   private final Set<NodeEnvironment.Channel> idle;
   private int underWay;
@@ -43,30 +41,28 @@ final class Committer {
   /** Bytes of the group that is being gathered, but for adds-together. */
   private long gatheredBytes;
 
-  /** Adds-together that wait for nothing but commits under way: their shards are kept for them. */
+  /** A batch that waits for nothing but commits under way: its journals are kept for it. */
   private @Nullable AtomicAdds next;
 
   private long queued;
   private long queuedBytes;
   private final UnwrittenJournals unwritten;
 
-  /** The node, as far as the committer needs it. */
+  /** The owner of the journals. */
   interface Host {
-    /** The shard is somebody else's now, at {@code epoch}. */
-    void fenced(Shard shard, long epoch);
+    /** The store refused an append: another node owns the shard, or the journal is damaged. */
+    void fenced(ShardJournal journal);
 
-    /** Runs {@code action} on the loop at that time of the monotonic clock. */
-    void at(long nanos, Runnable action);
+    /** Operations of the journal were applied. */
+    void changed(ShardJournal journal);
 
-    /** Operations of the shard were applied. */
-    void changed(Shard shard);
-
-    /** When an add that is about to be sent is accepted. */
+    /** The time at which an add that is about to be sent counts as accepted. */
     long nowMicros();
   }
 
-  Committer(NodeEnvironment env, Host host) {
+  Committer(NodeEnvironment env, Timers timers, Host host) {
     this.env = env;
+    this.timers = timers;
     this.host = host;
     this.idle = EnumSet.copyOf(channels(env));
     this.unwritten = new UnwrittenJournals(env::monotonicNanos);
@@ -102,48 +98,55 @@ final class Committer {
   }
 
   /** Queues an operation, unless it was taken back meanwhile. */
-  void add(Shard shard, Operation operation) {
+  void add(ShardJournal journal, Operation operation) {
     if (operation.stage == Operation.Stage.SETTLED) {
       return;
     }
-    if (shard.ownership == Shard.Ownership.LOST) {
+    if (journal.isLost()) {
       lose(operation, Operation.Loss.NOT_WRITTEN, "its shard moved away");
       return;
     }
-    shard.raiseWakeTo = Long.MIN_VALUE;
-    shard.drainedAs = null;
     operation.stage = Operation.Stage.QUEUED;
-    shard.pending.add(operation);
+    journal.queue(operation);
     queued++;
     queuedBytes += operation.frame.frameBytes();
-    touch(shard);
+    touch(journal);
+  }
+
+  /** Appends an entry that raises the wake time, unless something else is appended before. */
+  void raiseWake(ShardJournal journal, long toMicros) {
+    journal.raiseWakeTo(toMicros);
+    touch(journal);
   }
 
   /** Queues adds that go together or not at all. */
   void addTogether(AtomicAdds adds) {
     adds.forEach(add -> add.stage = Operation.Stage.QUEUED);
-    hold(adds, 1);
+    hold(adds);
     waitingTogether.add(adds);
   }
 
-  /** Adds that wait keep their shards as they are: their wake time was looked at. */
-  private static void hold(AtomicAdds adds, int change) {
-    for (Shard shard : adds.adds.keySet()) {
-      shard.holds += change;
-      shard.raiseWakeTo = Long.MIN_VALUE;
+  /** A batch that waits keeps its shards, and their wake times, as they are. */
+  private static void hold(AtomicAdds adds) {
+    for (ShardJournal journal : adds.adds.keySet()) {
+      journal.hold();
+      journal.keepWake();
     }
   }
 
   private boolean takeBack(AtomicAdds adds) {
     boolean waited = waitingTogether.remove(adds);
     if (waited) {
-      hold(adds, -1);
+      for (ShardJournal journal : adds.adds.keySet()) {
+        journal.unhold();
+        journal.keepWake();
+      }
     }
     return waited;
   }
 
   /** Takes back an operation that was not sent; false where it is too late for that. */
-  boolean withdraw(Shard shard, Operation operation) {
+  boolean withdraw(ShardJournal journal, Operation operation) {
     if (operation.stage != Operation.Stage.QUEUED) {
       return operation.stage == Operation.Stage.MADE;
     }
@@ -151,12 +154,12 @@ final class Committer {
     if (together != null) {
       return takeBack(together);
     }
-    if (!shard.pending.remove(operation)) {
+    if (!journal.withdraw(operation)) {
       return false;
     }
     unqueue(operation);
-    if (shard.pending.isEmpty() && shard.inFlight == null) {
-      unwritten.written(shard.id); // nobody waits for its journal any more
+    if (journal.queued() == 0 && !journal.isInFlight()) {
+      unwritten.written(journal.id()); // nobody waits for it any more
     }
     return true;
   }
@@ -166,12 +169,10 @@ final class Committer {
     queuedBytes -= operation.frame.frameBytes();
   }
 
-  /** Says that the shard has something to send, or may send again. */
-  void touch(Shard shard) {
-    boolean sends = !shard.pending.isEmpty() || shard.raiseWakeTo != Long.MIN_VALUE;
-    if (sends && !shard.inCommitQueue && shard.inFlight == null) {
-      shard.inCommitQueue = true;
-      dirty.add(shard);
+  /** Says that the journal has something to send, or may send again. */
+  void touch(ShardJournal journal) {
+    if (journal.enterCommitQueue()) {
+      dirty.add(journal);
     }
   }
 
@@ -190,7 +191,8 @@ final class Committer {
   }
 
   /** One entry of a group. */
-  private record Batch(Shard shard, List<Operation> operations, long number, long id, long wake) {
+  private record Batch(
+      ShardJournal journal, List<Operation> operations, long number, long id, long wake) {
     /** What its operations bring along. */
     Rider rider() {
       List<Rider> riders = new ArrayList<>(0);
@@ -209,22 +211,15 @@ final class Committer {
 
     Append append(byte[] data) {
       boolean urgent = operations.stream().noneMatch(Operation::isAdd);
-      return new Append(shard.id, shard.epoch, shard.generation, number, id, data, wake, urgent);
+      return new Append(
+          journal.id(), journal.epoch(), journal.generation(), number, id, data, wake, urgent);
     }
   }
 
-  private boolean ready(Shard shard, long now) {
-    return shard.owned()
-        && shard.inFlight == null
-        && !shard.unresolved
-        && !shard.rewriting
-        && shard.retryAtNanos <= now;
-  }
-
   /**
-   * Takes the first adds-together if their shards are all free, and with them what waits in those:
-   * else one batch after the other would keep it waiting. Where there is no room for that it goes
-   * first, once.
+   * Takes the first batch if all its journals are free, and fills its entries with queued
+   * operations: else one batch after the other would keep those waiting. Operations that do not fit
+   * go before the batch, once.
    */
   private boolean gatherTogether(List<Batch> group) {
     next = null;
@@ -234,10 +229,10 @@ final class Committer {
     }
     long now = env.monotonicNanos();
     boolean waits = false;
-    for (Shard shard : adds.adds.keySet()) {
-      if (shard.inFlight != null && !shard.unresolved) {
+    for (ShardJournal journal : adds.adds.keySet()) {
+      if (journal.isInFlight() && !journal.isUnresolved()) {
         waits = true;
-      } else if (!ready(shard, now)) {
+      } else if (!journal.mayAppend(now)) {
         return false;
       }
     }
@@ -251,20 +246,19 @@ final class Committer {
     }
     takeBack(adds);
     adds.adds.forEach(
-        (shard, operations) -> {
+        (journal, operations) -> {
           List<Operation> entry = new ArrayList<>(operations);
-          fill(shard, entry);
-          group.add(batch(shard, entry));
+          fill(journal, entry);
+          group.add(batch(journal, entry));
         });
     return true;
   }
 
-  /** The adds-together that came first and can still be written. */
+  /** The batch that came first and can still be written. */
   private @Nullable AtomicAdds firstTogether() {
     while (true) {
       AtomicAdds adds = waitingTogether.peek();
-      if (adds == null
-          || adds.adds.keySet().stream().noneMatch(s -> s.ownership == Shard.Ownership.LOST)) {
+      if (adds == null || adds.adds.keySet().stream().noneMatch(ShardJournal::isLost)) {
         return adds;
       }
       takeBack(adds);
@@ -272,8 +266,8 @@ final class Committer {
     }
   }
 
-  private static boolean hasNoRoom(Map.Entry<Shard, List<Operation>> adds) {
-    Operation first = adds.getKey().pending.peek();
+  private static boolean hasNoRoom(Map.Entry<ShardJournal, List<Operation>> adds) {
+    Operation first = adds.getKey().first();
     return first != null && bytes(adds.getValue()) + first.frame.frameBytes() > MAX_ENTRY_BYTES;
   }
 
@@ -285,16 +279,17 @@ final class Committer {
     return bytes;
   }
 
-  /** Adds to an entry what waits in its shard, as far as there is room; an empty one takes any. */
-  private void fill(Shard shard, List<Operation> entry) {
+  /** Moves queued operations into an entry while there is room; an empty one takes any. */
+  private void fill(ShardJournal journal, List<Operation> entry) {
     long entryBytes = bytes(entry);
-    while (!shard.pending.isEmpty() && gatheredBytes < MAX_GROUP_BYTES) {
-      Operation first = shard.pending.peek();
+    for (Operation first = journal.first();
+        first != null && gatheredBytes < MAX_GROUP_BYTES;
+        first = journal.first()) {
       long bytes = first.frame.frameBytes();
       if (entryBytes > 0 && entryBytes + bytes > MAX_ENTRY_BYTES) {
         return;
       }
-      shard.pending.remove();
+      journal.removeFirst();
       unqueue(first);
       entry.add(first);
       entryBytes += bytes;
@@ -304,31 +299,29 @@ final class Committer {
 
   private void gather(List<Batch> group) {
     long now = env.monotonicNanos();
-    int shards = dirty.size();
-    for (int i = 0; i < shards && gatheredBytes < MAX_GROUP_BYTES; i++) {
-      Shard shard = dirty.remove();
-      if (shard.ownership == Shard.Ownership.LOST || shard.inFlight != null) {
-        shard.inCommitQueue = false; // for good, or until it is settled what is under way
+    int journals = dirty.size();
+    for (int i = 0; i < journals && gatheredBytes < MAX_GROUP_BYTES; i++) {
+      ShardJournal journal = dirty.remove();
+      if (journal.isLost() || journal.isInFlight()) {
+        journal.leaveCommitQueue(); // for good, or until the entry in flight is settled
         continue;
       }
-      if (!ready(shard, now) || (next != null && next.adds.containsKey(shard))) {
-        dirty.add(shard);
+      if (!journal.mayAppend(now) || (next != null && next.adds.containsKey(journal))) {
+        dirty.add(journal);
         continue;
       }
-      shard.inCommitQueue = false;
-      List<Operation> operations = new ArrayList<>(shard.pending.size());
-      fill(shard, operations);
-      group.add(batch(shard, operations));
+      journal.leaveCommitQueue();
+      List<Operation> operations = new ArrayList<>(journal.queued());
+      fill(journal, operations);
+      group.add(batch(journal, operations));
     }
   }
 
-  private Batch batch(Shard shard, List<Operation> operations) {
+  private Batch batch(ShardJournal journal, List<Operation> operations) {
     accept(operations);
     operations.forEach(operation -> operation.stage = Operation.Stage.SENT);
-    shard.inFlight = operations;
-    long wake = shard.pending.isEmpty() ? shard.raiseWakeTo : Append.KEEP_WAKE;
-    shard.raising = wake != Append.KEEP_WAKE;
-    return new Batch(shard, operations, shard.tail + 1, env.random() | 1, wake);
+    long wake = journal.send(operations);
+    return new Batch(journal, operations, journal.tail() + 1, env.random() | 1, wake);
   }
 
   /** Jobs are accepted when they are sent: they may have waited for long. */
@@ -384,16 +377,16 @@ final class Committer {
   }
 
   private void settle(Batch batch, Append append, Outcome<Long> outcome) {
-    Shard shard = batch.shard();
-    if (shard.ownership == Shard.Ownership.LOST) {
+    ShardJournal journal = batch.journal();
+    if (journal.isLost()) {
       return;
     }
     switch (outcome) {
       case Outcome.Ok<Long> ok -> committed(batch);
       case Outcome.Unknown<Long> unknown -> {
-        unwritten.failed(shard.id, unknown.detail());
+        unwritten.failed(journal.id(), unknown.detail());
         env.metrics().count("commits.unknown", 1);
-        shard.unresolved = true;
+        journal.unresolved();
         unresolved++;
         resolve(batch, append);
       }
@@ -401,16 +394,16 @@ final class Committer {
         batch
             .operations()
             .forEach(o -> lose(o, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
-        host.fenced(shard, fenced.epoch());
+        host.fenced(journal);
       }
       case Outcome.Full<Long> full -> {
-        unwritten.failed(shard.id, full.detail());
+        unwritten.failed(journal.id(), full.detail());
         env.metrics().count("commits.full", 1);
         takeBackAdds(batch, full.detail());
         sendAgain(batch);
       }
       case Outcome.Unavailable<Long> unavailable -> {
-        unwritten.failed(shard.id, unavailable.detail());
+        unwritten.failed(journal.id(), unavailable.detail());
         sendAgain(batch);
       }
       case Outcome.Conflict<Long> conflict -> broken(batch, outcome);
@@ -421,56 +414,20 @@ final class Committer {
 
   /** The journal is not as its owner knows it: the owner lets go and claims anew. */
   private void broken(Batch batch, Outcome<Long> outcome) {
-    env.report("append to shard " + batch.shard().id + " was refused: " + outcome, null);
-    host.fenced(batch.shard(), batch.shard().epoch);
+    env.report("append to shard " + batch.journal().id() + " was refused: " + outcome, null);
+    host.fenced(batch.journal());
   }
 
   private void committed(Batch batch) {
-    Shard shard = batch.shard();
-    unwritten.written(shard.id);
-    shard.tail = batch.number();
-    shard.failures = 0;
-    shard.inFlight = null;
-    shard.raising = false;
-    shard.journalBytes += bytes(batch.operations());
-    if (batch.wake() != Append.KEEP_WAKE) {
-      shard.wakeMicros = batch.wake();
-      if (shard.raiseWakeTo == batch.wake()) {
-        shard.raiseWakeTo = Long.MIN_VALUE;
-      }
-    }
-    shard.holds++; // what one of them leads to must not give the shard away before the others
-    for (Operation operation : batch.operations()) {
-      apply(shard, operation);
-    }
-    shard.holds--;
-    touch(shard);
-    host.changed(shard);
-  }
-
-  private static void apply(Shard shard, Operation operation) {
-    operation.stage = Operation.Stage.SETTLED;
-    ShardFold fold = shard.fold;
-    JobSpec spec = operation.spec;
-    Body.End end = operation.end;
-    Frame frame = operation.frame;
-    if (fold == null) {
-      if (shard.arrivedWhileLoading != null) {
-        shard.arrivedWhileLoading.add(new Shard.Arrived(frame, shard.tail));
-      }
-      operation.listener.applied(ShardFold.Answer.APPLIED, null);
-      return;
-    }
-    fold.at(shard.tail);
-    ShardFold.Answer answer =
-        spec != null
-            ? fold.add(frame.job(), spec, frame.body())
-            : end != null ? fold.end(frame.job(), end) : fold.apply(frame);
-    operation.listener.applied(answer, fold.met());
+    ShardJournal journal = batch.journal();
+    unwritten.written(journal.id());
+    journal.committed(batch.operations(), batch.number(), batch.wake(), bytes(batch.operations()));
+    touch(journal);
+    host.changed(journal);
   }
 
   private void resolve(Batch batch, Append append) {
-    if (batch.shard().ownership == Shard.Ownership.LOST) {
+    if (batch.journal().isLost()) {
       unresolved--;
       return;
     }
@@ -481,40 +438,37 @@ final class Committer {
   }
 
   private void resolved(Batch batch, Append append, Outcome<Resolution> outcome) {
-    Shard shard = batch.shard();
-    if (shard.ownership == Shard.Ownership.LOST) {
+    ShardJournal journal = batch.journal();
+    if (journal.isLost()) {
       unresolved--;
       return;
     }
     switch (outcome) {
       case Outcome.Ok<Resolution> ok -> {
         unresolved--;
-        shard.unresolved = false;
         if (ok.value() == Resolution.COMMITTED) {
           committed(batch);
         } else {
-          shard.tail = batch.number();
+          journal.skip(batch.number());
           sendAgain(batch);
         }
       }
       case Outcome.Fenced<Resolution> fenced -> {
         unresolved--;
-        host.fenced(shard, fenced.epoch());
+        host.fenced(journal);
       }
-      default -> host.at(backOff(shard), () -> resolve(batch, append));
+      default -> timers.at(backOff(journal), () -> resolve(batch, append));
     }
   }
 
-  private long backOff(Shard shard) {
-    long wait = FIRST_BACK_OFF_NANOS << Math.min(shard.failures++, 10);
-    return env.monotonicNanos() + Math.min(wait, LONGEST_BACK_OFF_NANOS);
+  private long backOff(ShardJournal journal) {
+    return journal.backOff(env.monotonicNanos());
   }
 
   private void sendAgain(Batch batch) {
-    Shard shard = batch.shard();
-    shard.inFlight = null;
-    shard.raising = false;
-    shard.retryAtNanos = backOff(shard);
+    ShardJournal journal = batch.journal();
+    long retryAt = backOff(journal);
+    journal.notWritten(retryAt);
     List<Operation> operations = batch.operations();
     for (int i = operations.size() - 1; i >= 0; i--) {
       Operation operation = operations.get(i);
@@ -527,17 +481,17 @@ final class Committer {
         lose(operation, Operation.Loss.NOT_WRITTEN, "it goes back to the inbox");
       } else if (together == null) {
         operation.stage = Operation.Stage.QUEUED;
-        shard.pending.addFirst(operation);
+        journal.queueFirst(operation);
         queued++;
         queuedBytes += operation.frame.frameBytes();
       } else if (operation.stage == Operation.Stage.SENT) {
         together.forEach(add -> add.stage = Operation.Stage.QUEUED);
-        hold(together, 1);
+        hold(together);
         waitingTogether.addFirst(together);
       }
     }
-    touch(shard);
-    host.at(shard.retryAtNanos, () -> touch(shard));
+    touch(journal);
+    timers.at(retryAt, () -> touch(journal));
   }
 
   /** With the store full, adds are refused and what ends jobs goes on. */
@@ -553,18 +507,13 @@ final class Committer {
             });
   }
 
-  /** Settles everything of a shard that this node no longer owns. */
-  void lost(Shard shard) {
-    unwritten.written(shard.id); // by another
-    List<Operation> sent = shard.inFlight;
-    shard.inFlight = null;
-    shard.unresolved = false;
-    List<Operation> waiting = List.copyOf(shard.pending);
-    shard.pending.clear();
+  /** Settles everything of a journal that this node no longer owns. */
+  void lost(ShardJournal journal) {
+    unwritten.written(journal.id()); // by another
+    List<Operation> sent = journal.takeInFlight();
+    List<Operation> waiting = journal.takeQueued();
     waiting.forEach(this::unqueue);
-    if (sent != null) {
-      sent.forEach(o -> lose(o, Operation.Loss.UNKNOWN, "its shard moved before the answer"));
-    }
+    sent.forEach(o -> lose(o, Operation.Loss.UNKNOWN, "its shard moved before the answer"));
     waiting.forEach(o -> lose(o, Operation.Loss.NOT_WRITTEN, "its shard moved away"));
   }
 

@@ -468,13 +468,13 @@ public final class Controls {
           public void use(Shard shard) {
             if (shard.fold == null || !shard.fold.isDead(ref.number())) {
               none();
-            } else if (shard.rewriting) {
+            } else if (shard.journal.isRewriting()) {
               // It may be left out: whoever reads both generations must not see it live again.
               shards.whenFree(shard, () -> onDead(letter, frame, answer));
             } else {
               // The shard may sleep for ever, with nothing but dead letters in it.
               Operation operation = new Operation(frame, dead(shard, ref, answer));
-              shards.ensureAwakeBy(shard, 0, () -> committer.add(shard, operation));
+              shards.ensureAwakeBy(shard, 0, () -> committer.add(shard.journal, operation));
             }
           }
 
@@ -533,7 +533,7 @@ public final class Controls {
       Consumer<Outcome<ControlResult>> answer) {
     job.busy++;
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             frame,
             new Operation.Listener() {

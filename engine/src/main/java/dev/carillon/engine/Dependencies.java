@@ -282,7 +282,7 @@ final class Dependencies {
     Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
     shard.registering++;
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.WAITER, job.number, body.encode()),
             new Operation.Listener() {
@@ -352,7 +352,7 @@ final class Dependencies {
     }
     Body.Waiter body = new Body.Waiter(env.wallMicros(), debt.waiter());
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.TOLD, debt.number(), body.encode()),
             new Operation.Listener() {
@@ -396,7 +396,7 @@ final class Dependencies {
                       again(RETRY_NANOS, again);
                     }
                   });
-            } else if (shard.isOnItsWay(waiter.number())) {
+            } else if (shard.journal.isAddInFlight(waiter.number())) {
               again(RETRY_NANOS, again); // its batch was quicker
             } else {
               done.accept(true); // it no longer waits
@@ -443,7 +443,7 @@ final class Dependencies {
   private void append(Shard shard, ShardJob job, News news) {
     Body.Met body = new Body.Met(env.wallMicros(), news.ended(), news.state());
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.MET, job.number, body.encode()),
             new Operation.Listener() {

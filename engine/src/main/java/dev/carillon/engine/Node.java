@@ -138,7 +138,7 @@ public final class Node {
   public Node(NodeEnvironment env, AttemptRunner runner, Formats formats, NodeOptions options) {
     this.env = env;
     this.options = options;
-    this.committer = new Committer(env, new CommitHost());
+    this.committer = new Committer(env, timers, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);
     this.format = new ClusterFormat(env, timers, formats, this::outdated);
     Membership membership = options.membership();
@@ -773,7 +773,7 @@ public final class Node {
   public Map<ShardId, Long> lastEnds() {
     Map<ShardId, Long> ends = new LinkedHashMap<>();
     for (Shard shard : shards.all()) {
-      if (shard.ownership != Shard.Ownership.ACQUIRING) {
+      if (!shard.journal.isAcquiring()) {
         ends.put(shard.id, shard.lastEndMicros());
       }
     }
@@ -958,7 +958,7 @@ public final class Node {
     Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
     job.busy++; // no other attempt starts before it is known what that one has to go on from
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.SAVE, job.number, save.encode()),
             new Operation.Listener() {
@@ -1194,7 +1194,7 @@ public final class Node {
   public ClusterLook cluster() {
     Map<ShardId, TimeSlice.Own> own = new LinkedHashMap<>();
     for (Shard shard : shards.all()) {
-      boolean inClaim = shard.ownership == Shard.Ownership.ACQUIRING;
+      boolean inClaim = shard.journal.isAcquiring();
       own.put(shard.id, new TimeSlice.Own(inClaim, shard.atMostPending()));
     }
     return new ClusterLook(stats(), members(), members != null ? members.living() : List.of(), own);
@@ -1456,7 +1456,7 @@ public final class Node {
       long until = end.at() + Micros.ceil(options.keyRetention());
       value = new Names.Value(shard.ref(job.number), key, end.state(), until).encode();
     }
-    shard.holds++;
+    shard.hold();
     changeName(shard, Names.recordKey(spec), spec.stamp(), value);
   }
 
@@ -1487,7 +1487,7 @@ public final class Node {
   }
 
   private void nameSettled(Shard shard) {
-    shard.holds--;
+    shard.unhold();
     shards.settle(shard);
   }
 
@@ -1564,7 +1564,7 @@ public final class Node {
               }
             });
     request.replaces(shard, operation);
-    shards.ensureAwakeBy(shard, awakeBy, () -> committer.add(shard, operation));
+    shards.ensureAwakeBy(shard, awakeBy, () -> committer.add(shard.journal, operation));
   }
 
   private void replaced(ShardJob job) {
@@ -1651,27 +1651,18 @@ public final class Node {
 
   private final class CommitHost implements Committer.Host {
     @Override
-    public void fenced(Shard shard, long epoch) {
-      env.metrics().count("shards.fenced", 1);
-      shards.lost(shard);
-      if (members != null) {
-        shards.lookSoon(); // it may be given back
-      }
+    public void fenced(ShardJournal journal) {
+      shards.fenced(journal);
+    }
+
+    @Override
+    public void changed(ShardJournal journal) {
+      shards.changed(journal);
     }
 
     @Override
     public long nowMicros() {
       return Node.this.nowMicros();
-    }
-
-    @Override
-    public void at(long nanos, Runnable action) {
-      timers.at(nanos, action);
-    }
-
-    @Override
-    public void changed(Shard shard) {
-      shards.settle(shard);
     }
   }
 

@@ -144,7 +144,7 @@ final class Occurrences {
 
   private void append(Shard shard, ShardJob job, Body.Next next) {
     committer.add(
-        shard,
+        shard.journal,
         new Operation(
             Frame.of(Kind.NEXT, job.number, next.encode()),
             new Operation.Listener() {

@@ -68,9 +68,9 @@ final class Packs {
       return shard.owned()
           && !shard.loaded()
           && !shard.loading()
-          && (drained == null || shard.drainedAs != null)
-          && shard.tail == source.tail()
-          && shard.generation == source.generation();
+          && (drained == null || shard.drainedAs() != null)
+          && shard.journal.tail() == source.tail()
+          && shard.journal.generation() == source.generation();
     }
   }
 
@@ -107,10 +107,10 @@ final class Packs {
   private boolean sleeps(Shard shard, long nowMicros) {
     return shard.sealed
         && shard.packed == null
-        && shard.drainedAs == null
-        && shard.oldestGeneration == shard.generation
+        && shard.drainedAs() == null
+        && shard.journal.olderGenerations() == 0
         && shard.added >= options.packFromJobs()
-        && shard.wakeMicros > nowMicros + 2 * Micros.ceil(options.loadHorizon())
+        && shard.journal.wakeMicros() > nowMicros + 2 * Micros.ceil(options.loadHorizon())
         && mayBegin(shard);
   }
 
@@ -150,10 +150,10 @@ final class Packs {
 
   private void claimed(Shard shard) {
     claiming = false;
-    Summary drained = shard.drainedAs;
+    Summary drained = shard.drainedAs();
     if (drained == null) {
       rest(0);
-    } else if (wants(drained, shard.generation - shard.oldestGeneration) && mayBegin(shard)) {
+    } else if (wants(drained, shard.journal.olderGenerations()) && mayBegin(shard)) {
       begin(shard, drained);
     } else {
       letGo(shard);
@@ -167,7 +167,8 @@ final class Packs {
 
   private void begin(Shard shard, @Nullable Summary drained) {
     PackPlan.Source source =
-        new PackPlan.Source(shard.id, shard.epoch, shard.generation, shard.tail);
+        new PackPlan.Source(
+            shard.id, shard.journal.epoch(), shard.journal.generation(), shard.journal.tail());
     Work work = new Work(shard, source, env.random() | 1, drained);
     env.submit(
         NodeEnvironment.Channel.PACK,
@@ -247,7 +248,7 @@ final class Packs {
       shards.at(env.monotonicNanos() + RETRY_NANOS, () -> publishWhenQuiet(work, plan));
     } else {
       publishing = true;
-      shard.rewriting = true;
+      shard.journal.beginRewrite();
       shard.visited = true; // nobody reads or loads it while it changes
       Summary summary = shards.summary(shard).rewritten(plan.bytes(), plan.packed());
       publish(work, plan, summary, publication(work, plan, summary));
@@ -263,7 +264,7 @@ final class Packs {
         source.tail(),
         work.snapshot(),
         plan.entries(),
-        work.drained() != null ? retention.keepUntil(summary) : work.shard().wakeMicros,
+        work.drained() != null ? retention.keepUntil(summary) : work.shard().journal.wakeMicros(),
         summary.encode());
   }
 
@@ -298,12 +299,9 @@ final class Packs {
   private void published(Work work, PackPlan plan, Summary summary, Head head) {
     Shard shard = work.shard();
     env.metrics().count("shards.packed", 1);
-    shard.generation = head.generation();
-    shard.tail = plan.entries();
-    shard.wakeMicros = head.wakeMicros();
-    shard.journalBytes = plan.bytes();
+    shard.journal.published(head, plan.entries(), plan.bytes());
     shard.packed = plan.packed();
-    shard.drainedAs = work.drained() != null ? summary : null;
+    shard.drainedAs(work.drained() != null ? summary : null);
     dropReplaced(work);
   }
 
@@ -316,7 +314,10 @@ final class Packs {
     }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().dropGenerations(shard.id, shard.epoch, shard.generation),
+        store ->
+            store
+                .journals()
+                .dropGenerations(shard.id, shard.journal.epoch(), shard.journal.generation()),
         outcome -> {
           if (!shard.owned()) {
             lost(work);
@@ -324,7 +325,7 @@ final class Packs {
           }
           switch (outcome) {
             case Outcome.Ok<Head> ok -> {
-              shard.oldestGeneration = shard.generation;
+              shard.journal.droppedBefore(shard.journal.generation());
               done(work);
             }
             case Outcome.Fenced<Head> fenced -> lost(work);
@@ -336,8 +337,8 @@ final class Packs {
 
   /** What was staged is gone; see {@link Retention}: an entry bars what may come late. */
   private void unstaged(Work work) {
-    work.shard().raiseWakeTo = work.shard().wakeMicros;
-    committer.touch(work.shard());
+    ShardJournal journal = work.shard().journal;
+    committer.raiseWake(journal, journal.wakeMicros());
     done(work);
   }
 
@@ -349,8 +350,8 @@ final class Packs {
   private void unlock(Work work) {
     if (publishing) {
       publishing = false;
-      work.shard().rewriting = false;
-      committer.touch(work.shard());
+      work.shard().journal.endRewrite();
+      committer.touch(work.shard().journal);
       shards.leave(work.shard());
     }
   }
@@ -370,7 +371,7 @@ final class Packs {
     if (stopping || !shard.owned() || shard.loaded() || shard.loading()) {
       return;
     }
-    Summary drained = shard.drainedAs;
+    Summary drained = shard.drainedAs();
     if (drained != null && shard.quiet() && !shard.awaited() && !shard.visitorsWait()) {
       shards.releaseAs(shard, drained, head -> {});
     } else {

@@ -302,8 +302,8 @@ public final class Retention {
   private void forgetKeys(
       Shard shard, LongSupplier before, BooleanSupplier goesOn, LongConsumer then) {
     long endedBefore = before.getAsLong();
-    int generation = shard.generation;
-    long tail = shard.tail;
+    int generation = shard.journal.generation();
+    long tail = shard.journal.tail();
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> ShardLoad.read(store, shard.id, generation, tail),
@@ -404,8 +404,9 @@ public final class Retention {
     }
     if (agesMicros(fold) <= env.wallMicros()) {
       compactForAge(shard);
-    } else if (shard.journalBytes >= options.maxShardBytes() / COMPACT_FROM_PART
-        && shard.journalBytes >= COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)) {
+    } else if (shard.journal.bytes() >= options.maxShardBytes() / COMPACT_FROM_PART
+        && shard.journal.bytes()
+            >= COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)) {
       compactLingering(shard, Long.MIN_VALUE);
     }
   }
@@ -441,13 +442,13 @@ public final class Retention {
       compactLingering(shard, before.getAsLong());
       return;
     }
-    shard.holds++;
+    shard.hold();
     forgetKeys(
         shard,
         before,
         shard::loaded,
         endedBefore -> {
-          shard.holds--;
+          shard.unhold();
           if (shard.fold != null && mayBeCompacted(shard, shard.fold)) {
             compactLingering(shard, endedBefore);
           }
@@ -469,7 +470,7 @@ public final class Retention {
     long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
     return summary
         .rewritten(staged.bytes(), null)
-        .replacing(new Summary.Replaced(shard.generation, until, shard.journalBytes));
+        .replacing(new Summary.Replaced(shard.journal.generation(), until, shard.journal.bytes()));
   }
 
   /** What a compaction needs to know and to do at its end. */
@@ -503,18 +504,18 @@ public final class Retention {
     if (!plan.fits(shard)) {
       return;
     }
-    if (shard.inFlight != null || shard.unresolved || shard.raiseWakeTo != Long.MIN_VALUE) {
+    if (shard.journal.isAppending()) {
       later(() -> compact(shard, plan));
       return;
     }
     if (shard.loaded() && (shard.stripped > 0 || shard.fetching)) {
       return; // meanwhile bodies were let go of, by their place in this generation
     }
-    if (shard.packed != null && shard.oldestGeneration < shard.generation) {
+    if (shard.packed != null && shard.journal.olderGenerations() > 0) {
       dropCopied(shard, () -> compact(shard, plan));
       return;
     }
-    shard.rewriting = true;
+    shard.journal.beginRewrite();
     long snapshot = env.random() | 1;
     long now = env.wallMicros();
     Compaction.Since since =
@@ -523,7 +524,8 @@ public final class Retention {
             now - Micros.ceil(options.deadRetention()),
             plan.keyedSince(now - keyMicros()));
     Compaction.Source source =
-        new Compaction.Source(shard.id, shard.epoch, shard.generation, shard.tail);
+        new Compaction.Source(
+            shard.id, shard.journal.epoch(), shard.journal.generation(), shard.journal.tail());
     env.submit(
         NodeEnvironment.Channel.PACK, // it takes long, and claims and creates must not wait for it
         store -> Compaction.stage(store, source, snapshot, since),
@@ -533,13 +535,13 @@ public final class Retention {
           }
           switch (outcome) {
             case Outcome.Ok<Compaction.Staged> ok when plan.retires() && isUsed(shard) -> {
-              shard.rewriting = false;
-              committer.touch(shard);
+              shard.journal.endRewrite();
+              committer.touch(shard.journal);
             }
             case Outcome.Ok<Compaction.Staged>(Compaction.Staged staged) -> {
               Summary summary = plan.summing().of(staged);
               if (summary == null) {
-                shard.rewriting = false;
+                shard.journal.endRewrite();
                 shards.drop(shard);
               } else {
                 publish(
@@ -549,8 +551,8 @@ public final class Retention {
             case Outcome.Fenced<Compaction.Staged> fenced -> shards.lost(shard);
             case Outcome.Damaged<Compaction.Staged>(String where) -> shards.refuse(shard, where);
             default -> {
-              shard.rewriting = false;
-              committer.touch(shard);
+              shard.journal.endRewrite();
+              committer.touch(shard.journal);
               if (!shard.loaded()) {
                 later(() -> compact(shard, plan));
               }
@@ -564,7 +566,7 @@ public final class Retention {
    * one they would tell everything twice.
    */
   private void dropCopied(Shard shard, Runnable then) {
-    int packed = shard.generation;
+    int packed = shard.journal.generation();
     dropGenerations(
         shard,
         packed,
@@ -578,7 +580,8 @@ public final class Retention {
   private Publication publication(
       Compaction.Source source, long snapshot, Compaction.Staged staged, Summary summary) {
     Shard shard = shards.known(source.shard());
-    long wake = summary.drained() || shard == null ? keepUntil(summary) : shard.wakeMicros;
+    long wake =
+        summary.drained() || shard == null ? keepUntil(summary) : shard.journal.wakeMicros();
     return new Publication(
         source.shard(),
         source.epoch(),
@@ -606,17 +609,14 @@ public final class Retention {
           switch (outcome) {
             case Outcome.Ok<Head>(Head head) -> {
               env.metrics().count("shards.compacted", 1);
-              shard.generation = head.generation();
+              shard.journal.published(head, staged.count(), staged.bytes());
               forgetPositions(shard);
-              shard.tail = staged.count();
-              shard.wakeMicros = head.wakeMicros();
-              shard.journalBytes = staged.bytes();
               shard.compactedBytes = staged.bytes();
               if (shard.fold != null) {
                 shard.fold.compacted(staged.oldest(), staged.ended());
               }
               shard.packed = null;
-              shard.drainedAs = null;
+              shard.drainedAs(null);
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());
               dropOld(shard, summary, plan.published());
             }
@@ -633,9 +633,8 @@ public final class Retention {
    * generation goes on, by an entry, so that no late publish finds the tail it expects.
    */
   private void unstaged(Shard shard, Plan plan) {
-    shard.rewriting = false;
-    shard.raiseWakeTo = shard.wakeMicros;
-    committer.touch(shard);
+    shard.journal.endRewrite();
+    committer.raiseWake(shard.journal, shard.journal.wakeMicros());
     if (!shard.loaded()) {
       later(() -> compact(shard, plan));
     }
@@ -644,18 +643,18 @@ public final class Retention {
   /** Generations whose retention is over go at once; a lingering shard's stays for a while. */
   private void dropOld(Shard shard, Summary summary, Consumer<Summary> published) {
     if (!summary.drained()) {
-      shard.rewriting = false;
+      shard.journal.endRewrite();
       shard.replaced = summary.replaced();
       noteHistory();
-      committer.touch(shard);
+      committer.touch(shard.journal);
       published.accept(summary);
       return;
     }
     dropGenerations(
         shard,
-        shard.generation,
+        shard.journal.generation(),
         () -> {
-          shard.rewriting = false;
+          shard.journal.endRewrite();
           published.accept(summary);
         });
   }
@@ -674,10 +673,10 @@ public final class Retention {
   /** The older generations of a shard that was just claimed. */
   List<Summary.Replaced> stillKept(Shard shard, List<Summary.Replaced> replaced) {
     List<Summary.Replaced> kept = new ArrayList<>(replaced);
-    kept.removeIf(old -> old.generation() < shard.oldestGeneration);
-    if (kept.isEmpty() && shard.oldestGeneration < shard.generation) {
+    kept.removeIf(old -> old.generation() < shard.journal.oldestGeneration());
+    if (kept.isEmpty() && shard.journal.olderGenerations() > 0) {
       long from = Math.max(env.wallMicros(), shard.lastEndMicros); // clocks may have gone back
-      kept.add(new Summary.Replaced(shard.generation - 1, from + keepMicros(), 0));
+      kept.add(new Summary.Replaced(shard.journal.generation() - 1, from + keepMicros(), 0));
     }
     return kept;
   }
@@ -697,12 +696,12 @@ public final class Retention {
     }
     if (oldest != 0 && shard.quiet()) {
       shard.replaced = left;
-      shard.holds++;
+      shard.hold();
       dropGenerations(
           shard,
           oldest,
           () -> {
-            shard.holds--;
+            shard.unhold();
             shards.settle(shard);
           });
     }
@@ -715,14 +714,14 @@ public final class Retention {
     }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().dropGenerations(shard.id, shard.epoch, oldest),
+        store -> store.journals().dropGenerations(shard.id, shard.journal.epoch(), oldest),
         outcome -> {
           if (!shard.owned()) {
             return;
           }
           switch (outcome) {
             case Outcome.Ok<Head> ok -> {
-              shard.oldestGeneration = Math.max(shard.oldestGeneration, oldest);
+              shard.journal.droppedBefore(oldest);
               done.run();
             }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);

@@ -4,28 +4,21 @@ import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard that this node made or claimed: what it needs to write to it, and its fold while it is
- * loaded. Owned by the loop.
+ * A shard that this node created or claimed: its journal, and while it is loaded the state machine
+ * that the journal's operations change ({@link ShardFold}). Only the loop uses it.
  */
-final class Shard {
+final class Shard implements ShardJournal.StateMachine {
   final ShardId id;
+  final ShardJournal journal;
   final Bucket bucket;
 
   /** The id of the node that made it, which gets it back. */
   final String home;
 
-  Ownership ownership;
-  long epoch;
-  int generation = 1;
-  int oldestGeneration = 1;
-  long tail;
-  long wakeMicros;
   boolean suspect;
 
   /** Whether its last owner did not release it: that owner died, perhaps of what it ran alone. */
@@ -47,23 +40,11 @@ final class Shard {
   /** When the last job ended of those that may have stayed behind in an older generation. */
   long lastEndMicros;
 
-  /** Numbers given out whose add is not queued yet, name changes owed: it stays as it is. */
-  int holds;
-
   /** Jobs of it that are being made known to those they wait for: it stays loaded. */
   int arranging;
 
   /** Operations on their way that say who waits for jobs of it. */
   int registering;
-
-  final ArrayDeque<Operation> pending = new ArrayDeque<>();
-  boolean inCommitQueue;
-
-  /** The batch whose fate is open; null when none. */
-  @Nullable List<Operation> inFlight;
-
-  /** Its fate is being resolved. */
-  boolean unresolved;
 
   /** A job of it is being cancelled while it is not loaded; the others wait their turn. */
   boolean visited;
@@ -76,22 +57,10 @@ final class Shard {
   /** Loaded jobs whose body is not in memory. */
   int stripped;
 
-  /** Due jobs that wait for their body, and the lanes that keep a place for them at the front. */
-  final Map<ShardJob, @Nullable Lane> awaitBody = new LinkedHashMap<>();
-
-  /** What waits for the body of a job, which need not be due. */
-  final Map<ShardJob, List<Runnable>> whenBody = new LinkedHashMap<>();
-
   boolean fetching;
 
   /** Up to which due time bodies were fetched. */
   long bodiesUntilMicros;
-
-  /** A compaction is under way: appends wait. */
-  boolean rewriting;
-
-  /** Bytes of its current generation, as far as this node knows. */
-  long journalBytes;
 
   /**
    * Bytes that the next compaction would leave beside live jobs: what the last one on this node
@@ -105,8 +74,10 @@ final class Shard {
   /** That its current generation is packed; null where it is not. */
   @Nullable Packed packed;
 
-  /** As what it was claimed, where all its jobs have ended and nothing was done to it since. */
-  @Nullable Summary drainedAs;
+  private @Nullable Summary drainedAs;
+
+  /** How many operations its journal had seen when all its jobs were known to have ended. */
+  private long drainedAt;
 
   /** It is to go before its time: there is no room for it. */
   boolean spent;
@@ -117,14 +88,6 @@ final class Shard {
   /** Its older generations, as far as they are still kept, oldest first. */
   List<Summary.Replaced> replaced = List.of();
 
-  /** When a refused append may be tried again. */
-  long retryAtNanos = Long.MIN_VALUE;
-
-  int failures;
-
-  /** An append that raises the wake time goes with the next batch. */
-  long raiseWakeTo = Long.MIN_VALUE;
-
   /** Nothing more starts of it here: it goes to the node that is to have it. */
   boolean handingBack;
 
@@ -134,9 +97,6 @@ final class Shard {
   /** Attempts of its jobs under way. */
   int running;
 
-  /** The batch in flight raises the wake time. */
-  boolean raising;
-
   private long counter;
   private final List<Runnable> whenOwned = new ArrayList<>();
   private final List<Runnable> whenLoaded = new ArrayList<>();
@@ -144,40 +104,53 @@ final class Shard {
   /** An operation committed as part of entry {@code number}. */
   record Arrived(Frame frame, long number) {}
 
-  /** How this node stands to the shard. */
-  enum Ownership {
-    /** Being made or claimed. */
-    ACQUIRING,
-    OWNED,
-    /** Being given back or dropped. */
-    LEAVING,
-    /** Somebody else's, or gone. */
-    LOST
-  }
-
   Shard(ShardId id, Bucket bucket, String home) {
     this.id = id;
     this.bucket = bucket;
     this.home = home;
-    this.ownership = Ownership.ACQUIRING;
+    this.journal = new ShardJournal(id, this);
   }
 
   void acquired(Head head, long newTail, long counterBefore) {
-    ownership = Ownership.OWNED;
-    epoch = head.epoch();
-    generation = head.generation();
-    oldestGeneration = head.oldestGeneration();
-    tail = newTail;
-    wakeMicros = head.wakeMicros();
+    journal.acquired(head, newTail);
     abandoned = head.suspect();
     suspect = abandoned;
     sealed = head.status() == Head.Status.SEALED;
     counter = counterBefore;
-    failures = 0;
+  }
+
+  @Override
+  public void apply(Operation operation, long number) {
+    Frame frame = operation.frame;
+    ShardFold loaded = fold;
+    if (loaded == null) {
+      if (arrivedWhileLoading != null) {
+        arrivedWhileLoading.add(new Arrived(frame, number));
+      }
+      operation.listener.applied(ShardFold.Answer.APPLIED, null);
+      return;
+    }
+    JobSpec spec = operation.spec;
+    Body.End end = operation.end;
+    loaded.at(number);
+    ShardFold.Answer answer =
+        spec != null
+            ? loaded.add(frame.job(), spec, frame.body())
+            : end != null ? loaded.end(frame.job(), end) : loaded.apply(frame);
+    operation.listener.applied(answer, loaded.met());
+  }
+
+  /** Keeps the shard with this node until {@link #unhold}. */
+  void hold() {
+    journal.hold();
+  }
+
+  void unhold() {
+    journal.unhold();
   }
 
   boolean owned() {
-    return ownership == Ownership.OWNED;
+    return journal.isOwned();
   }
 
   /** Whether its jobs may start here: it is this node's and does not go. */
@@ -194,7 +167,7 @@ final class Shard {
    * the job was lost with another copy of the store.
    */
   boolean isBehind(long number) {
-    return JobRef.epoch(number) > epoch;
+    return JobRef.epoch(number) > journal.epoch();
   }
 
   /** The live job of that number, if the shard is loaded and has it. */
@@ -209,7 +182,17 @@ final class Shard {
     if (loaded != null) {
       return loaded.live().size();
     }
-    return drainedAs != null ? 0 : added;
+    return drainedAs() != null ? 0 : added;
+  }
+
+  /** The summary of a shard whose jobs have all ended, as long as nothing was done to it since. */
+  @Nullable Summary drainedAs() {
+    return drainedAt == journal.everQueued() ? drainedAs : null;
+  }
+
+  void drainedAs(@Nullable Summary summary) {
+    drainedAs = summary;
+    drainedAt = journal.everQueued();
   }
 
   boolean loading() {
@@ -227,20 +210,7 @@ final class Shard {
 
   /** A number for a new job, never given again. */
   long nextNumber() {
-    return JobRef.number(epoch, ++counter);
-  }
-
-  /** Whether the add of a job was sent to the store and nobody knows yet what became of it. */
-  boolean isOnItsWay(long number) {
-    List<Operation> sent = inFlight;
-    if (sent != null) {
-      for (Operation operation : sent) {
-        if (operation.frame.kind() == Kind.ADD && operation.frame.job() == number) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return JobRef.number(journal.epoch(), ++counter);
   }
 
   /** Whether the job's end is news that others wait for. */
@@ -248,30 +218,19 @@ final class Shard {
     return registering > 0 || !job.waiters().isEmpty();
   }
 
-  /** Whether nothing of it is queued, in flight, unresolved or owed. */
+  /** Whether nothing of it is read, queued, in flight or owed. */
   boolean quiet() {
-    return !loading() && isUntouched();
-  }
-
-  /** The same of one that may be loading. */
-  boolean isUntouched() {
-    return owned()
-        && pending.isEmpty()
-        && inFlight == null
-        && !unresolved
-        && !rewriting
-        && holds == 0
-        && raiseWakeTo == Long.MIN_VALUE;
+    return !loading() && journal.isIdle();
   }
 
   /** Whether it is on its way here, or its generations are changing. */
   boolean isUnsettled() {
-    return ownership == Ownership.ACQUIRING || loading() || rewriting;
+    return journal.isAcquiring() || loading() || journal.isRewriting();
   }
 
   /** Runs {@code action} as soon as the shard is owned, or lost: the action looks. */
   void whenOwned(Runnable action) {
-    if (ownership == Ownership.ACQUIRING) {
+    if (journal.isAcquiring()) {
       whenOwned.add(action);
     } else {
       action.run();
@@ -285,7 +244,7 @@ final class Shard {
 
   /** Runs {@code action} as soon as the shard is loaded, or lost: the action looks. */
   void whenLoaded(Runnable action) {
-    if (loaded() || ownership == Ownership.LOST) {
+    if (loaded() || journal.isLost()) {
       action.run();
     } else {
       whenLoaded.add(action);

@@ -160,6 +160,26 @@ final class Shards {
     return known.get(id);
   }
 
+  /** Lets go of a shard whose journal the store no longer lets this node write. */
+  void fenced(ShardJournal journal) {
+    Shard shard = known.get(journal.id());
+    env.metrics().count("shards.fenced", 1);
+    if (shard != null && shard.journal == journal) {
+      lost(shard);
+    }
+    if (!directory.isAlone()) {
+      lookSoon(); // it may be given back
+    }
+  }
+
+  /** Settles the shard of a journal whose operations were applied. */
+  void changed(ShardJournal journal) {
+    Shard shard = known.get(journal.id());
+    if (shard != null && shard.journal == journal) {
+      settle(shard);
+    }
+  }
+
   Iterable<Shard> all() {
     return known.values();
   }
@@ -339,27 +359,27 @@ final class Shards {
    * lost: it looks.
    */
   void ensureAwakeBy(Shard shard, long dueMicros, Runnable then) {
-    if (shard.owned() && shard.raising) {
+    if (shard.owned() && shard.journal.isRaisingWake()) {
       // What lowers it now might take effect before what raises it.
       whenFree(shard, () -> ensureAwakeBy(shard, dueMicros, then));
       return;
     }
-    shard.raiseWakeTo = Long.MIN_VALUE;
-    if (!shard.owned() || shard.wakeMicros <= dueMicros) {
+    shard.journal.keepWake();
+    if (!shard.owned() || shard.journal.wakeMicros() <= dueMicros) {
       then.run();
       return;
     }
-    if (shard.rewriting) {
+    if (shard.journal.isRewriting()) {
       whenFree(shard, () -> ensureAwakeBy(shard, dueMicros, then)); // it publishes a wake time too
       return;
     }
-    shard.holds++;
+    shard.hold();
     control(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().lowerWake(shard.id, shard.epoch, ALWAYS_AWAKE),
+        store -> store.journals().lowerWake(shard.id, shard.journal.epoch(), ALWAYS_AWAKE),
         head -> {
-          shard.holds--;
-          shard.wakeMicros = head.wakeMicros();
+          shard.unhold();
+          shard.journal.wakeLowered(head.wakeMicros());
           then.run();
         },
         shard,
@@ -375,13 +395,13 @@ final class Shards {
     if (isFree(shard)) {
       action.run();
     } else {
-      shard.holds++;
+      shard.hold();
       whenFree.computeIfAbsent(shard, s -> new ArrayList<>()).add(action);
     }
   }
 
   private static boolean isFree(Shard shard) {
-    return !shard.owned() || (!shard.raising && !shard.rewriting);
+    return !shard.owned() || (!shard.journal.isRaisingWake() && !shard.journal.isRewriting());
   }
 
   /** Lets those go on who wait for a shard. */
@@ -392,7 +412,7 @@ final class Shards {
     for (Shard shard : List.copyOf(whenFree.keySet())) {
       List<Runnable> waiting = isFree(shard) ? whenFree.remove(shard) : null;
       if (waiting != null) {
-        shard.holds -= waiting.size();
+        waiting.forEach(action -> shard.unhold());
         waiting.forEach(Runnable::run);
       }
     }
@@ -481,7 +501,7 @@ final class Shards {
   }
 
   private void claim(Shard shard, Head head, Summary summary) {
-    if (shard.ownership == Shard.Ownership.LOST) {
+    if (shard.journal.isLost()) {
       return;
     }
     long era = directory.era();
@@ -499,7 +519,7 @@ final class Shards {
   }
 
   private void claimed(Shard shard, Head head, Summary summary, Outcome<Claim> outcome) {
-    if (shard.ownership == Shard.Ownership.LOST) {
+    if (shard.journal.isLost()) {
       return;
     }
     switch (outcome) {
@@ -509,13 +529,13 @@ final class Shards {
         tellIfTakenOver(shard, head);
         host.claimed(shard);
         shard.handingBack = leaving;
-        boolean far = shard.wakeMicros > env.wallMicros() + horizonMicros();
+        boolean far = shard.journal.wakeMicros() > env.wallMicros() + horizonMicros();
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
         shard.suspect |= now.suspected();
         shard.added = now.added();
         shard.addedBytes = now.addedBytes();
         shard.lastEndMicros = now.lastEndMicros();
-        shard.journalBytes = now.bytes();
+        shard.journal.measured(now.bytes());
         shard.packed = now.packed();
         shard.replaced = retention.stillKept(shard, now.replaced());
         if (now.drained() && !shard.suspect) {
@@ -578,9 +598,9 @@ final class Shards {
       shard.loadWanted = true; // the job that is being cancelled must not start
       return;
     }
-    shard.drainedAs = null;
+    shard.drainedAs(null);
     shard.arrivedWhileLoading = new ArrayList<>();
-    read(shard, shard.generation, shard.tail);
+    read(shard, shard.journal.generation(), shard.journal.tail());
   }
 
   /** What is to be read of a shard; what is appended later arrives while it is loading. */
@@ -628,7 +648,7 @@ final class Shards {
    */
   private void leaveUnread() {
     for (Shard shard : List.copyOf(reads.keySet())) {
-      if (!shard.suspect && shard.isUntouched()) {
+      if (!shard.suspect && shard.journal.isIdle()) {
         reads.remove(shard);
         shard.arrivedWhileLoading = null;
       }
@@ -646,7 +666,7 @@ final class Shards {
 
   private void wasRead(Shard shard, int generation, long upTo, ShardLoad load) {
     List<Shard.Arrived> arrived = shard.arrivedWhileLoading;
-    if (shard.ownership == Shard.Ownership.LOST || arrived == null) {
+    if (shard.journal.isLost() || arrived == null) {
       return;
     }
     switch (load) {
@@ -656,7 +676,7 @@ final class Shards {
           folded.fold().at(late.number());
           folded.fold().apply(late.frame());
         }
-        shard.journalBytes = folded.bytes();
+        shard.journal.measured(folded.bytes());
         shard.compactedBytes = Math.max(shard.compactedBytes, folded.pastBytes());
         shard.arrivedWhileLoading = null;
         shard.fold = folded.fold();
@@ -669,8 +689,8 @@ final class Shards {
       }
       case ShardLoad.Failed failed ->
           host.at(env.monotonicNanos() + RETRY_NANOS, () -> readAgain(shard, generation, upTo));
-      case ShardLoad.Replaced replaced when generation != shard.generation ->
-          read(shard, shard.generation, shard.tail);
+      case ShardLoad.Replaced replaced when generation != shard.journal.generation() ->
+          read(shard, shard.journal.generation(), shard.journal.tail());
       case ShardLoad.Replaced byAnother -> lost(shard);
       case ShardLoad.Gone gone -> lost(shard);
       case ShardLoad.Refused(String why) -> refuse(shard, why);
@@ -696,7 +716,7 @@ final class Shards {
     }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().claim(shard.id, shard.epoch, NOBODY),
+        store -> store.journals().claim(shard.id, shard.journal.epoch(), NOBODY),
         outcome -> {
           switch (outcome) {
             case Outcome.Ok<Claim> left -> env.metrics().count("shards.left", 1);
@@ -787,7 +807,7 @@ final class Shards {
    */
   void withOwned(ShardId id, Use use) {
     Shard shard = known.get(id);
-    if (shard != null && shard.ownership == Shard.Ownership.LEAVING) {
+    if (shard != null && shard.journal.isLeaving()) {
       shard.whenGone(() -> withOwnedAgain(id, use));
     } else if (shard != null) {
       shard.whenOwned(() -> useOwned(shard, use));
@@ -909,7 +929,7 @@ final class Shards {
     if (!shard.sealed && shard.bucket.endMicros() <= now) {
       closeBucket(shard);
     }
-    if (!shard.loaded() && shard.wakeMicros <= now + horizonMicros()) {
+    if (!shard.loaded() && shard.journal.wakeMicros() <= now + horizonMicros()) {
       load(shard);
     }
     settle(shard);
@@ -1023,7 +1043,7 @@ final class Shards {
       return false;
     }
     for (Shard shard : known.values()) {
-      if (shard.ownership == Shard.Ownership.ACQUIRING || shard.loading()) {
+      if (shard.journal.isAcquiring() || shard.loading()) {
         return false;
       }
     }
@@ -1085,7 +1105,7 @@ final class Shards {
       return;
     }
     Shard own = known.get(head.shard());
-    if (own != null && own.owned() && head.epoch() > own.epoch) {
+    if (own != null && own.owned() && head.epoch() > own.journal.epoch()) {
       lost(own); // taken by one who had not heard yet that this node is back
     }
     if (known.containsKey(head.shard())
@@ -1156,7 +1176,7 @@ final class Shards {
       }
     } else if (shard.running == 0
         && shard.arranging == 0
-        && shard.wakeMicros > env.wallMicros() + horizonMicros()) {
+        && shard.journal.wakeMicros() > env.wallMicros() + horizonMicros()) {
       if (isSpare(shard) && !host.hasOpenAttempts(shard)) {
         env.metrics().count("shards.spared", 1);
         release(shard, () -> {});
@@ -1196,7 +1216,7 @@ final class Shards {
         || drained
         || !fold.debts().isEmpty()
         || !shard.quiet()
-        || shard.wakeMicros == slice
+        || shard.journal.wakeMicros() == slice
         || slice <= soon) {
       return;
     }
@@ -1204,8 +1224,7 @@ final class Shards {
     if (history > soon && !fold.live().any(job -> sleepsUntil(job) <= soon)) {
       long[] next = {Math.min(slice, history)};
       fold.live().forEach(job -> next[0] = Math.min(next[0], sleepsUntil(job)));
-      shard.raiseWakeTo = next[0];
-      committer.touch(shard);
+      committer.raiseWake(shard.journal, next[0]);
     }
   }
 
@@ -1228,10 +1247,10 @@ final class Shards {
 
   Summary summary(Shard shard) {
     ShardFold fold = shard.fold;
-    Packed packed = shard.packed != null ? shard.packed.at(shard.tail) : null;
+    Packed packed = shard.packed != null ? shard.packed.at(shard.journal.tail()) : null;
     if (fold == null) {
-      return shard.drainedAs != null
-          ? shard.drainedAs
+      return shard.drainedAs() != null
+          ? shard.drainedAs()
           : new Summary(
               shard.bucket.widthSeconds(),
               shard.added,
@@ -1242,7 +1261,7 @@ final class Shards {
               0,
               0,
               shard.lastEndMicros,
-              shard.journalBytes,
+              shard.journal.bytes(),
               packed,
               shard.replaced,
               shard.suspect);
@@ -1258,7 +1277,7 @@ final class Shards {
         fold.failed(),
         shard.evidence ? 0 : fold.keyed(),
         Math.max(shard.lastEndMicros, fold.lastEndMicros()),
-        shard.journalBytes,
+        shard.journal.bytes(),
         packed,
         shard.replaced,
         shard.suspect && fold.live().any(ShardJob::isSuspected));
@@ -1267,11 +1286,10 @@ final class Shards {
   private void drained(Shard shard) {
     Summary summary = summary(shard);
     long keepUntil = retention.keepUntil(summary);
-    if (packs.wants(summary, shard.generation - shard.oldestGeneration)) {
+    if (packs.wants(summary, shard.journal.olderGenerations())) {
       releaseAs(shard, summary, packs::offer); // awake, so that it is found if nobody packs it
-    } else if (shard.wakeMicros < keepUntil) {
-      shard.raiseWakeTo = keepUntil;
-      committer.touch(shard);
+    } else if (shard.journal.wakeMicros() < keepUntil) {
+      committer.raiseWake(shard.journal, keepUntil);
     } else {
       release(shard, () -> {});
     }
@@ -1284,7 +1302,7 @@ final class Shards {
     if (shard.awaited()) {
       load(shard);
     } else if (shard.visitorsWait()) {
-      shard.drainedAs = summary;
+      shard.drainedAs(summary);
       shard.fireOwned(); // it retires at its wake time
     } else if (retention.isOver(summary) || (shard.spent && !retention.hasKeys(summary))) {
       retention.retire(shard, summary);
@@ -1327,23 +1345,23 @@ final class Shards {
       return;
     }
     shard.sealed = true;
-    shard.holds++;
+    shard.hold();
     byte[] summary = summary(shard).asOpen().encode();
     control(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().seal(shard.id, shard.epoch, summary),
+        store -> store.journals().seal(shard.id, shard.journal.epoch(), summary),
         head -> {
-          shard.holds--;
+          shard.unhold();
           settle(shard);
         },
         shard);
   }
 
   void drop(Shard shard) {
-    shard.ownership = Shard.Ownership.LEAVING;
+    shard.journal.leaving();
     control(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().drop(shard.id, shard.epoch),
+        store -> store.journals().drop(shard.id, shard.journal.epoch()),
         done -> {
           env.metrics().count("shards.dropped", 1);
           forget(shard);
@@ -1358,11 +1376,14 @@ final class Shards {
   void releaseAs(Shard shard, Summary summary, Consumer<Head> done) {
     leaving(shard, summary);
     release(
-        shard, new Release(shard.id, shard.epoch, shard.tail, summary.encode()), done, () -> {});
+        shard,
+        new Release(shard.id, shard.journal.epoch(), shard.journal.tail(), summary.encode()),
+        done,
+        () -> {});
   }
 
   private void leaving(Shard shard, Summary summary) {
-    shard.ownership = Shard.Ownership.LEAVING;
+    shard.journal.leaving();
     if (summary.drained() || !summary.replaced().isEmpty()) {
       retention.noteHistory();
     }
@@ -1399,21 +1420,21 @@ final class Shards {
 
   /** The shard is out of this node's hands, in order. */
   private void forget(Shard shard) {
-    shard.ownership = Shard.Ownership.LOST;
+    shard.journal.lost();
     known.remove(shard.id, shard);
     unload(shard);
-    committer.lost(shard);
+    committer.lost(shard.journal);
     shard.fireOwned();
     shard.fireLoaded();
   }
 
   /** The shard is somebody else's, or cannot be used: everything of it is let go at once. */
   void lost(Shard shard) {
-    if (shard.ownership == Shard.Ownership.LOST) {
+    if (shard.journal.isLost()) {
       return;
     }
     env.metrics().count("shards.lost", 1);
-    shard.ownership = Shard.Ownership.LOST;
+    shard.journal.lost();
     shard.arrivedWhileLoading = null;
     known.remove(shard.id, shard);
     OpenBucket place = open.get(shard.bucket);
@@ -1422,7 +1443,7 @@ final class Shards {
       goOn(place);
     }
     unload(shard);
-    committer.lost(shard);
+    committer.lost(shard.journal);
     shard.fireOwned();
     shard.fireLoaded();
   }
@@ -1466,7 +1487,7 @@ final class Shards {
     }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
-        store -> store.journals().lowerWake(shard.id, shard.epoch, Long.MAX_VALUE),
+        store -> store.journals().lowerWake(shard.id, shard.journal.epoch(), Long.MAX_VALUE),
         outcome -> {
           switch (outcome) {
             case Outcome.Ok<Head> proven -> then.run();
@@ -1513,7 +1534,7 @@ final class Shards {
     List<Shard> quiet = new ArrayList<>();
     List<Shard> goingAlready = new ArrayList<>();
     for (Shard shard : known.values()) {
-      if (shard.ownership == Shard.Ownership.LEAVING && !directory.isAlone()) {
+      if (shard.journal.isLeaving() && !directory.isAlone()) {
         goingAlready.add(shard);
       } else if (shard.quiet() && (directory.isAlone() || !host.hasOpenAttempts(shard))) {
         quiet.add(shard);
@@ -1544,7 +1565,8 @@ final class Shards {
     for (Shard shard : shards) {
       Summary summary = summary(shard);
       leaving(shard, summary);
-      releases.add(new Release(shard.id, shard.epoch, shard.tail, summary.encode()));
+      releases.add(
+          new Release(shard.id, shard.journal.epoch(), shard.journal.tail(), summary.encode()));
     }
     env.submit(
         NodeEnvironment.Channel.CONTROL,
@@ -1552,7 +1574,7 @@ final class Shards {
         outcomes -> {
           for (int i = 0; i < shards.size(); i++) {
             Shard shard = shards.get(i);
-            if (outcomes.get(i).isOk() && shard.ownership != Shard.Ownership.LOST) {
+            if (outcomes.get(i).isOk() && !shard.journal.isLost()) {
               forget(shard);
               each.run();
             } else {
@@ -1588,7 +1610,7 @@ final class Shards {
       @Nullable Shard shard,
       Runnable ifLost,
       @Nullable Consumer<String> ifFull) {
-    if (shard != null && shard.ownership == Shard.Ownership.LOST) {
+    if (shard != null && shard.journal.isLost()) {
       ifLost.run(); // what is written for it now might meet another copy of the store
       return;
     }
@@ -1596,7 +1618,7 @@ final class Shards {
         channel,
         call,
         outcome -> {
-          if (shard != null && shard.ownership == Shard.Ownership.LOST) {
+          if (shard != null && shard.journal.isLost()) {
             ifLost.run();
             return;
           }
