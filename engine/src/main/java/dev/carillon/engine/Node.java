@@ -150,7 +150,9 @@ public final class Node {
     Duration clockLimit = membership == null ? null : membership.clockLimit();
     this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
     Directory directory = members != null ? members : Directory.ALONE;
-    this.shards = new Shards(env, options, directory, committer, records, new ShardHost());
+    this.shards =
+        new Shards(
+            env, options, directory, new Shards.Parts(timers, committer, records), new ShardHost());
     Bells bells = new Bells(env);
     this.mail = new Mail(env, timers, records, bells, options.incarnation(), new MailHost());
     this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
@@ -309,7 +311,7 @@ public final class Node {
     shards.turn();
     boolean trusted = isClockTrusted();
     boolean moreArrivals = placeArrivals();
-    if (trusted && !keys.isOpen() && !moreArrivals && shards.caughtUp()) {
+    if (trusted && !keys.isOpen() && !moreArrivals && shards.claims.caughtUp()) {
       keys.open();
     }
     boolean moreDue = trusted && takeDue();
@@ -2018,7 +2020,7 @@ public final class Node {
 
     @Override
     public void takeUpIfOwn(ShardId shard) {
-      shards.takeUpIfOwn(shard);
+      shards.claims.takeUpIfOwn(shard);
     }
 
     @Override
@@ -2029,12 +2031,12 @@ public final class Node {
 
     @Override
     public boolean mayTake(Head head) {
-      return !shards.isForOthers(head);
+      return !shards.claims.isForOthers(head);
     }
 
     @Override
     public boolean isAboutToGo(Head head) {
-      return shards.isAboutToGo(head);
+      return shards.claims.isAboutToGo(head);
     }
 
     @Override
@@ -2098,11 +2100,6 @@ public final class Node {
   }
 
   private final class ShardHost implements Shards.Host {
-    @Override
-    public void at(long nanos, Runnable action) {
-      timers.at(nanos, action);
-    }
-
     @Override
     public void claimed(Shard shard) {
       if (members != null) {

@@ -226,7 +226,7 @@ final class Packs {
   }
 
   private void again(Work work, PackPlan plan, long number) {
-    shards.at(env.monotonicNanos() + RETRY_NANOS, () -> stage(work, plan, number));
+    shards.later(() -> stage(work, plan, number));
   }
 
   /** Three times as long as the step took, so that packing takes a quarter of the time at most. */
@@ -245,12 +245,12 @@ final class Packs {
     if (stopping || !work.fits()) {
       giveUp(work);
     } else if (!shard.quiet() || shard.visited) {
-      shards.at(env.monotonicNanos() + RETRY_NANOS, () -> publishWhenQuiet(work, plan));
+      shards.later(() -> publishWhenQuiet(work, plan));
     } else {
       publishing = true;
       shard.journal.beginRewrite();
       shard.visited = true; // nobody reads or loads it while it changes
-      Summary summary = shards.summary(shard).rewritten(plan.bytes(), plan.packed());
+      Summary summary = shard.summary().rewritten(plan.bytes(), plan.packed());
       publish(work, plan, summary, publication(work, plan, summary));
     }
   }
@@ -288,10 +288,7 @@ final class Packs {
             case Outcome.Fenced<Head> fenced -> lost(work);
             case Outcome.Conflict<Head> conflict -> unstaged(work);
             case Outcome.Damaged<Head>(String where) -> refuse(work, where);
-            default ->
-                shards.at(
-                    env.monotonicNanos() + RETRY_NANOS,
-                    () -> publish(work, plan, summary, publication));
+            default -> shards.later(() -> publish(work, plan, summary, publication));
           }
         });
   }
@@ -330,7 +327,7 @@ final class Packs {
             }
             case Outcome.Fenced<Head> fenced -> lost(work);
             case Outcome.Conflict<Head> conflict -> lost(work);
-            default -> shards.at(env.monotonicNanos() + RETRY_NANOS, () -> dropReplaced(work));
+            default -> shards.later(() -> dropReplaced(work));
           }
         });
   }
@@ -373,9 +370,9 @@ final class Packs {
     }
     Summary drained = shard.drainedAs();
     if (drained != null && shard.quiet() && !shard.awaited() && !shard.visitorsWait()) {
-      shards.releaseAs(shard, drained, head -> {});
+      shards.settling.releaseAs(shard, drained, head -> {});
     } else {
-      shards.load(shard); // something came up: it settles again
+      shards.loads.load(shard); // something came up: it settles again
     }
   }
 

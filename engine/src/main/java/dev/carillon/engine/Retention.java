@@ -36,7 +36,6 @@ public final class Retention {
   private static final int COMPACT_FROM_PART = 4;
 
   private static final int COMPACT_RATIO = 4;
-  private static final long RETRY_NANOS = 50_000_000;
   private static final int HORIZONS_A_LOOK = 10;
 
   private final NodeEnvironment env;
@@ -135,7 +134,7 @@ public final class Retention {
     } else if (summary.dead() + summary.failed() > 0) {
       keepEvidence(shard, summary);
     } else {
-      shards.drop(shard);
+      shards.settling.drop(shard);
     }
   }
 
@@ -168,14 +167,14 @@ public final class Retention {
           hasHistory |= !outcome.isOk();
           if (outcome instanceof Outcome.Ok<NotKept>(NotKept found)) {
             hasHistory |= found.history();
-            found.over().forEach(head -> shards.retireIfIdle(head, false));
+            found.over().forEach(head -> shards.claims.retireIfIdle(head, false));
             found.surplus().forEach(this::letGo);
           }
         });
   }
 
   private void letGo(Surplus surplus) {
-    shards.retireIfIdle(surplus.head(), surplus.drained());
+    shards.claims.retireIfIdle(surplus.head(), surplus.drained());
     Shard shard = shards.known(surplus.head().shard());
     if (shard != null && !surplus.drained()) {
       shard.spentBefore = Math.max(shard.spentBefore, surplus.generation() + 1);
@@ -377,7 +376,7 @@ public final class Retention {
   }
 
   private void later(Runnable action) {
-    shards.at(env.monotonicNanos() + RETRY_NANOS, action);
+    shards.later(action);
   }
 
   // ---- compaction
@@ -390,7 +389,11 @@ public final class Retention {
                 : summary.asEvidence(staged.dead(), staged.failed(), staged.bytes());
     compact(
         shard,
-        new Plan(true, Long.MAX_VALUE, summing, left -> shards.releaseAs(shard, left, head -> {})));
+        new Plan(
+            true,
+            Long.MAX_VALUE,
+            summing,
+            left -> shards.settling.releaseAs(shard, left, head -> {})));
   }
 
   /**
@@ -466,7 +469,7 @@ public final class Retention {
 
   /** Looked at when all of the generation is read: jobs may have ended since it was thought of. */
   private Summary replaced(Shard shard, Compaction.Staged staged) {
-    Summary summary = shards.summary(shard);
+    Summary summary = shard.summary();
     long until = Math.max(env.wallMicros(), summary.lastEndMicros()) + keepMicros();
     return summary
         .rewritten(staged.bytes(), null)
@@ -542,7 +545,7 @@ public final class Retention {
               Summary summary = plan.summing().of(staged);
               if (summary == null) {
                 shard.journal.endRewrite();
-                shards.drop(shard);
+                shards.settling.drop(shard);
               } else {
                 publish(
                     shard, plan, publication(source, snapshot, staged, summary), staged, summary);

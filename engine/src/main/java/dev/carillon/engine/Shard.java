@@ -284,4 +284,44 @@ final class Shard implements ShardJournal.StateMachine {
   JobRef ref(long number) {
     return new JobRef(id, number);
   }
+
+  /** Its state in a few numbers, as its head tells it. */
+  Summary summary() {
+    ShardFold loaded = fold;
+    Packed packedNow = packed != null ? packed.at(journal.tail()) : null;
+    if (loaded == null) {
+      Summary asClaimed = drainedAs();
+      return asClaimed != null
+          ? asClaimed
+          : new Summary(
+              bucket.widthSeconds(),
+              added,
+              addedBytes,
+              false,
+              false,
+              0,
+              0,
+              0,
+              lastEndMicros,
+              journal.bytes(),
+              packedNow,
+              replaced,
+              suspect);
+    }
+    boolean drained = loaded.live().size() == 0 && sealed && loaded.debts().isEmpty();
+    return new Summary(
+        bucket.widthSeconds(),
+        added,
+        addedBytes,
+        drained,
+        drained && evidence,
+        loaded.dead(),
+        loaded.failed(),
+        evidence ? 0 : loaded.keyed(),
+        Math.max(lastEndMicros, loaded.lastEndMicros()),
+        journal.bytes(),
+        packedNow,
+        replaced,
+        suspect && loaded.live().any(ShardJob::isSuspected));
+  }
 }
