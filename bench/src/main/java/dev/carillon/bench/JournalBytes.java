@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 
 /**
- * Writes journal entries as their format is documented (ARCHITECTURE.md, "Data model"), so that a
+ * Writes journal entries as their format is documented (docs/internals/data-model.md), so that a
  * store can be filled as an engine would in far less time. Not thread-safe.
  */
 final class JournalBytes {
