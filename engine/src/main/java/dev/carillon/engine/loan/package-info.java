@@ -1,10 +1,14 @@
 /**
  * Work sharing: a node lends due attempts to another node that has a free slot or the handler.
  *
- * <p><b>State.</b> The loop of each node owns its side: {@code Lending} the attempts that are out,
- * {@code Borrowing} the attempts that run here for others, {@code HandlerLists} which node has
- * which handlers, {@code Permits} the record that lets this node's transactions complete borrowed
- * attempts. No journal knows of a loan.
+ * <p><b>State.</b> The loop of each node owns its side. No journal knows of a loan.
+ *
+ * <ul>
+ *   <li>{@code Lending}: the attempts that are out.
+ *   <li>{@code Borrowing}: the attempts that run here for others.
+ *   <li>{@code HandlerLists}: which node has which handlers.
+ *   <li>{@code Permits}: the record that lets transactions of this node complete borrowed attempts.
+ * </ul>
  *
  * <p><b>Invariants.</b>
  *
