@@ -5,7 +5,6 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.ClosedException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.DependencyInfo;
-import dev.carillon.api.Health;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
@@ -29,9 +28,7 @@ import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
-import dev.carillon.engine.ClusterLook;
 import dev.carillon.engine.FlowSubject;
-import dev.carillon.engine.Formats;
 import dev.carillon.engine.JobReader;
 import dev.carillon.engine.JobRef;
 import dev.carillon.engine.JobSpec;
@@ -39,14 +36,8 @@ import dev.carillon.engine.JobView;
 import dev.carillon.engine.Membership;
 import dev.carillon.engine.Micros;
 import dev.carillon.engine.NamedJobs;
-import dev.carillon.engine.Node;
-import dev.carillon.engine.NodeOptions;
-import dev.carillon.engine.NodeStats;
 import dev.carillon.engine.Retention;
 import dev.carillon.engine.Ticket;
-import dev.carillon.store.Doorbells;
-import dev.carillon.store.Store;
-import java.security.SecureRandom;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,7 +49,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import javax.management.ObjectName;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -82,96 +72,30 @@ import org.jspecify.annotations.Nullable;
  * their {@code …Async} methods. Blocking calls may be made from handlers.
  */
 public final class Carillon implements JobScheduler, AutoCloseable {
-  private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
-
-  private final GuardedStore store;
-  private final NodeLog log;
-  private final Reports reports;
-  private final Tally tally;
-  private final TimeSource time;
-  private final Payloads payloads;
-  private final Admission admission;
-  private final HandlerRunner runner;
+  private final OpenNode opened;
   private final NodeLoop loop;
-  private final NodeOptions nodeOptions;
   private final JobLister lister;
-  private final Reads reads;
   private final Inputs inputs;
-  private final Shutdown shutdown;
   private final Specs specs;
   private final JobControl control;
   private final Requester self;
   private final DeadLetters deadLetters;
-  private volatile @Nullable ObjectName managed;
-  private final Tickets tickets;
-  private final AutoCloseable inboxBell;
-  private final List<Doorbells.Listening> nodeBells = new ArrayList<>();
   private final Set<ResultWatch<?>> results = ConcurrentHashMap.newKeySet();
 
-  private Carillon(CarillonBuilder options, Store opened) {
-    SecureRandom random = new SecureRandom();
-    this.log = new NodeLog();
-    this.reports = new Reports(log.queue());
-    Formats formats = Formats.shipped();
-    this.store = new GuardedStore(formats.over(opened), reports, new StoreWatch(log.queue()));
-    formats.requireReadable(store);
-    this.tally = new Tally(GuardedMetrics.of(options.metrics, reports));
-    this.time = options.advanced.time;
-    this.payloads = new Payloads(options.codec, options.advanced.otherCodecs);
-    this.admission =
-        new Admission(options.advanced.maxWaitingJobs, options.advanced.maxWaitingBytes);
-    ListenerRelay relay =
-        options.listeners.isEmpty() ? null : new ListenerRelay(options.listeners, reports);
-    this.nodeOptions = options.nodeOptions(random, opened);
-    NodeLoop.Settings settings =
-        new NodeLoop.Settings(
-            nodeOptions,
-            formats,
-            time,
-            options.advanced.scheduleTimeout,
-            options.daemon,
-            tally,
-            relay,
-            log::tell,
-            random.nextLong());
-    HandlerWatch watch = new HandlerWatch(log.queue());
-    this.runner =
-        new HandlerRunner(
-            store, payloads, options.interceptors, options.advanced.time, reports, watch);
-    this.loop = new NodeLoop(settings, store, admission, runner, reports);
-    this.tickets = new Tickets(store, loop);
-    this.specs = new Specs(payloads, loop::nowMicros, tickets);
+  private Carillon(OpenNode opened) {
+    this.opened = opened;
+    this.loop = opened.loop;
+    this.specs = new Specs(opened.payloads, loop::nowMicros, opened.tickets);
     this.lister =
         new JobLister(
-            store,
+            opened.store,
             loop,
-            head -> Retention.isOver(nodeOptions, head, options.advanced.time.wallMicros()),
+            head -> Retention.isOver(opened.options, head, opened.time.wallMicros()),
             this::isOver);
-    this.control = new JobControl(loop, tickets);
-    this.self = new Requester(this::requireOpen, control, nodeOptions.nodeId());
-    this.deadLetters = new DeadLetters(this, control, payloads);
-    this.reads = new Reads(options.advanced.scheduleTimeout);
-    this.inputs = new Inputs(store, reads, payloads);
-    this.shutdown = new Shutdown(loop, store, relay, reports, options.closeGrace, log::closed);
-    log.start(
-        new NodeLog.Opening(
-            nodeOptions.nodeId(), StoreOpener.words(options, opened), options.slots));
-    if (relay != null) {
-      relay.start(loop);
-    }
-    runner.start(loop);
-    loop.start();
-    onNode(
-        node -> {
-          options.flow.applyTo(node);
-          options.namespacePolicies.forEach(node::failurePolicy);
-        });
-    this.inboxBell = InboxBell.start(store, loop);
-    Node.bells(nodeOptions.incarnation())
-        .forEach(
-            (bell, heard) ->
-                nodeBells.add(
-                    store.doorbells().listen(bell, () -> loop.post(new OnNode(loop, heard)))));
+    this.inputs = new Inputs(opened.store, opened.reads, opened.payloads);
+    this.control = new JobControl(loop, opened.tickets);
+    this.self = new Requester(opened::requireOpen, control, opened.options.nodeId());
+    this.deadLetters = new DeadLetters(this, control, opened.payloads);
   }
 
   // ---- opening and closing
@@ -222,17 +146,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   static Carillon open(CarillonBuilder options) {
-    Store store = StoreOpener.open(options);
-    try {
-      Carillon carillon = new Carillon(options, store);
-      if (options.advanced.jmx) {
-        carillon.showOverJmx();
-      }
-      return carillon;
-    } catch (Throwable e) {
-      store.close();
-      throw e;
-    }
+    return new Carillon(OpenNode.open(options));
   }
 
   /**
@@ -253,19 +167,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     }
   }
 
-  private void showOverJmx() {
-    managed = Management.register(this, nodeOptions.nodeId(), nodeOptions.incarnation(), reports);
-  }
-
   private void closeAndWait() {
-    Management.unregister(managed, reports);
-    try {
-      inboxBell.close();
-    } catch (Exception e) {
-      reports.report("the inbox's bell does not close", e);
-    }
-    shutdown.run();
-    nodeBells.forEach(Doorbells.Listening::close); // until then others answer what was asked
+    opened.close();
     results.forEach(ResultWatch::closed);
   }
 
@@ -369,18 +272,18 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   private HandlerRegistration register(Registration registration) {
-    shutdown.requireOpen();
-    Membership membership = nodeOptions.membership();
+    opened.requireOpen();
+    Membership membership = opened.options.membership();
     if (membership != null && membership.client()) {
       throw InvalidArgumentException.of(
           "type", registration.name(), "no handlers on a node that is clientOnly");
     }
-    if (!runner.register(registration)) {
+    if (!opened.runner.register(registration)) {
       throw InvalidArgumentException.of(
           "type", registration.name(), "one without a handler; it has one");
     }
-    onNode(node -> node.register(registration.name(), registration.settings()));
-    return new RegisteredHandler(loop, runner, registration);
+    opened.post(node -> node.register(registration.name(), registration.settings()));
+    return new RegisteredHandler(loop, opened.runner, registration);
   }
 
   // ---- scheduling
@@ -440,7 +343,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public <O> CompletableFuture<JobHandle<O>> scheduleAsync(Job<O> job) {
     PendingAdd<O> pending = pending(job, new CompletableFuture<>());
-    if (admission.tryEnter(pending.weight())) {
+    if (opened.admission.tryEnter(pending.weight())) {
       loop.post(pending);
     } else {
       pending.future().completeExceptionally(overloaded());
@@ -450,8 +353,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
 
   private <O> PendingAdd<O> pending(Job<O> job, @Nullable CompletableFuture<JobHandle<O>> future) {
     Limits.checkPresent("job", job);
-    shutdown.requireOpen();
-    Job<O> asked = runner.scheduling(job);
+    opened.requireOpen();
+    Job<O> asked = opened.runner.scheduling(job);
     return new PendingAdd<>(this, asked, specs.of(asked), future);
   }
 
@@ -517,17 +420,17 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   private List<JobId> write(Connection connection, List<? extends Job<?>> jobs) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("connection", connection);
     Limits.checkBatch(Limits.checkPresent("jobs", jobs).size());
     List<JobSpec> all = new ArrayList<>(jobs.size());
     for (Job<?> job : jobs) {
-      Job<?> asked = runner.scheduling(Limits.checkPresent("job", job));
+      Job<?> asked = opened.runner.scheduling(Limits.checkPresent("job", job));
       Tickets.check(asked);
       all.add(specs.of(asked));
     }
-    Tickets.checkBytes(all, store.info().maxEntryBytes());
-    return tickets.write(connection, all);
+    Tickets.checkBytes(all, opened.store.info().maxEntryBytes());
+    return opened.tickets.write(connection, all);
   }
 
   /**
@@ -589,18 +492,18 @@ public final class Carillon implements JobScheduler, AutoCloseable {
 
   private List<JobHandle<?>> scheduleAll(
       List<? extends Job<?>> jobs, Consumer<PendingBatch> prepare) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("jobs", jobs);
     Limits.checkBatch(jobs.size());
     if (jobs.isEmpty()) {
       return List.of();
     }
     Specs.checkBatch(jobs);
-    List<Job<?>> asked = jobs.stream().<Job<?>>map(runner::scheduling).toList();
+    List<Job<?>> asked = jobs.stream().<Job<?>>map(opened.runner::scheduling).toList();
     List<JobSpec> all = asked.stream().<JobSpec>map(specs::of).toList();
     PendingBatch pending = new PendingBatch(this, asked, all);
     prepare.accept(pending);
-    int most = Math.min(store.info().maxEntryBytes(), store.info().maxGroupBytes());
+    int most = Math.min(opened.store.info().maxEntryBytes(), opened.store.info().maxGroupBytes());
     if (pending.bytes() > most) {
       throw new BatchTooLargeException("bytes", pending.bytes(), most);
     }
@@ -614,7 +517,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
-      if (!admission.enter(pending.weight(), pending.deadlineNanos)) {
+      if (!opened.admission.enter(pending.weight(), pending.deadlineNanos)) {
         throw overloaded();
       }
     } catch (InterruptedException e) {
@@ -627,7 +530,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   private OverloadedException overloaded() {
     return new OverloadedException(
         "waiting for the store: %s jobs, %s bytes (expected: up to %s); not scheduled"
-            .formatted(admission.jobs(), admission.bytes(), admission.limits()));
+            .formatted(
+                opened.admission.jobs(), opened.admission.bytes(), opened.admission.limits()));
   }
 
   // ---- jobs
@@ -643,7 +547,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   @Override
   public CancelResult cancel(JobId id, String reason) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("id", id);
     Limits.checkReason(reason);
     return self.cancel(id, reason);
@@ -705,7 +609,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws OutcomeUnknownException if it is not known whether it was recorded
    */
   public ControlResult pause(JobId id, String reason) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkReason(reason);
     return self.pause(id, reason);
   }
@@ -718,7 +622,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @return what came of it
    */
   public ControlResult resume(JobId id) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return self.resume(id);
   }
 
@@ -732,7 +636,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.InvalidJobException if the time is out of range
    */
   public ControlResult reschedule(JobId id, Instant due) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return self.reschedule(id, due);
   }
 
@@ -747,7 +651,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @return what came of it
    */
   public ControlResult reschedule(JobId id, Schedule schedule) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return self.reschedule(id, schedule);
   }
 
@@ -760,7 +664,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.InvalidJobException if it is out of range
    */
   public ControlResult prioritise(JobId id, int priority) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return self.prioritise(id, priority);
   }
 
@@ -775,7 +679,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    *     occurrences that have not ended
    */
   public JobId trigger(JobId id) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return control.occurrences(id, "triggering", dev.carillon.engine.Node::trigger).getFirst();
   }
 
@@ -793,11 +697,11 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    *     yet, or there would be too many occurrences that have not ended
    */
   public List<JobId> backfill(JobId id, Instant from, Instant to) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkDue(from);
     Limits.checkDue(to);
     checkOrder(from, to);
-    Instant now = Micros.toInstant(runner.wallMicros());
+    Instant now = Micros.toInstant(opened.runner.wallMicros());
     if (to.isAfter(now)) {
       throw new dev.carillon.api.InvalidJobException(
           "to: " + to + " (expected: not after now, " + now + ")");
@@ -816,13 +720,13 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   @Override
   public Optional<JobInfo> get(JobId id) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("id", id);
-    Optional<JobInfo> untaken = tickets.untaken(id);
+    Optional<JobInfo> untaken = opened.tickets.untaken(id);
     if (untaken.isPresent()) {
       return untaken;
     }
-    JobRef ref = tickets.place(id);
+    JobRef ref = opened.tickets.place(id);
     if (ref == null) {
       return Optional.empty();
     }
@@ -852,11 +756,14 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   @Override
   public Optional<JobInfo> get(String namespace, String name) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkNamespace(namespace);
     Limits.checkName(name);
-    return reads
-        .await("job named " + name, () -> StoreAnswers.get(NamedJobs.find(store, namespace, name)))
+    return opened
+        .reads
+        .await(
+            "job named " + name,
+            () -> StoreAnswers.get(NamedJobs.find(opened.store, namespace, name)))
         .flatMap(found -> get(found.id()))
         .filter(job -> !job.state().ended())
         .filter(job -> job.namespace().equals(namespace) && name.equals(job.name()));
@@ -874,7 +781,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public <I> @Nullable I input(JobId id, TypeToken<I> type) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("type", type);
     return inputs.decoded(ref(id), type);
   }
@@ -900,7 +807,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public RawPayload rawInput(JobId id) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return inputs.raw(ref(id));
   }
 
@@ -913,7 +820,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @return a sequential stream, which needs no closing
    */
   public Stream<JobInfo> stream(JobQuery query) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     return JobStream.of(this::list, Limits.checkPresent("query", query));
   }
 
@@ -930,11 +837,11 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public Page<JobInfo> list(JobQuery query) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("query", query);
     JobId recurring = query.occurrencesOf();
     JobQuery placed = recurring != null ? query.occurrencesOf(ref(recurring).id()) : query;
-    return reads.await("listing jobs", () -> lister.list(placed));
+    return opened.reads.await("listing jobs", () -> lister.list(placed));
   }
 
   /**
@@ -953,7 +860,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public List<UpcomingJob> upcoming(Instant from, Instant to, String namespace) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkDue(from);
     Limits.checkDue(to);
     checkOrder(from, to);
@@ -991,18 +898,18 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobHistory> history(JobId id, @Nullable String cursor) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("id", id);
     int before = cursor != null ? count(cursor) : Integer.MAX_VALUE;
-    Optional<JobInfo> untaken = tickets.untaken(id);
+    Optional<JobInfo> untaken = opened.tickets.untaken(id);
     if (untaken.isPresent()) {
       return untaken.map(job -> new JobHistory(job, List.of(), null));
     }
-    JobRef ref = tickets.place(id);
+    JobRef ref = opened.tickets.place(id);
     if (ref == null) {
       return Optional.empty();
     }
-    return reads.await("history of job " + id, () -> history(ref, before));
+    return opened.reads.await("history of job " + id, () -> history(ref, before));
   }
 
   private static int count(String cursor) {
@@ -1014,7 +921,8 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   private Optional<JobHistory> history(JobRef ref, int before) {
-    Optional<JobReader.Story> story = StoreAnswers.get(new JobReader(store).find(ref, before));
+    Optional<JobReader.Story> story =
+        StoreAnswers.get(new JobReader(opened.store).find(ref, before));
     // The journal knows what happened, the node knows whether it runs now.
     return story
         .filter(found -> !isOver(found.view().info()))
@@ -1027,7 +935,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   }
 
   private boolean isOver(JobInfo job) {
-    return Retention.isOver(nodeOptions, job, time.wallMicros());
+    return Retention.isOver(opened.options, job, opened.time.wallMicros());
   }
 
   /**
@@ -1042,9 +950,9 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @throws dev.carillon.api.StoreCorruptedException if the job cannot be read
    */
   public Subscription watch(JobId id, Consumer<JobInfo> watcher) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("watcher", watcher);
-    Watch watch = new Watch(loop, ref(id), watcher, reports);
+    Watch watch = new Watch(loop, ref(id), watcher, opened.reports);
     watch.begin();
     return watch;
   }
@@ -1059,7 +967,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @return the result; null for tasks and for handlers that returned null
    */
   public <O> @Nullable O result(JobId id, TypeToken<O> type, Duration timeout) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("type", type);
     Limits.checkPresent("timeout", timeout);
     ResultWatch<O> watch = new ResultWatch<>(loop, ref(id), null);
@@ -1067,7 +975,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     try {
       watch.begin();
       watch.await(timeout);
-      return watch.result(type, payloads);
+      return watch.result(type, opened.payloads);
     } finally {
       results.remove(watch);
     }
@@ -1082,7 +990,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    * @return a future of the result
    */
   public <O> CompletableFuture<@Nullable O> resultAsync(JobId id, TypeToken<O> type) {
-    shutdown.requireOpen();
+    opened.requireOpen();
     Limits.checkPresent("id", id);
     Limits.checkPresent("type", type);
     var future = new CompletableFuture<@Nullable O>();
@@ -1120,7 +1028,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   private <O> void complete(
       CompletableFuture<@Nullable O> future, ResultWatch<O> watch, TypeToken<O> type) {
     try {
-      future.complete(watch.result(type, payloads));
+      future.complete(watch.result(type, opened.payloads));
     } catch (Throwable e) {
       future.completeExceptionally(e);
     }
@@ -1128,7 +1036,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
 
   private JobRef ref(JobId id) {
     Limits.checkPresent("id", id);
-    JobRef ref = tickets.place(id);
+    JobRef ref = opened.tickets.place(id);
     if (ref == null) {
       throw new JobNotFoundException(id);
     }
@@ -1168,226 +1076,20 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     return deadLetters;
   }
 
-  // ---- for operators
-
   /**
-   * How this node is doing. Never waits.
+   * This node for its operators: health checks, statistics, the members of the cluster, and drain.
    *
-   * @return whether its loop turns and whether it can accept jobs
+   * @return the node of this Carillon
    */
-  public Health health() {
-    boolean live = !loop.isEnded() && loop.sinceLastTurnNanos() < STUCK_NANOS;
-    String problem = problem(live);
-    return new Health(live, problem == null, problem == null ? detail() : problem);
-  }
-
-  private String detail() {
-    String held = loop.held();
-    if (!held.isEmpty()) {
-      return "ok, but nothing starts: " + held;
-    }
-    String troubles = loop.troubles();
-    if (!troubles.isEmpty()) {
-      return "ok, but " + troubles;
-    }
-    String refused = loop.refused();
-    return refused.isEmpty() ? "ok" : "ok, but shards that cannot be read: " + refused;
-  }
-
-  private @Nullable String problem(boolean live) {
-    if (shutdown.isClosing()) {
-      return "closed";
-    }
-    if (!live) {
-      return "loop: no turn for %d ms".formatted(loop.sinceLastTurnNanos() / 1_000_000);
-    }
-    long slowest = loop.slowestStoreCallNanos();
-    if (slowest > STUCK_NANOS) {
-      return "store: no answer for %d ms".formatted(slowest / 1_000_000);
-    }
-    String problem = store.problem();
-    return problem == null ? null : "store: " + problem;
-  }
-
-  /**
-   * A look at this node.
-   *
-   * @return figures of one moment
-   */
-  public CarillonStats stats() {
-    shutdown.requireOpen();
-    return loop.post(
-            new Ask<CarillonStats>(
-                loop,
-                "looking at the node",
-                Ask.Effect.READS,
-                (node, asked) -> asked.answer(stats(node))))
-        .await();
-  }
-
-  private CarillonStats stats(Node node) {
-    NodeStats stats = node.stats();
-    return new CarillonStats(
-        stats.shards(),
-        stats.loadedShards(),
-        stats.loadedJobs(),
-        stats.running(),
-        node.slots(),
-        stats.ready(),
-        stats.blocked(),
-        stats.queued(),
-        stats.refusedShards(),
-        node.waitingForTransactions(),
-        stats.standsIn(),
-        stats.addedTotal(),
-        stats.endedTotal(),
-        node.lent(),
-        node.lentTotal(),
-        node.borrowed(),
-        node.borrowedTotal(),
-        admission.jobs(),
-        admission.bytes(),
-        reports.count());
-  }
-
-  /**
-   * What this node has counted and measured since it started. Never waits; also after it was
-   * closed.
-   *
-   * @return the sums of this moment
-   */
-  public CarillonFigures figures() {
-    return tally.figures();
-  }
-
-  /**
-   * Lateness, duration and failures of this node's attempts since it started, by type, queue and
-   * namespace. Never waits; also after it was closed.
-   *
-   * @return at most 1,025 rows, in no order
-   */
-  public List<JobFigures> jobFigures() {
-    return tally.jobFigures();
-  }
-
-  /**
-   * The due jobs of this node that do not run, and why, counted by type, queue and namespace. Looks
-   * at every job in memory: meant for a look every few seconds.
-   *
-   * @return in no order; empty where nothing due waits
-   */
-  public List<WaitingFigures> waiting() {
-    shutdown.requireOpen();
-    return loop.post(
-            new Ask<List<WaitingFigures>>(
-                loop,
-                "looking at what waits",
-                Ask.Effect.READS,
-                (node, asked) ->
-                    node.waiting(
-                        found -> asked.answer(found.stream().map(WaitingFigures::of).toList()))))
-        .await();
-  }
-
-  /**
-   * Who shares the store, as this node sees it.
-   *
-   * @return this node first; it alone on a store of one process
-   */
-  public List<MemberInfo> members() {
-    shutdown.requireOpen();
-    return loop.post(
-            new Ask<List<MemberInfo>>(
-                loop,
-                "looking at the members",
-                Ask.Effect.READS,
-                (node, asked) ->
-                    asked.answer(node.members().stream().map(MemberInfo::of).toList())))
-        .await();
-  }
-
-  /**
-   * The nodes that share the store, whose stand-ins they are, and all shards by time: a snapshot.
-   * It reads the head of every shard once, up to 20,000, in pages of 256, beside everything else
-   * that this node does; {@link #stats} and {@link #members} read nothing.
-   *
-   * @return what this node sees
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
-   */
-  public ClusterInfo cluster() {
-    shutdown.requireOpen();
-    return reads.await(
-        "looking at the cluster",
-        () -> {
-          ClusterLook.Heads heads = StoreAnswers.get(ClusterLook.heads(store));
-          return ClusterInfo.of(look(), heads);
-        });
-  }
-
-  /** What this node knows without reading anything. */
-  ClusterLook look() {
-    return loop.post(
-            new Ask<ClusterLook>(
-                loop,
-                "looking at the cluster",
-                Ask.Effect.READS,
-                (node, asked) -> asked.answer(node.cluster())))
-        .await();
-  }
-
-  /**
-   * Has this node hand all its shards to the others that share the store, after what runs of them
-   * has ended, and take none until {@link #undrain}, also after a restart under the same node id.
-   * What is scheduled through it goes the same way. Where nobody else is there it keeps them.
-   * Returns when the order is durable; {@link #stats} tells how many shards it still has.
-   *
-   * @throws IllegalStateException if it has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
-   */
-  public void drain() {
-    order(true);
-  }
-
-  /**
-   * Takes {@link #drain} back: its shards come home.
-   *
-   * @throws IllegalStateException if it has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
-   */
-  public void undrain() {
-    order(false);
-  }
-
-  private void order(boolean drained) {
-    shutdown.requireOpen();
-    boolean done =
-        loop.post(
-                new Ask<Boolean>(
-                    loop,
-                    drained ? "draining the node" : "undraining the node",
-                    Ask.Effect.WRITES,
-                    (node, asked) -> {
-                      if (node.isShared()) {
-                        node.drain(node.id(), drained, () -> asked.answer(true));
-                      } else {
-                        asked.answer(false);
-                      }
-                    }))
-            .await();
-    if (!done) {
-      throw new IllegalStateException("store: held by this node alone (expected: a shared one)");
-    }
+  public NodeControl node() {
+    return opened.control;
   }
 
   void requireOpen() {
-    shutdown.requireOpen();
+    opened.requireOpen();
   }
 
   NodeLoop loop() {
     return loop;
-  }
-
-  private void onNode(Consumer<dev.carillon.engine.Node> action) {
-    loop.post(new OnNode(loop, action));
   }
 }

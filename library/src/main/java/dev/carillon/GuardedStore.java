@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * becomes an outcome: unknown for a write, unavailable for a read. Users' transactions see their
  * exceptions.
  *
- * <p>It remembers how the last write and the last read went, for {@link Carillon#health()}, and
+ * <p>It remembers how the last write and the last read went, for {@link NodeControl#health()}, and
  * whether the store is away. Thread-safe.
  */
 final class GuardedStore extends ForwardingStore {

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class Management implements CarillonMXBean {
   private static final int MOST_INSTANCES = 1_000;
 
-  private final Carillon carillon;
+  private final NodeControl node;
   private final String nodeId;
   private final long incarnation;
 
-  private Management(Carillon carillon, String nodeId, long incarnation) {
-    this.carillon = carillon;
+  private Management(NodeControl node, String nodeId, long incarnation) {
+    this.node = node;
     this.nodeId = nodeId;
     this.incarnation = incarnation;
   }
@@ -32,8 +32,8 @@ final class Management implements CarillonMXBean {
    * ,instance=2} behind it. Null, and a report, where that is not possible.
    */
   static @Nullable ObjectName register(
-      Carillon carillon, String nodeId, long incarnation, Reports reports) {
-    Management bean = new Management(carillon, nodeId, incarnation);
+      NodeControl node, String nodeId, long incarnation, Reports reports) {
+    Management bean = new Management(node, nodeId, incarnation);
     String base = "dev.carillon:type=Node,node=" + ObjectName.quote(nodeId);
     try {
       for (int instance = 1; instance <= MOST_INSTANCES; instance++) {
@@ -80,7 +80,7 @@ final class Management implements CarillonMXBean {
 
   @Override
   public List<String> getMembers() {
-    return carillon.members().stream().map(Management::line).toList();
+    return node.members().stream().map(Management::line).toList();
   }
 
   private static String line(MemberInfo member) {
@@ -91,7 +91,7 @@ final class Management implements CarillonMXBean {
 
   @Override
   public List<String> getAssignments() {
-    return carillon.look().assignments().getOrDefault(incarnation, Map.of()).entrySet().stream()
+    return node.known().assignments().getOrDefault(incarnation, Map.of()).entrySet().stream()
         .map(part -> part.getKey() + " " + part.getValue())
         .toList();
   }
@@ -108,7 +108,7 @@ final class Management implements CarillonMXBean {
   }
 
   private List<String> nodes(Predicate<MemberInfo> which) {
-    return carillon.members().stream().filter(which).map(MemberInfo::nodeId).distinct().toList();
+    return node.members().stream().filter(which).map(MemberInfo::nodeId).distinct().toList();
   }
 
   private static boolean isInactive(MemberInfo member) {
@@ -117,71 +117,71 @@ final class Management implements CarillonMXBean {
 
   @Override
   public String getHeld() {
-    return carillon.loop().held();
+    return node.held();
   }
 
   @Override
   public int getShards() {
-    return carillon.stats().shards();
+    return node.stats().shards();
   }
 
   @Override
   public int getStandsIn() {
-    return carillon.stats().standsIn();
+    return node.stats().standsIn();
   }
 
   @Override
   public int getInClaim() {
-    return carillon.look().inClaim();
+    return node.known().inClaim();
   }
 
   @Override
   public int getLoadedShards() {
-    return carillon.stats().loadedShards();
+    return node.stats().loadedShards();
   }
 
   @Override
   public int getPending() {
-    return carillon.stats().loadedJobs();
+    return node.stats().loadedJobs();
   }
 
   @Override
   public long getScheduled() {
-    return carillon.stats().addedTotal();
+    return node.stats().addedTotal();
   }
 
   @Override
   public long getDelivered() {
-    return carillon.stats().endedTotal();
+    return node.stats().endedTotal();
   }
 
   @Override
   public int getRunning() {
-    return carillon.stats().running();
+    return node.stats().running();
   }
 
   @Override
   public long getReady() {
-    return carillon.stats().ready();
+    return node.stats().ready();
   }
 
   @Override
   public long getBlocked() {
-    return carillon.stats().blocked();
+    return node.stats().blocked();
   }
 
   @Override
   public long getQueued() {
-    return carillon.stats().queued();
+    return node.stats().queued();
   }
 
   @Override
   public int getRefusedShards() {
-    return carillon.stats().refusedShards();
+    return node.stats().refusedShards();
   }
 
   @Override
   public long getProblems() {
-    return carillon.stats().problems();
+    return node.stats().problems();
   }
 }

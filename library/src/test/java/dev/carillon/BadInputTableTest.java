@@ -77,7 +77,7 @@ class BadInputTableTest {
   static void close() {
     callers.shutdownNow();
     assertThat(carillon.stream(JobQuery.all().type("note"))).hasSize(1);
-    assertThat(carillon.stats().problems()).isZero();
+    assertThat(carillon.node().stats().problems()).isZero();
     carillon.close();
   }
 

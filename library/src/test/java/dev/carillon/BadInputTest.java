@@ -164,7 +164,7 @@ class BadInputTest {
     String url = "jdbc:sqlite:" + folder.resolve("jobs.db");
     try (Carillon carillon = Carillon.builder().url(url).daemon(true).open()) {
       assertThatThrownBy(() -> Carillon.open(url)).isInstanceOf(StoreLockedException.class);
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
     }
   }
 

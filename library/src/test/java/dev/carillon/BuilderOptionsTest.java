@@ -36,11 +36,11 @@ class BuilderOptionsTest {
             .advanced(a -> a.scheduleTimeout(Duration.ofSeconds(5)))
             .open()) {
       // a store in memory is shared only where the option says so
-      assertThat(carillon.members()).hasSize(1);
-      carillon.drain();
+      assertThat(carillon.node().members()).hasSize(1);
+      carillon.node().drain();
     }
     try (Carillon alone = Carillon.builder().inMemory().daemon(true).open()) {
-      assertThatThrownBy(alone::drain).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(alone.node()::drain).isInstanceOf(IllegalStateException.class);
     }
   }
 

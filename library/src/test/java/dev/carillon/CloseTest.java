@@ -138,7 +138,7 @@ class CloseTest {
 
     assertThat(notes.poll(20, TimeUnit.SECONDS)).isEqualTo("closed");
     carillon.close();
-    assertThat(carillon.health().ready()).isFalse();
+    assertThat(carillon.node().health().ready()).isFalse();
     try (Carillon again = place.open()) {
       assertThat(again.get(id).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
     }
@@ -168,14 +168,19 @@ class CloseTest {
             () -> carillon.list(JobQuery.all()),
             () -> carillon.history(handle.id()),
             () -> carillon.watch(handle.id(), info -> {}),
-            () -> carillon.stats(),
+            () -> carillon.node().stats(),
+            () -> carillon.node().waiting(),
+            () -> carillon.node().members(),
+            () -> carillon.node().cluster(),
+            () -> carillon.node().drain(),
             () -> handle.result(LONG),
             () -> handle.resultAsync());
     for (ThrowingCallable call : calls) {
       assertThatThrownBy(call).isInstanceOf(ClosedException.class);
     }
-    assertThat(carillon.health().ready()).isFalse();
-    assertThat(carillon.health().detail()).isEqualTo("closed");
+    assertThat(carillon.node().health().ready()).isFalse();
+    assertThat(carillon.node().health().detail()).isEqualTo("closed");
+    assertThat(carillon.node().figures().counts()).isNotEmpty();
   }
 
   @ParameterizedTest

@@ -90,7 +90,7 @@ class DamageTest {
       carillon.result(soon, TaskTypeResult.NONE, LONG);
       assertThat(carillon.cancel(year, "")).isEqualTo(new CancelResult.Cancelled());
       carillon.schedule(NOTE.job("new")).result(LONG);
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
     }
   }
 
@@ -101,10 +101,10 @@ class DamageTest {
       Awaitility.await()
           .untilAsserted(
               () ->
-                  assertThat(carillon.health().detail())
+                  assertThat(carillon.node().health().detail())
                       .startsWith("ok, but shards that cannot be read: 1 (shard " + shardOf(soon)));
-      assertThat(carillon.health().ready()).isTrue();
-      assertThat(carillon.stats().refusedShards()).isEqualTo(1);
+      assertThat(carillon.node().health().ready()).isTrue();
+      assertThat(carillon.node().stats().refusedShards()).isEqualTo(1);
       assertThatThrownBy(() -> carillon.get(soon)).isInstanceOf(StoreCorruptedException.class);
 
       carillon.handle(NOTE, (text, job) -> {});
@@ -149,11 +149,11 @@ class DamageTest {
       Awaitility.await()
           .untilAsserted(
               () ->
-                  assertThat(carillon.health().detail())
+                  assertThat(carillon.node().health().detail())
                       .isEqualTo(
                           "ok, but shards that cannot be read: 1 (head of shard %s: damaged)"
                               .formatted(shardOf(year))));
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
     }
   }
 
@@ -168,7 +168,7 @@ class DamageTest {
     try (Carillon carillon = place.open()) {
       carillon.handle(NOTE, (text, job) -> {});
       carillon.result(other, TaskTypeResult.NONE, LONG);
-      assertThat(carillon.health().detail())
+      assertThat(carillon.node().health().detail())
           .startsWith("ok, but shards that cannot be read: 1 (head of shard " + shardOf(soon));
       assertThatThrownBy(() -> carillon.cancel(soon, ""))
           .isInstanceOf(StoreCorruptedException.class);

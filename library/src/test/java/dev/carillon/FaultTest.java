@@ -171,13 +171,13 @@ class FaultTest {
       assertThatThrownBy(() -> carillon.schedule(LATER))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("full");
-      assertThat(carillon.health().ready()).isFalse();
-      assertThat(carillon.health().detail()).contains("full");
-      assertThat(carillon.health().live()).isTrue();
+      assertThat(carillon.node().health().ready()).isFalse();
+      assertThat(carillon.node().health().detail()).contains("full");
+      assertThat(carillon.node().health().live()).isTrue();
 
       faults.append = Fault.NONE;
       carillon.schedule(LATER);
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
       assertThat(carillon.list(JobQuery.all()).items()).hasSize(1);
     }
   }
@@ -190,7 +190,7 @@ class FaultTest {
 
       assertThatThrownBy(() -> carillon.schedule(LATER))
           .isInstanceOf(StoreUnavailableException.class);
-      assertThat(carillon.health().ready()).isFalse();
+      assertThat(carillon.node().health().ready()).isFalse();
 
       faults.append = Fault.NONE;
       Awaitility.await()
@@ -304,8 +304,8 @@ class FaultTest {
       Awaitility.await()
           .untilAsserted(
               () -> {
-                assertThat(carillon.stats().running()).isEqualTo(16);
-                assertThat(carillon.stats().ready()).isEqualTo(24);
+                assertThat(carillon.node().stats().running()).isEqualTo(16);
+                assertThat(carillon.node().stats().ready()).isEqualTo(24);
               });
       assertThat(ran).hasValue(16);
       faults.append = Fault.NONE;
@@ -417,7 +417,7 @@ class FaultTest {
       carillon.handle(LENGTH, (text, job) -> text.length());
       faults.throwing = true;
       assertThat(carillon.schedule(LENGTH.job("abc")).result(LONG)).isEqualTo(3);
-      assertThat(carillon.stats().problems()).isEqualTo(1);
+      assertThat(carillon.node().stats().problems()).isEqualTo(1);
     }
   }
 
@@ -433,11 +433,11 @@ class FaultTest {
 
       assertThatThrownBy(() -> carillon.scheduleAsync(LATER).get())
           .hasCauseInstanceOf(OverloadedException.class);
-      assertThat(carillon.stats().unansweredJobs()).isBetween(1L, 3L);
+      assertThat(carillon.node().stats().unansweredJobs()).isBetween(1L, 3L);
 
       faults.append = Fault.NONE;
       faults.slow.countDown();
-      Awaitility.await().until(() -> carillon.stats().unansweredJobs() == 0);
+      Awaitility.await().until(() -> carillon.node().stats().unansweredJobs() == 0);
       carillon.schedule(LATER);
     }
   }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class JobFiguresTest {
 
   private static JobFigures of(Carillon carillon, String type) {
-    return carillon.jobFigures().stream()
+    return carillon.node().jobFigures().stream()
         .filter(each -> each.type().equals(type))
         .findFirst()
         .orElseThrow();
@@ -39,7 +39,7 @@ class JobFiguresTest {
       Job<Void> overdue = NOTE.job("a").queue("mail").namespace("acme");
       carillon.scheduleAll(
           List.of(overdue.at(Instant.now().minusSeconds(60)), overdue.at(Instant.now())));
-      Awaitility.await().until(() -> carillon.stats().endedTotal() == 2);
+      Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 2);
       JobFigures figures = of(carillon, "note");
       assertThat(figures.queue()).isEqualTo("mail");
       assertThat(figures.namespace()).isEqualTo("acme");
@@ -66,8 +66,8 @@ class JobFiguresTest {
         jobs.add(type.job("x"));
       }
       carillon.scheduleAll(jobs);
-      Awaitility.await().until(() -> carillon.stats().endedTotal() == 300);
-      assertThat(carillon.jobFigures()).hasSize(257);
+      Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 300);
+      assertThat(carillon.node().jobFigures()).hasSize(257);
       assertThat(of(carillon, "others").lateness().count()).isEqualTo(44);
     }
   }
@@ -82,23 +82,23 @@ class JobFiguresTest {
       carillon.queue("held").pause("");
       Instant due = Instant.now().minusSeconds(30);
       carillon.schedule(unknown.job("d").at(due));
-      Awaitility.await().until(() -> carillon.stats().blocked() == 1);
+      Awaitility.await().until(() -> carillon.node().stats().blocked() == 1);
       carillon.schedule(NOTE.job("runs"));
-      Awaitility.await().until(() -> carillon.stats().running() == 1);
+      Awaitility.await().until(() -> carillon.node().stats().running() == 1);
       carillon.scheduleAll(
           List.of(
               NOTE.job("a").at(due),
               NOTE.job("b").at(due.plusSeconds(10)),
               NOTE.job("c").queue("held").at(due),
               NOTE.job("not due").in(Duration.ofHours(1))));
-      Awaitility.await().until(() -> carillon.waiting().size() == 3);
-      assertThat(carillon.waiting())
+      Awaitility.await().until(() -> carillon.node().waiting().size() == 3);
+      assertThat(carillon.node().waiting())
           .extracting(WaitingFigures::type, WaitingFigures::reason, WaitingFigures::jobs)
           .containsExactlyInAnyOrder(
               org.assertj.core.groups.Tuple.tuple("note", "slot", 2L),
               org.assertj.core.groups.Tuple.tuple("note", "paused", 1L),
               org.assertj.core.groups.Tuple.tuple("unknown", "no_handler", 1L));
-      assertThat(carillon.waiting())
+      assertThat(carillon.node().waiting())
           .allMatch(each -> Duration.between(due, each.oldestDue()).abs().toMillis() < 1);
     } finally {
       release.countDown();

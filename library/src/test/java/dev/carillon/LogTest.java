@@ -112,7 +112,7 @@ class LogTest {
       List<Job<Void>> jobs =
           IntStream.range(0, 400).mapToObj(i -> NOTE.job("down").onFailure(TWICE)).toList();
       carillon.scheduleAll(jobs);
-      Awaitility.await().until(() -> carillon.stats().endedTotal() == 400);
+      Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 400);
     }
     List<LogCapture.Line> retried = log.with("failed, next at");
     List<LogCapture.Line> dead = log.with("dead letter");
@@ -145,7 +145,7 @@ class LogTest {
       assertThat(line.text())
           .startsWith("no handler: due jobs of type note wait: 3; the first is ");
       carillon.schedule(NOTE.job("d"));
-      Awaitility.await().until(() -> carillon.stats().blocked() == 4);
+      Awaitility.await().until(() -> carillon.node().stats().blocked() == 4);
       carillon.handle(NOTE, (note, job) -> {});
       log.await("handler of type note is here: jobs that go on: 4");
     }
@@ -158,7 +158,7 @@ class LogTest {
       JobId id = carillon.schedule(NOTE.job("a")).id();
       Awaitility.await().until(() -> carillon.get(id).orElseThrow().blockReason() != null);
       carillon.handle(NOTE, (note, job) -> {});
-      Awaitility.await().until(() -> carillon.stats().endedTotal() == 1);
+      Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 1);
     }
     assertThat(log.with("handler")).isEmpty();
   }
@@ -170,7 +170,7 @@ class LogTest {
       carillon.scheduleAll(List.of(NOTE.job("secret one"), NOTE.job("secret two")));
       LogCapture.Line line = log.await("undecodable");
       assertThat(line.text()).contains("(note)").contains("Exception");
-      Awaitility.await().until(() -> carillon.stats().blocked() == 2);
+      Awaitility.await().until(() -> carillon.node().stats().blocked() == 2);
     }
     assertThat(log.with("undecodable")).hasSize(1);
     assertThat(log.with("secret")).isEmpty();
@@ -294,7 +294,7 @@ class LogTest {
               round ->
                   carillon.scheduleAll(
                       IntStream.range(0, 200).mapToObj(i -> failing("down")).toList()));
-      Awaitility.await().until(() -> carillon.stats().endedTotal() == 4000);
+      Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 4000);
       assertThat(calls).hasValue(1);
       release.countDown();
       log.await(line -> line.text().contains("lines were dropped"));

@@ -66,14 +66,21 @@ class OutageTest {
             .isInstanceOf(StoreUnavailableException.class)
             .hasMessageContaining("refused");
         assertThat(opening).isNotDone();
-        Awaitility.await().atMost(SOON).until(() -> carillon.figures().count("members.fenced") > 0);
+        Awaitility.await()
+            .atMost(SOON)
+            .until(() -> carillon.node().figures().count("members.fenced") > 0);
         server.restart();
         opening.get(20, TimeUnit.SECONDS).close();
         Awaitility.await().atMost(SOON).until(() -> isScheduled(carillon, "after"));
         Awaitility.await()
             .atMost(SOON)
             .until(
-                () -> carillon.health().detail().contains("this node fenced itself (1 in a row"));
+                () ->
+                    carillon
+                        .node()
+                        .health()
+                        .detail()
+                        .contains("this node fenced itself (1 in a row"));
         assertThat(said).anyMatch(line -> line.startsWith("fenced: the store has acknowledged"));
         assertThat(carillon.list(JobQuery.all().type(NOTE.name())).items())
             .extracting(job -> job.name())
@@ -205,12 +212,16 @@ class OutageTest {
             .until(
                 () -> {
                   carillon.schedule(NOTE.job(3).in(Duration.ofMinutes(10)));
-                  return carillon.health().detail().contains("journals that cannot be written: 1");
+                  return carillon
+                      .node()
+                      .health()
+                      .detail()
+                      .contains("journals that cannot be written: 1");
                 });
         connection.rollback();
         hangs.get(20, TimeUnit.SECONDS);
       }
-      Awaitility.await().atMost(SOON).until(() -> carillon.health().detail().equals("ok"));
+      Awaitility.await().atMost(SOON).until(() -> carillon.node().health().detail().equals("ok"));
     }
   }
 

@@ -44,7 +44,7 @@ class PostgresTest {
     try (Carillon carillon = Carillon.open(url("by_url"))) {
       carillon.handle(LENGTH, (input, job) -> input.length());
       assertThat(carillon.result(later.id(), LENGTH.output(), WAIT)).isEqualTo(5);
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
     }
   }
 

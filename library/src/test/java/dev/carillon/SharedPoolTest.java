@@ -70,7 +70,7 @@ class SharedPoolTest {
       }
       jobs.forEach(job -> job.result(WAIT));
       assertThat(starts).hasValue(8 * POOL);
-      assertThat(carillon.figures().count("members.fenced")).isZero();
+      assertThat(carillon.node().figures().count("members.fenced")).isZero();
     }
   }
 
@@ -88,7 +88,7 @@ class SharedPoolTest {
       for (Future<?> call : calls) {
         call.get(20, TimeUnit.SECONDS);
       }
-      assertThat(carillon.figures().count("members.fenced")).isZero();
+      assertThat(carillon.node().figures().count("members.fenced")).isZero();
     }
   }
 

@@ -254,7 +254,7 @@ class TransactionalCompletionTest {
         });
     JobHandle<String> job = carillon.schedule(job(1).timeout(Duration.ofMillis(100)));
     JobHandle<String> other = carillon.schedule(job(2).in(Duration.ofMillis(300)));
-    Awaitility.await().until(() -> carillon.stats().waitingForTransactions() == 1);
+    Awaitility.await().until(() -> carillon.node().stats().waitingForTransactions() == 1);
     assertThat(job.info().state()).isEqualTo(JobState.RUNNING);
     Awaitility.await().until(() -> other.info().state() == JobState.RUNNING); // it does not wait
     commit.countDown();
@@ -263,7 +263,7 @@ class TransactionalCompletionTest {
     assertThat(calls).hasValue(2);
     assertThat(booked()).isEqualTo(2);
     assertThat(left()).isZero();
-    assertThat(carillon.stats().waitingForTransactions()).isZero();
+    assertThat(carillon.node().stats().waitingForTransactions()).isZero();
   }
 
   private static void awaitWhatever(CountDownLatch latch) {
@@ -424,7 +424,7 @@ class TransactionalCompletionTest {
     JobHandle<String> job = heldOpen();
     Carillon next = open();
     next.handle(BOOK, TransactionalCompletionTest::again);
-    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.node().stats().waitingForTransactions() == 1);
     assertThat(next.schedule(job(2)).result(WAIT)).isEqualTo("by the second owner");
     commits.complete(true);
     assertThat(next.result(job.id(), BOOK.output(), WAIT)).isEqualTo("by the first owner");
@@ -437,7 +437,7 @@ class TransactionalCompletionTest {
     JobHandle<String> job = heldOpen();
     Carillon next = open();
     next.handle(BOOK, TransactionalCompletionTest::again);
-    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.node().stats().waitingForTransactions() == 1);
     commits.complete(false);
     assertThat(next.result(job.id(), BOOK.output(), WAIT)).isEqualTo("by the second owner");
     assertThat(booked()).isZero();
@@ -452,7 +452,7 @@ class TransactionalCompletionTest {
         .until(() -> next.get(job.id()).orElseThrow().state() == JobState.BLOCKED);
     CompletableFuture<CancelResult> cancelled =
         CompletableFuture.supplyAsync(() -> next.cancel(job.id(), "no longer"));
-    Awaitility.await().atMost(WAIT).until(() -> next.stats().waitingForTransactions() == 1);
+    Awaitility.await().atMost(WAIT).until(() -> next.node().stats().waitingForTransactions() == 1);
     commits.complete(true);
     assertThat(cancelled.get(20, TimeUnit.SECONDS))
         .isEqualTo(new CancelResult.Ended(JobState.SUCCEEDED));

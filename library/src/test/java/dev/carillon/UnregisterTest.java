@@ -115,7 +115,7 @@ class UnregisterTest {
     List<String> ran = new CopyOnWriteArrayList<>();
     try (Carillon owner = member(store, "owner");
         Carillon helper = member(store, "helper")) {
-      Awaitility.await().until(() -> owner.members().size() == 2);
+      Awaitility.await().until(() -> owner.node().members().size() == 2);
       HandlerRegistration there = helper.handle(NOTE, (text, job) -> ran.add(text + " helper"));
       owner.schedule(NOTE.job("first"));
       Awaitility.await().until(() -> ran.contains("first helper"));

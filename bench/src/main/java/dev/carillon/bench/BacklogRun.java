@@ -138,7 +138,7 @@ final class BacklogRun {
     System.gc();
     long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     collectingToMicros = time.wallMicros() + MOST_NEW_MICROS;
-    report.progress("%,d worked off: %s".formatted(log.others(), carillon.stats()));
+    report.progress("%,d worked off: %s".formatted(log.others(), carillon.node().stats()));
     return used;
   }
 

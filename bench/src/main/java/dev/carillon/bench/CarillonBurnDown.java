@@ -56,7 +56,7 @@ final class CarillonBurnDown implements BurnDown {
       // What has run and is not durably ended is among those that run.
       LatenessLog.await(
           "the end of " + jobs + " jobs",
-          () -> ran.sum() >= jobs && carillon.stats().running() == 0,
+          () -> ran.sum() >= jobs && carillon.node().stats().running() == 0,
           SECONDS_AT_MOST);
       double perSecond = BurnDown.perSecond(jobs, start);
       report.progress("carillon: %,.0f jobs/s".formatted(perSecond));

@@ -150,7 +150,7 @@ final class DeploysRun {
   }
 
   private boolean isComplete() {
-    return fleet.stream().allMatch(node -> node.members().size() == NODES);
+    return fleet.stream().allMatch(each -> each.node().members().size() == NODES);
   }
 
   /** Closes a node and waits until the others have what they are to have of it. */
@@ -205,8 +205,8 @@ final class DeploysRun {
   }
 
   /** A node names itself first among the members. */
-  private static long incarnation(Carillon node) {
-    MemberInfo self = node.members().getFirst();
+  private static long incarnation(Carillon carillon) {
+    MemberInfo self = carillon.node().members().getFirst();
     return Long.parseUnsignedLong(self.incarnation(), 16);
   }
 

@@ -55,10 +55,10 @@ final class LendingRun {
       schedule(first, jobs);
       LatenessLog.await(
           "the end of " + jobs + " jobs",
-          () -> first.stats().endedTotal() >= jobs,
+          () -> first.node().stats().endedTotal() >= jobs,
           SECONDS_AT_MOST);
       double seconds = (System.nanoTime() - start) / 1e9;
-      return new Found(jobs, seconds, first.stats().lentTotal());
+      return new Found(jobs, seconds, first.node().stats().lentTotal());
     } finally {
       fleet.forEach(Carillon::close);
       place.remove(address);
@@ -66,7 +66,7 @@ final class LendingRun {
   }
 
   private static boolean isComplete(List<Carillon> fleet) {
-    return fleet.stream().allMatch(node -> node.members().size() == fleet.size());
+    return fleet.stream().allMatch(each -> each.node().members().size() == fleet.size());
   }
 
   private static void handle(Carillon node, LongAdder ran) {

@@ -128,7 +128,7 @@ final class PendingCommand implements Callable<Integer> {
     report.figure(Figure.of(scenario, "rate of scheduling", fill.perSecond(), "jobs/s"));
     Figure heap = Figure.of(scenario, "heap growth after GC", growth, "MiB");
     report.figure(bound == null ? heap : heap.held(bound));
-    report.progress(carillon.stats().toString());
+    report.progress(carillon.node().stats().toString());
     return fill.kept();
   }
 
@@ -156,7 +156,7 @@ final class PendingCommand implements Callable<Integer> {
       long growth = Heap.usedBytes() - memory.heldBytes() - before;
       Duration took = Duration.between(start, Instant.now());
       double each = (double) growth / nearJobs;
-      report.progress(carillon.stats().toString());
+      report.progress(carillon.node().stats().toString());
       report.figure(Figure.of(scenario, "rate of scheduling", fill.perSecond(), "jobs/s"));
       report.figure(Figure.of(scenario, "heap, each job", each, "B"));
       report.figure(

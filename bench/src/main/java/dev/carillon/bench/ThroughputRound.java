@@ -71,7 +71,7 @@ final class ThroughputRound<I> {
       sleep(options.seconds, producers);
       Moment end = moment(producers, counted);
       // What has run and not ended is among these; those of the start count as ended before it.
-      int notEnded = carillon.stats().running();
+      int notEnded = carillon.node().stats().running();
       producers.stop();
       awaitRun(producers.acknowledged());
       return result(start, end, notEnded, producers.acknowledged());

@@ -151,13 +151,13 @@ class MainTest {
     try (Carillon a = Carillon.builder().url(postgres).nodeId("a").daemon(true).open();
         Carillon b = Carillon.builder().url(postgres).nodeId("b").daemon(true).open()) {
       a.schedule(COUNT.job(List.of()).in(Duration.ofSeconds(50)));
-      assertThat(a.stats().shards()).isEqualTo(1);
+      assertThat(a.node().stats().shards()).isEqualTo(1);
       assertThat(run("cluster", "drain", postgres, "a")).isZero();
-      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.node().stats().shards() == 1);
       assertThat(run("cluster", postgres)).isZero();
       assertThat(out.toString()).containsPattern("drain +a");
       assertThat(run("cluster", "undrain", postgres, "a")).isZero();
-      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.node().stats().shards() == 1);
       assertThat(run("cluster", postgres, "--shards", "--json")).isZero();
       Matcher shard = Pattern.compile("\"shard\":\"([^\"]+)\"").matcher(out.toString());
       assertThat(shard.find()).isTrue();
@@ -168,9 +168,9 @@ class MainTest {
           .singleElement()
           .asString()
           .contains("\"order\":\"move\"", "\"node\":\"b\"", shard.group(1));
-      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.stats().shards() == 1);
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> b.node().stats().shards() == 1);
       assertThat(run("cluster", "move", postgres, shard.group(1))).isZero();
-      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.stats().shards() == 1);
+      Awaitility.await().atMost(ORDERED_WITHIN).until(() -> a.node().stats().shards() == 1);
     }
     assertThat(run("cluster", "move", postgres, "that one", "b")).isNotZero();
     assertThat(err.toString()).contains("that one");
@@ -246,7 +246,7 @@ class MainTest {
   void exportWorksWhileANodeRuns() {
     try (Carillon carillon = Carillon.builder().url(url).daemon(true).open()) {
       assertThat(run("export", url)).isZero();
-      assertThat(carillon.health().ready()).isTrue();
+      assertThat(carillon.node().health().ready()).isTrue();
     }
     assertThat(out.toString().lines()).hasSize(3);
   }

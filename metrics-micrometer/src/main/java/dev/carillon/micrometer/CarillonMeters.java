@@ -4,6 +4,7 @@ import dev.carillon.Carillon;
 import dev.carillon.CarillonFigures;
 import dev.carillon.CarillonStats;
 import dev.carillon.MemberInfo;
+import dev.carillon.NodeControl;
 import dev.carillon.WaitingFigures;
 import dev.carillon.api.CarillonException;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -120,7 +121,7 @@ public final class CarillonMeters implements MeterBinder {
   }
 
   private void counter(MeterRegistry registry, String meter, Tags more, String name) {
-    FunctionCounter.builder(meter, carillon, node -> node.figures().count(name))
+    FunctionCounter.builder(meter, carillon, of -> of.node().figures().count(name))
         .tags(tags.and(more))
         .register(registry);
   }
@@ -130,8 +131,8 @@ public final class CarillonMeters implements MeterBinder {
     FunctionTimer.builder(
             meter,
             carillon,
-            node -> node.figures().time(name).count(),
-            node -> nanos.applyAsDouble(node.figures()),
+            of -> of.node().figures().time(name).count(),
+            of -> nanos.applyAsDouble(of.node().figures()),
             TimeUnit.NANOSECONDS)
         .tags(tags)
         .register(registry);
@@ -161,7 +162,8 @@ public final class CarillonMeters implements MeterBinder {
     Look known = last;
     long now = System.nanoTime();
     if (known == null || now - lastNanos >= FRESH_NANOS) {
-      known = new Look(carillon.stats(), carillon.members(), carillon.waiting());
+      NodeControl node = carillon.node();
+      known = new Look(node.stats(), node.members(), node.waiting());
       last = known;
       lastNanos = now;
       List<WaitingFigures> waiting = known.waiting();

@@ -140,7 +140,7 @@ final class JobMeters {
     long now = System.nanoTime();
     if (known == null || now - lastNanos >= FRESH_NANOS) {
       Map<Tags, JobFigures> read = new HashMap<>();
-      for (JobFigures each : carillon.jobFigures()) {
+      for (JobFigures each : carillon.node().jobFigures()) {
         read.put(tags(each.type(), each.queue(), each.namespace()), each);
       }
       known = read;

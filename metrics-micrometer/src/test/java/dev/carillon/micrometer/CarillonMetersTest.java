@@ -55,7 +55,7 @@ class CarillonMetersTest {
     carillon.schedule(FAIL.job(true));
     carillon.schedule(FAIL.job(false).in(Duration.ofHours(1)));
     carillon.schedule(TaskType.of("fax", String.class).job("nobody handles it").queue("out"));
-    Awaitility.await().until(() -> carillon.stats().endedTotal() == 2);
+    Awaitility.await().until(() -> carillon.node().stats().endedTotal() == 2);
   }
 
   @AfterEach
@@ -76,7 +76,7 @@ class CarillonMetersTest {
     assertThat(registry.get("carillon.attempts").functionTimer().count()).isEqualTo(2);
     assertThat(registry.get("carillon.attempts.running").gauge().value()).isZero();
     assertThat(registry.get("carillon.slots").gauge().value())
-        .isEqualTo(carillon.stats().slots())
+        .isEqualTo(carillon.node().stats().slots())
         .isPositive();
     assertThat(registry.get("carillon.clock.offset").gauge().value()).as("nobody's clock").isNaN();
     assertThat(registry.get("carillon.attempts.lent").functionCounter().count()).isZero();

@@ -120,7 +120,7 @@ final class NodeChild implements Callable<Integer> {
         case Order.Recur(int each) -> rhythms.begin(each);
         case Order.Halt(String job) -> Thread.ofVirtual().start(() -> rhythms.halt(job));
         case Order.Count count ->
-            pipe.tell(new Note.Counted(carillon.stats().shards(), counters.line()));
+            pipe.tell(new Note.Counted(carillon.node().stats().shards(), counters.line()));
         case Order.Rest rest -> load.rest();
         case Order.Drain drain -> {
           awaitNothingLeft(carillon);
@@ -128,7 +128,7 @@ final class NodeChild implements Callable<Integer> {
         }
         case Order.Stop stop -> {
           load.rest();
-          int shards = carillon.stats().shards();
+          int shards = carillon.node().stats().shards();
           long from = System.nanoTime();
           carillon.close();
           pipe.tell(new Note.Closed((System.nanoTime() - from) / 1000, shards));
@@ -185,7 +185,7 @@ final class NodeChild implements Callable<Integer> {
     JobQuery left = JobQuery.all().states(live).limit(1);
     while (true) {
       TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MILLIS);
-      if (carillon.stats().loadedJobs() == 0 && isEmpty(carillon, left)) {
+      if (carillon.node().stats().loadedJobs() == 0 && isEmpty(carillon, left)) {
         return;
       }
     }

@@ -87,7 +87,7 @@ final class PoisonChild implements Callable<Integer> {
 
   private static boolean isEmpty(Carillon carillon) {
     List<JobState> live = Arrays.stream(JobState.values()).filter(s -> !s.ended()).toList();
-    return carillon.stats().loadedJobs() == 0
+    return carillon.node().stats().loadedJobs() == 0
         && carillon.list(JobQuery.all().states(live).limit(1)).items().isEmpty();
   }
 }

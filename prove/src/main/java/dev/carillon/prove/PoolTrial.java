@@ -96,7 +96,8 @@ final class PoolTrial {
         call(patience(), over, () -> callOutside(carillon), whileHeld);
       }
       double seconds = (System.nanoTime() - began) / 1e9;
-      return print(seconds, carillon.figures().count("members.fenced"), heartbeats.longestMillis());
+      return print(
+          seconds, carillon.node().figures().count("members.fenced"), heartbeats.longestMillis());
     }
   }
 

@@ -49,7 +49,7 @@ final class Spread {
     atOnce(slices, slice -> place(slice, all));
     placed = List.copyOf(all);
     atOnce(placed, one -> move(one, Instant.now().plus(NEAR)));
-    pipe.tell(new Note.Spread(placed.size(), carillon.stats().shards()));
+    pipe.tell(new Note.Spread(placed.size(), carillon.node().stats().shards()));
   }
 
   /** Moves those jobs to a span of time. */

@@ -191,7 +191,8 @@ public final class CarillonTest implements AutoCloseable {
       return time.whenQuiet().get(QUIET_LIMIT.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
       throw new IllegalStateException(
-          "at %s: not quiet after %s: %s".formatted(now(), QUIET_LIMIT, carillon.stats()), e);
+          "at %s: not quiet after %s: %s".formatted(now(), QUIET_LIMIT, carillon.node().stats()),
+          e);
     } catch (ExecutionException | CancellationException e) {
       throw new IllegalStateException("world: closed (expected: an open one)", e);
     } catch (InterruptedException e) {

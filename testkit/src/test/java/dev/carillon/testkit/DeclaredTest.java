@@ -99,9 +99,9 @@ class DeclaredTest {
             .onFailure(FailurePolicy.constant(Duration.ofSeconds(1), 2));
     JobId id = world.carillon().recurring("daily", job, DAILY).id();
     world.advance(Duration.ofHours(30));
-    long commits = world.carillon().figures().count("commits");
+    long commits = world.carillon().node().figures().count("commits");
     world.carillon().recurring("daily", job, DAILY);
-    assertThat(world.carillon().figures().count("commits")).isEqualTo(commits);
+    assertThat(world.carillon().node().figures().count("commits")).isEqualTo(commits);
     assertThat(kinds(id)).doesNotContain(JobEvent.Kind.CHANGED);
   }
 

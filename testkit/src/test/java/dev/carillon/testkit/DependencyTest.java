@@ -104,7 +104,7 @@ class DependencyTest {
 
     world().advance(Duration.ofHours(5));
 
-    assertThat(world().carillon().stats().loadedJobs()).as("all sleep").isZero();
+    assertThat(world().carillon().node().stats().loadedJobs()).as("all sleep").isZero();
     assertThat(List.of(info(waiting), listed(waiting)))
         .allSatisfy(
             info -> {
@@ -473,7 +473,7 @@ class DependencyTest {
         .carillon()
         .scheduleAll(
             List.of(NOTE.job("c").named("c"), NOTE.job("d").after(Dependency.onNamed("c"))));
-    CarillonStats stats = world().carillon().stats();
+    CarillonStats stats = world().carillon().node().stats();
     assertThat(stats.unansweredJobs()).isZero();
     assertThat(stats.unansweredBytes()).isZero();
   }

@@ -393,7 +393,7 @@ class FlowControlTest {
     schedule(NOTE.job("a").concurrency("k"));
     world().settle();
     assertThat(info(orphan).blockReason()).isEqualTo(BlockReason.NO_HANDLER);
-    assertThat(world().carillon().stats().blocked()).isEqualTo(1);
+    assertThat(world().carillon().node().stats().blocked()).isEqualTo(1);
     assertThat(starts).containsExactly("a 0");
     world().carillon().handle(ORPHAN, (text, job) -> noted(text));
     world().settle();

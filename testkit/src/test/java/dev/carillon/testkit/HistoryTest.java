@@ -382,7 +382,7 @@ class HistoryTest {
       assertThat(all(carillon, JobQuery.all().newestFirst()))
           .extracting(JobInfo::id)
           .containsExactly(early);
-      assertThat(carillon.stats().loadedJobs()).isZero();
+      assertThat(carillon.node().stats().loadedJobs()).isZero();
     }
   }
 

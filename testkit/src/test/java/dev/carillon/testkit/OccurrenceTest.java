@@ -74,9 +74,9 @@ class OccurrenceTest {
             tuple(JobState.SUCCEEDED, id, 1L, START.plusSeconds(60), START.plusSeconds(60)),
             tuple(JobState.SUCCEEDED, id, 2L, START.plusSeconds(120), START.plusSeconds(120)),
             tuple(JobState.SUCCEEDED, id, 3L, START.plusSeconds(180), START.plusSeconds(180)));
-    assertThat(world.carillon().stats().endedTotal()).isEqualTo(3);
-    assertThat(world.carillon().figures().count("jobs.ended")).isEqualTo(3);
-    assertThat(world.carillon().figures().count("jobs.succeeded")).isEqualTo(3);
+    assertThat(world.carillon().node().stats().endedTotal()).isEqualTo(3);
+    assertThat(world.carillon().node().figures().count("jobs.ended")).isEqualTo(3);
+    assertThat(world.carillon().node().figures().count("jobs.succeeded")).isEqualTo(3);
   }
 
   @Test
@@ -100,7 +100,7 @@ class OccurrenceTest {
         .extracting(JobInfo::state, JobInfo::attempt, info -> occurrence(info).number())
         .containsExactlyInAnyOrder(tuple(JobState.FAILED, 1, 1L), tuple(JobState.DEAD, 2, 1L));
     assertThat(ended).allSatisfy(info -> assertThat(info.lastError()).isNotNull());
-    assertThat(world.carillon().stats().endedTotal()).isEqualTo(2);
+    assertThat(world.carillon().node().stats().endedTotal()).isEqualTo(2);
   }
 
   @Test

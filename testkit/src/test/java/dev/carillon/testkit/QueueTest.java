@@ -241,8 +241,8 @@ class QueueTest {
       schedule(NOTE.job("x"));
     }
     assertThat(started.tryAcquire(100, 30, TimeUnit.SECONDS)).isTrue();
-    assertThat(world.carillon().stats().running()).isEqualTo(100);
-    assertThat(world.carillon().stats().ready()).isEqualTo(50);
+    assertThat(world.carillon().node().stats().running()).isEqualTo(100);
+    assertThat(world.carillon().node().stats().ready()).isEqualTo(50);
     assertThat(started.availablePermits()).isZero();
     gate.countDown();
     world.settle();
@@ -263,8 +263,8 @@ class QueueTest {
       assertThat(started.availablePermits()).isZero();
       world.moveClock(slowStart);
     }
-    assertThat(world.carillon().stats().running()).isEqualTo(200);
-    assertThat(world.carillon().stats().ready()).isEqualTo(100);
+    assertThat(world.carillon().node().stats().running()).isEqualTo(200);
+    assertThat(world.carillon().node().stats().ready()).isEqualTo(100);
   }
 
   @Test
@@ -297,7 +297,7 @@ class QueueTest {
       }
       other.carillon().scheduleAll(jobs);
       other.settle();
-      assertThat(other.carillon().stats().running()).isZero();
+      assertThat(other.carillon().node().stats().running()).isZero();
       assertThat(oursSince(before)).as("threads of an open node").isNotEmpty();
     }
     Awaitility.await().untilAsserted(() -> assertThat(oursSince(before)).isEmpty());

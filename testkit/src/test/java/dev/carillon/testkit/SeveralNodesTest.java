@@ -69,17 +69,17 @@ class SeveralNodesTest {
         Awaitility.await()
             .untilAsserted(
                 () ->
-                    assertThat(a.members())
+                    assertThat(a.node().members())
                         .extracting(MemberInfo::nodeId, MemberInfo::state)
                         .containsExactly(
                             tuple("a", MemberInfo.State.THERE),
                             tuple("b", MemberInfo.State.THERE)));
-        assertThat(b.stats().shards()).isZero();
+        assertThat(b.node().stats().shards()).isZero();
       }
       Awaitility.await()
           .untilAsserted(
               () ->
-                  assertThat(a.members())
+                  assertThat(a.node().members())
                       .extracting(MemberInfo::state)
                       .containsExactly(MemberInfo.State.THERE, MemberInfo.State.GONE));
       ObjectName pattern = new ObjectName("dev.carillon:type=Node,node=\"a\",*");
@@ -125,10 +125,10 @@ class SeveralNodesTest {
     ObjectName second = new ObjectName("dev.carillon:type=Node,node=\"a\",instance=2");
     for (int start = 0; start < 2; start++) {
       try (Carillon a = node("a")) {
-        assertThat(a.health().live()).isTrue();
+        assertThat(a.node().health().live()).isTrue();
         assertThat(server.isRegistered(name)).isTrue();
         try (Carillon twin = lonely("a")) {
-          assertThat(twin.health().live()).isTrue();
+          assertThat(twin.node().health().live()).isTrue();
           assertThat(server.isRegistered(second)).isTrue();
         }
         assertThat(server.isRegistered(second)).isFalse();
@@ -165,11 +165,11 @@ class SeveralNodesTest {
             .daemon(true);
     try (Carillon a = node("a")) {
       try (Carillon other = builder.open()) {
-        assertThat(other.members().getFirst().nodeId()).isEqualTo("machine-7");
-        Awaitility.await().until(() -> a.members().size() == 2);
-        assertThat(a.members().getLast().nodeId()).isEqualTo("machine-7");
+        assertThat(other.node().members().getFirst().nodeId()).isEqualTo("machine-7");
+        Awaitility.await().until(() -> a.node().members().size() == 2);
+        assertThat(a.node().members().getLast().nodeId()).isEqualTo("machine-7");
       }
-      Awaitility.await().until(() -> a.members().size() == 1); // since it never returns
+      Awaitility.await().until(() -> a.node().members().size() == 1); // since it never returns
     }
   }
 
@@ -182,7 +182,7 @@ class SeveralNodesTest {
         a.schedule(NOTE.job("there").in(Duration.ofSeconds(3)));
       }
       Awaitility.await().until(() -> ran.contains("there on b"));
-      assertThat(b.stats().standsIn()).isPositive();
+      assertThat(b.node().stats().standsIn()).isPositive();
     }
   }
 
@@ -190,7 +190,7 @@ class SeveralNodesTest {
   void jobOfAnotherNodeIsCancelledAndItsEndSeen() throws Exception {
     try (Carillon a = node("a");
         Carillon b = node("b")) {
-      Awaitility.await().until(() -> b.members().size() == 2);
+      Awaitility.await().until(() -> b.node().members().size() == 2);
       JobHandle<Void> job = a.schedule(NOTE.job("never").in(Duration.ofHours(1)));
       assertThat(b.cancel(job.id(), "not wanted")).isEqualTo(new CancelResult.Cancelled());
       assertThat(a.get(job.id()).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
@@ -202,14 +202,15 @@ class SeveralNodesTest {
   void drainedNodeHandsItsJobsToTheOther() {
     try (Carillon a = node("a");
         Carillon b = node("b")) {
-      Awaitility.await().until(() -> b.members().size() == 2);
+      Awaitility.await().until(() -> b.node().members().size() == 2);
       a.schedule(NOTE.job("elsewhere").in(Duration.ofSeconds(4)));
-      a.drain();
-      Awaitility.await().until(() -> a.stats().shards() == 0);
-      assertThat(a.members().getFirst().state()).isEqualTo(MemberInfo.State.DRAINING);
+      a.node().drain();
+      Awaitility.await().until(() -> a.node().stats().shards() == 0);
+      assertThat(a.node().members().getFirst().state()).isEqualTo(MemberInfo.State.DRAINING);
       Awaitility.await().until(() -> ran.contains("elsewhere on b"));
-      a.undrain();
-      Awaitility.await().until(() -> a.members().getFirst().state().equals(MemberInfo.State.THERE));
+      a.node().undrain();
+      Awaitility.await()
+          .until(() -> a.node().members().getFirst().state().equals(MemberInfo.State.THERE));
     }
   }
 
@@ -220,10 +221,10 @@ class SeveralNodesTest {
       Awaitility.await()
           .untilAsserted(
               () ->
-                  assertThat(b.members())
+                  assertThat(b.node().members())
                       .hasSize(2)
                       .allSatisfy(member -> assertThat(member.clockOffset()).isNotNull()));
-      assertThat(a.health().detail()).isEqualTo("ok");
+      assertThat(a.node().health().detail()).isEqualTo("ok");
     }
   }
 
@@ -238,15 +239,15 @@ class SeveralNodesTest {
                 .clientOnly(true)
                 .daemon(true)
                 .open()) {
-      Awaitility.await().until(() -> client.members().size() == 2);
+      Awaitility.await().until(() -> client.node().members().size() == 2);
       JobHandle<Void> job = client.schedule(NOTE.job("hello"));
       Awaitility.await().until(() -> ran.contains("hello on member"));
       Awaitility.await()
           .until(() -> client.get(job.id()).orElseThrow().state() == JobState.SUCCEEDED);
       JobHandle<Void> later = client.schedule(NOTE.job("later").in(Duration.ofHours(1)));
       assertThat(client.cancel(later.id(), "enough")).isEqualTo(new CancelResult.Cancelled());
-      assertThat(client.stats().shards()).isZero();
-      assertThat(member.stats().addedTotal()).isEqualTo(2);
+      assertThat(client.node().stats().shards()).isZero();
+      assertThat(member.node().stats().addedTotal()).isEqualTo(2);
       assertThatThrownBy(() -> client.handle(NOTE, (text, attempt) -> {}))
           .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("clientOnly");
@@ -257,12 +258,13 @@ class SeveralNodesTest {
   void clusterShowsMembersShardsByTimeAndTotals() {
     try (Carillon a = node("a")) {
       try (Carillon b = node("b")) {
-        Awaitility.await().until(() -> a.members().size() == 2 && b.members().size() == 2);
+        Awaitility.await()
+            .until(() -> a.node().members().size() == 2 && b.node().members().size() == 2);
         a.schedule(NOTE.job("now"));
-        Awaitility.await().until(() -> a.stats().endedTotal() == 1);
+        Awaitility.await().until(() -> a.node().stats().endedTotal() == 1);
         a.schedule(NOTE.job("far").in(Duration.ofDays(100)));
         b.schedule(NOTE.job("other").in(Duration.ofDays(100)));
-        ClusterInfo seen = a.cluster();
+        ClusterInfo seen = a.node().cluster();
         assertThat(seen.complete()).isTrue();
         assertThat(seen.scheduled()).isEqualTo(2);
         assertThat(seen.delivered()).isEqualTo(1);
@@ -281,7 +283,8 @@ class SeveralNodesTest {
             .containsExactly(tuple(1, 1, 0L), tuple(2, 2, 1L));
       }
       Awaitility.await()
-          .untilAsserted(() -> assertThat(a.cluster().slices().getLast().pending()).isEqualTo(2));
+          .untilAsserted(
+              () -> assertThat(a.node().cluster().slices().getLast().pending()).isEqualTo(2));
     }
   }
 
@@ -295,14 +298,15 @@ class SeveralNodesTest {
   void jmxShowsAssignmentsActiveAndInactiveNodesStandInsAndTotals() throws Exception {
     try (Carillon a = node("a")) {
       try (Carillon b = node("b")) {
-        Awaitility.await().until(() -> b.members().size() == 2 && a.members().size() == 2);
+        Awaitility.await()
+            .until(() -> b.node().members().size() == 2 && a.node().members().size() == 2);
         assertThat((String[]) jmx("a", "Assignments")).containsExactly("b 128");
         assertThat((String[]) jmx("b", "Assignments")).containsExactly("a 128");
         assertThat((String[]) jmx("a", "Active")).containsExactly("a", "b");
         assertThat((String[]) jmx("a", "Inactive")).isEmpty();
         b.schedule(NOTE.job("adopted").in(Duration.ofSeconds(20)));
         a.schedule(NOTE.job("own"));
-        Awaitility.await().until(() -> a.stats().endedTotal() == 1);
+        Awaitility.await().until(() -> a.node().stats().endedTotal() == 1);
       }
       Awaitility.await().until(() -> (int) jmx("a", "StandsIn") == 1);
       assertThat((String[]) jmx("a", "Active")).containsExactly("a");

@@ -1,0 +1,238 @@
+package dev.carillon;
+
+import dev.carillon.api.Health;
+import dev.carillon.engine.ClusterLook;
+import dev.carillon.engine.Node;
+import dev.carillon.engine.NodeStats;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This node for its operators: health checks, statistics, the members of the cluster, and drain.
+ * Made by {@link Carillon#node()}. Thread-safe.
+ *
+ * <pre>{@code
+ * Health health = carillon.node().health();          // for probes; never waits
+ * int running = carillon.node().stats().running();
+ * }</pre>
+ *
+ * <p>{@link #health}, {@link #figures} and {@link #jobFigures} never wait and also answer after
+ * Carillon was closed. The other methods then throw {@link dev.carillon.api.ClosedException}.
+ */
+public final class NodeControl {
+  private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final OpenNode opened;
+  private final NodeLoop loop;
+
+  NodeControl(OpenNode opened) {
+    this.opened = opened;
+    this.loop = opened.loop;
+  }
+
+  /**
+   * The health of this node, for probes. Never waits.
+   *
+   * @return whether its loop turns, whether it can accept jobs, and the reason if it cannot
+   */
+  public Health health() {
+    boolean live = !loop.isEnded() && loop.sinceLastTurnNanos() < STUCK_NANOS;
+    String problem = problem(live);
+    return new Health(live, problem == null, problem == null ? detail() : problem);
+  }
+
+  private String detail() {
+    String held = loop.held();
+    if (!held.isEmpty()) {
+      return "ok, but nothing starts: " + held;
+    }
+    String troubles = loop.troubles();
+    if (!troubles.isEmpty()) {
+      return "ok, but " + troubles;
+    }
+    String refused = loop.refused();
+    return refused.isEmpty() ? "ok" : "ok, but shards that cannot be read: " + refused;
+  }
+
+  private @Nullable String problem(boolean live) {
+    if (opened.isClosing()) {
+      return "closed";
+    }
+    if (!live) {
+      return "loop: no turn for %d ms".formatted(loop.sinceLastTurnNanos() / 1_000_000);
+    }
+    long slowest = loop.slowestStoreCallNanos();
+    if (slowest > STUCK_NANOS) {
+      return "store: no answer for %d ms".formatted(slowest / 1_000_000);
+    }
+    String problem = opened.store.problem();
+    return problem == null ? null : "store: " + problem;
+  }
+
+  /**
+   * The shards, jobs and attempts of this node, and its totals since it started. Reads nothing from
+   * the store.
+   *
+   * @return the numbers of one moment
+   */
+  public CarillonStats stats() {
+    return look("looking at the node", this::stats);
+  }
+
+  private CarillonStats stats(Node node) {
+    NodeStats stats = node.stats();
+    return new CarillonStats(
+        stats.shards(),
+        stats.loadedShards(),
+        stats.loadedJobs(),
+        stats.running(),
+        node.slots(),
+        stats.ready(),
+        stats.blocked(),
+        stats.queued(),
+        stats.refusedShards(),
+        node.waitingForTransactions(),
+        stats.standsIn(),
+        stats.addedTotal(),
+        stats.endedTotal(),
+        node.lent(),
+        node.lentTotal(),
+        node.borrowed(),
+        node.borrowedTotal(),
+        opened.admission.jobs(),
+        opened.admission.bytes(),
+        opened.reports.count());
+  }
+
+  /**
+   * The counters and timers of this node since it started. Never waits; also after it was closed.
+   *
+   * @return the sums of this moment
+   */
+  public CarillonFigures figures() {
+    return opened.tally.figures();
+  }
+
+  /**
+   * Lateness, duration and failures of this node's attempts since it started, by type, queue and
+   * namespace. Never waits; also after it was closed.
+   *
+   * @return at most 1,025 rows, in no order
+   */
+  public List<JobFigures> jobFigures() {
+    return opened.tally.jobFigures();
+  }
+
+  /**
+   * The due jobs of this node that do not run, and why, counted by type, queue and namespace. Looks
+   * at every job in memory: meant for a look every few seconds.
+   *
+   * @return in no order; empty where no due job waits
+   */
+  public List<WaitingFigures> waiting() {
+    opened.requireOpen();
+    return loop.post(
+            new Ask<List<WaitingFigures>>(
+                loop,
+                "looking at what waits",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.waiting(
+                        found -> asked.answer(found.stream().map(WaitingFigures::of).toList()))))
+        .await();
+  }
+
+  /**
+   * The nodes that share the store, as this node sees them. Reads nothing from the store.
+   *
+   * @return this node first; it alone on a store of one process
+   */
+  public List<MemberInfo> members() {
+    return look(
+        "looking at the members", node -> node.members().stream().map(MemberInfo::of).toList());
+  }
+
+  /**
+   * The nodes that share the store, whose stand-ins they are, and all shards by time: a snapshot.
+   * It reads the head of every shard once, up to 20,000, in pages of 256, while this node goes on;
+   * {@link #stats} and {@link #members} read nothing.
+   *
+   * @return the cluster as this node sees it
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public ClusterInfo cluster() {
+    opened.requireOpen();
+    return opened.reads.await(
+        "looking at the cluster",
+        () -> {
+          ClusterLook.Heads heads = StoreAnswers.get(ClusterLook.heads(opened.store));
+          return ClusterInfo.of(known(), heads);
+        });
+  }
+
+  /** The cluster as far as this node knows it without reading anything. */
+  ClusterLook known() {
+    return look("looking at the cluster", Node::cluster);
+  }
+
+  /** Why nothing starts on this node; empty where attempts may start. */
+  String held() {
+    return loop.held();
+  }
+
+  private <T> T look(String doing, Function<Node, T> question) {
+    opened.requireOpen();
+    return loop.post(
+            new Ask<T>(
+                loop, doing, Ask.Effect.READS, (node, asked) -> asked.answer(question.apply(node))))
+        .await();
+  }
+
+  /**
+   * Orders this node to hand all its shards to the other nodes that share the store, each after its
+   * running attempts have ended. The node takes no shard until {@link #undrain}, also after a
+   * restart under the same node id. Jobs that are scheduled through it go to the others as well.
+   * Where no other node is there it keeps its shards.
+   *
+   * <p>Returns when the order is durable; {@link #stats} tells how many shards the node still has.
+   *
+   * @throws IllegalStateException if this node has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void drain() {
+    order(true);
+  }
+
+  /**
+   * Takes {@link #drain} back: the shards of this node return to it.
+   *
+   * @throws IllegalStateException if this node has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void undrain() {
+    order(false);
+  }
+
+  private void order(boolean drained) {
+    opened.requireOpen();
+    boolean done =
+        loop.post(
+                new Ask<Boolean>(
+                    loop,
+                    drained ? "draining the node" : "undraining the node",
+                    Ask.Effect.WRITES,
+                    (node, asked) -> {
+                      if (node.isShared()) {
+                        node.drain(node.id(), drained, () -> asked.answer(true));
+                      } else {
+                        asked.answer(false);
+                      }
+                    }))
+            .await();
+    if (!done) {
+      throw new IllegalStateException("store: held by this node alone (expected: a shared one)");
+    }
+  }
+}
