@@ -34,14 +34,14 @@ public final class DeadLetters {
       Pattern.compile("\\b(?:0[xX])?[0-9a-fA-F]*[0-9][0-9a-fA-F-]*\\b");
   private static final int FINGERPRINT_MESSAGE_CHARS = 200;
 
-  private final Carillon carillon;
+  private final OpenNode opened;
+  private final JobQueries queries;
   private final JobControl control;
-  private final Payloads payloads;
 
-  DeadLetters(Carillon carillon, JobControl control, Payloads payloads) {
-    this.carillon = carillon;
+  DeadLetters(OpenNode opened, JobQueries queries, JobControl control) {
+    this.opened = opened;
+    this.queries = queries;
     this.control = control;
-    this.payloads = payloads;
   }
 
   /**
@@ -51,7 +51,7 @@ public final class DeadLetters {
    * @return the page
    */
   public Page<JobInfo> list(JobQuery query) {
-    return carillon.list(Limits.checkPresent("query", query).states(JobState.DEAD));
+    return queries.list(Limits.checkPresent("query", query).states(JobState.DEAD));
   }
 
   /**
@@ -135,13 +135,13 @@ public final class DeadLetters {
    */
   public ControlResult replay(JobId id, Job<?> job) {
     Limits.checkPresent("job", job);
-    byte[] payload = payloads.encodeInput(job.input(), job.inputType().type());
+    byte[] payload = opened.payloads.encodeInput(job.input(), job.inputType().type());
     Limits.checkPayload(payload.length);
     return replay(id, new JobEdit(job.typeName(), job.typeVersion(), payload));
   }
 
   private ControlResult replay(JobId id, @Nullable JobEdit edit) {
-    carillon.requireOpen();
+    opened.requireOpen();
     return control.change(id, "replaying", (node, ref, answer) -> node.replay(ref, edit, answer));
   }
 
@@ -162,7 +162,7 @@ public final class DeadLetters {
    * @return {@link ControlResult#DONE}, or why not
    */
   public ControlResult discard(JobId id) {
-    carillon.requireOpen();
+    opened.requireOpen();
     return control.change(id, "discarding", (node, ref, answer) -> node.discard(ref, answer));
   }
 

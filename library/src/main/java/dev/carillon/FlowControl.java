@@ -11,22 +11,22 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is set about a queue or a namespace: whether its jobs start at all, how many run at once and
+ * Flow control of a queue or a namespace: whether its jobs start at all, how many run at once and
  * how often they start. Each change is durable and in effect when the method returns, and stays so
- * across restarts until it is changed again; where nothing is set here, what the program says when
- * it opens counts.
+ * across restarts until it is changed again. Where nothing is set here, the options of the builder
+ * count. Made by {@link Carillon#queue} and {@link Carillon#namespace}.
  *
  * <p>Attempts that run go on. Jobs that wait lose nothing, cost no attempt, and keep their
  * deadlines. Thread-safe.
  */
 public final class FlowControl {
-  private final Carillon carillon;
+  private final OpenNode opened;
   private final NodeLoop loop;
   private final FlowSubject subject;
 
-  FlowControl(Carillon carillon, NodeLoop loop, FlowSubject subject) {
-    this.carillon = carillon;
-    this.loop = loop;
+  FlowControl(OpenNode opened, FlowSubject subject) {
+    this.opened = opened;
+    this.loop = opened.loop;
     this.subject = subject;
   }
 
@@ -44,8 +44,8 @@ public final class FlowControl {
   }
 
   /**
-   * Attempts start again; what became due meanwhile goes at once, as limits allow. Resuming what is
-   * not paused is safe.
+   * Attempts start again; jobs that became due meanwhile go at once, as limits allow. Resuming
+   * without a pause is safe.
    */
   public void resume() {
     change(setting -> setting.paused(null));
@@ -61,7 +61,7 @@ public final class FlowControl {
     change(setting -> setting.limit(checked));
   }
 
-  /** Takes the limit back; what the program says counts. */
+  /** Takes the limit back; the limit of the builder counts. */
   public void clearLimit() {
     change(setting -> setting.limit(0));
   }
@@ -76,18 +76,18 @@ public final class FlowControl {
     change(setting -> setting.rate(rate));
   }
 
-  /** Takes the rate back; what the program says counts. */
+  /** Takes the rate back; the rate of the builder counts. */
   public void clearRate() {
     change(setting -> setting.rate(null));
   }
 
   /**
-   * What is in effect now.
+   * The setting that is in effect now.
    *
-   * @return the setting, with what the program says where nothing else is set
+   * @return the setting, with the options of the builder where nothing else is set
    */
   public Setting get() {
-    carillon.requireOpen();
+    opened.requireOpen();
     return loop.post(
             new Ask<Setting>(
                 loop,
@@ -98,9 +98,9 @@ public final class FlowControl {
   }
 
   /**
-   * What is in effect.
+   * A setting that is in effect.
    *
-   * @param pauseReason why nothing starts; null where something may
+   * @param pauseReason why nothing starts; null where attempts may start
    * @param limit how many attempts run at once, on all nodes together; 0 for any number
    * @param rate how often attempts start; null for as often as they come
    */
@@ -127,7 +127,7 @@ public final class FlowControl {
   }
 
   private void change(UnaryOperator<FlowSetting> change) {
-    carillon.requireOpen();
+    opened.requireOpen();
     String what = "changing " + what();
     var unused =
         loop.post(

@@ -12,6 +12,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.OccurrencesAdded;
 import dev.carillon.engine.Why;
 import dev.carillon.store.Outcome;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -76,16 +77,25 @@ final class JobControl {
     }
   }
 
+  /** Adds the occurrences that a schedule had in a range of time; the range must be over. */
+  List<JobId> backfill(JobId id, TimeRange range, Instant now) {
+    if (range.to().isAfter(now)) {
+      throw new InvalidJobException(
+          "to: " + range.to() + " (expected: not after now, " + now + ")");
+    }
+    return occurrences(
+        id,
+        "backfilling",
+        (node, job, answer) -> node.backfill(job, range.from(), range.to(), answer));
+  }
+
   /** Puts a wish for more occurrences to the node. */
   interface Wish {
     void put(Node node, JobRef job, OccurrencesAdded answer);
   }
 
   List<JobId> occurrences(JobId id, String doing, Wish wish) {
-    JobRef ref = tickets.place(id);
-    if (ref == null) {
-      throw new JobNotFoundException(id);
-    }
+    JobRef ref = tickets.existing(id);
     String what = doing + " job " + id;
     checkInterrupt(what);
     return loop.post(

@@ -1,6 +1,8 @@
 package dev.carillon;
 
 import dev.carillon.api.ClosedException;
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.engine.Membership;
 
 /** A handler of this node, until it is closed. Thread-safe. */
 final class RegisteredHandler implements HandlerRegistration {
@@ -8,10 +10,30 @@ final class RegisteredHandler implements HandlerRegistration {
   private final HandlerRunner runner;
   private final Registration registration;
 
-  RegisteredHandler(NodeLoop loop, HandlerRunner runner, Registration registration) {
-    this.loop = loop;
-    this.runner = runner;
+  private RegisteredHandler(OpenNode opened, Registration registration) {
+    this.loop = opened.loop;
+    this.runner = opened.runner;
     this.registration = registration;
+  }
+
+  /**
+   * Registers a handler with the node.
+   *
+   * @throws InvalidArgumentException if the type has a handler, or the node is a client
+   */
+  static RegisteredHandler register(OpenNode opened, Registration registration) {
+    opened.requireOpen();
+    Membership membership = opened.options.membership();
+    if (membership != null && membership.client()) {
+      throw InvalidArgumentException.of(
+          "type", registration.name(), "no handlers on a node that is clientOnly");
+    }
+    if (!opened.runner.register(registration)) {
+      throw InvalidArgumentException.of(
+          "type", registration.name(), "one without a handler; it has one");
+    }
+    opened.post(node -> node.register(registration.name(), registration.settings()));
+    return new RegisteredHandler(opened, registration);
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.Limits;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.WaitInterruptedException;
@@ -133,6 +134,19 @@ final class Tickets {
       loop.post(new OnNode(loop, Node::lookInInbox));
       pause(id);
     }
+  }
+
+  /**
+   * Where a job is, as {@link #place} tells it.
+   *
+   * @throws JobNotFoundException if there is no such job
+   */
+  JobRef existing(JobId id) {
+    JobRef ref = place(id);
+    if (ref == null) {
+      throw new JobNotFoundException(id);
+    }
+    return ref;
   }
 
   private static void pause(JobId id) {

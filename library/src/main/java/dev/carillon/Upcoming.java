@@ -35,7 +35,9 @@ final class Upcoming {
     this.lister = lister;
   }
 
-  List<UpcomingJob> between(Instant from, Instant to, String namespace) {
+  List<UpcomingJob> within(TimeRange range, String namespace) {
+    Instant from = range.from();
+    Instant to = range.to();
     List<UpcomingJob> all = new ArrayList<>();
     JobQuery query =
         JobQuery.all()

@@ -1,0 +1,62 @@
+package dev.carillon;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.DependencyInfo;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
+import dev.carillon.api.Limits;
+import dev.carillon.api.Page;
+import java.util.List;
+
+/**
+ * Cancels many jobs one after the other: a group, or all jobs that fit a query. A crash leaves some
+ * of them cancelled; asking again does the rest.
+ */
+final class BulkCancel {
+  private final JobQueries queries;
+  private final Requester requester;
+
+  BulkCancel(JobQueries queries, Requester requester) {
+    this.queries = queries;
+    this.requester = requester;
+  }
+
+  /** The last job goes first, so that the ends of the members do not start it. */
+  CancelResult group(JobId whenDone, String reason) {
+    Limits.checkReason(reason);
+    List<DependencyInfo> members =
+        queries.get(whenDone).map(JobInfo::dependencies).orElse(List.of());
+    CancelResult result = requester.cancel(whenDone, reason);
+    for (DependencyInfo member : members) {
+      if (!member.met()) {
+        requester.cancel(member.job(), reason);
+      }
+    }
+    return result;
+  }
+
+  /** Returns how many jobs will not run or were asked to stop. */
+  long all(JobQuery query, String reason) {
+    Limits.checkReason(reason);
+    long cancelled = 0;
+    JobQuery next = Limits.checkPresent("query", query).limit(Limits.PAGE_MAX_ITEMS).cursor(null);
+    while (true) {
+      Page<JobInfo> page = queries.list(next);
+      for (JobInfo job : page.items()) {
+        if (!job.state().ended() && isEffective(requester.cancel(job.id(), reason))) {
+          cancelled++;
+        }
+      }
+      String cursor = page.next();
+      if (cursor == null) {
+        return cancelled;
+      }
+      next = next.cursor(cursor);
+    }
+  }
+
+  private static boolean isEffective(CancelResult result) {
+    return result instanceof CancelResult.Cancelled || result instanceof CancelResult.Stopping;
+  }
+}
