@@ -63,7 +63,7 @@ final class Borrowing {
   private final Wire wire;
   private final Dispatcher dispatcher;
   private final Permits permits;
-  private final Host host;
+  private final MemberStatus status;
   private final Map<Long, Borrowed> all = new LinkedHashMap<>();
   private final List<Borrowed> waiting = new ArrayList<>();
 
@@ -78,24 +78,6 @@ final class Borrowing {
   private @Nullable Borrowed alone;
   private boolean stopping;
   private long borrowedTotal;
-
-  /** The node, as far as borrowing needs it. */
-  interface Host {
-    /** Whether this node may start anything now. */
-    boolean mayStart();
-
-    /**
-     * Until when, by the monotonic clock, nobody can have taken that node for dead since that era
-     * of it: its jobs are its own. Null where somebody may have.
-     */
-    @Nullable Long heardUntil(long incarnation, long era);
-
-    /** Until when nobody can have taken this node for dead. */
-    long startBy();
-
-    /** This node's era, by its beat. */
-    long era();
-  }
 
   private static final class Lender {
     int window;
@@ -158,7 +140,7 @@ final class Borrowing {
       Wire wire,
       Dispatcher dispatcher,
       Permits permits,
-      Host host) {
+      MemberStatus status) {
     this.env = env;
     this.runner = runner;
     this.options = options;
@@ -166,7 +148,7 @@ final class Borrowing {
     this.wire = wire;
     this.dispatcher = dispatcher;
     this.permits = permits;
-    this.host = host;
+    this.status = status;
   }
 
   /** Attempts of others that are here, with those that wait. */
@@ -181,7 +163,7 @@ final class Borrowing {
 
   /** How many more this node could run at once. */
   int free() {
-    if (stopping || !permits.isReady() || !host.mayStart() || dispatcher.ready() > 0) {
+    if (stopping || !permits.isReady() || !status.mayStart() || dispatcher.ready() > 0) {
       return 0;
     }
     Gate node = dispatcher.node();
@@ -194,7 +176,7 @@ final class Borrowing {
   boolean heard(long from, Message message) {
     switch (message) {
       case Message.Lend(long era, long borrowerEra, Loan loan) ->
-          take(from, era, borrowerEra == host.era(), loan);
+          take(from, era, borrowerEra == status.era(), loan);
       case Message.Recall(long nonce, Message.Recall.Why why) -> recall(from, nonce, why);
       case Message.Check(List<Long> nonces) -> nonces.forEach(nonce -> check(from, nonce));
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
@@ -225,7 +207,7 @@ final class Borrowing {
       return;
     }
     all.put(loan.nonce(), one);
-    if (stopping || !current || !host.mayStart() || isPaused(one)) {
+    if (stopping || !current || !status.mayStart() || isPaused(one)) {
       giveBack(one);
       return;
     }
@@ -305,7 +287,7 @@ final class Borrowing {
     long now = now();
     boolean oldest = now - waiting.getFirst().sinceNanos > LONGEST_WAIT_NANOS;
     boolean anyAlone = waiting.stream().anyMatch(one -> one.loan.alone());
-    if (!oldest && !anyAlone && (!host.mayStart() || !dispatcher.mayStartBorrowed())) {
+    if (!oldest && !anyAlone && (!status.mayStart() || !dispatcher.mayStartBorrowed())) {
       return;
     }
     List<Borrowed> tried = List.copyOf(waiting);
@@ -333,7 +315,7 @@ final class Borrowing {
 
   private boolean mayStart(Borrowed one, HandlerSlot handler) {
     return permits.isReady()
-        && host.mayStart()
+        && status.mayStart()
         && isHeard(one)
         && handler.gate.hasRoom()
         && env.wallMicros() >= one.loan.dueMicros()
@@ -341,13 +323,16 @@ final class Borrowing {
   }
 
   private boolean isHeard(Borrowed one) {
-    return host.heardUntil(one.lender, one.era) != null;
+    return status.heardUntil(one.lender, one.era) != null;
   }
 
   /** Until when its handler must be called: the lives of both nodes stand behind it. */
   private long startBy(Borrowed one) {
-    Long heard = host.heardUntil(one.lender, one.era);
-    long own = host.startBy();
+    Long heard = status.heardUntil(one.lender, one.era);
+    Long own = status.startBy();
+    if (own == null) {
+      throw new IllegalStateException("a node that is alone has borrowed an attempt");
+    }
     return heard != null && heard - own < 0 ? heard : own;
   }
 
@@ -396,7 +381,7 @@ final class Borrowing {
     }
     one.ready = false;
     boolean inTime = env.wallMicros() >= one.loan.dueMicros() && !isPastDeadline(one);
-    if (!inTime || !host.mayStart() || !isHeard(one) || stopping || isPaused(one)) {
+    if (!inTime || !status.mayStart() || !isHeard(one) || stopping || isPaused(one)) {
       giveBack(one);
       return;
     }

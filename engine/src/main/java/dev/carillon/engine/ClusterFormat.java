@@ -46,6 +46,11 @@ final class ClusterFormat {
     this.writer = env.random() | 1;
   }
 
+  /** The newest format that this node reads and writes. */
+  int newest() {
+    return formats.newest();
+  }
+
   /** Runs {@code begin} as soon as it is known that this node reads what others write. */
   void learn(Runnable begin) {
     Stamp stamp = new Stamp(writer, ++sequence);

@@ -81,6 +81,8 @@ final class Mail {
   private final RecordChanges records;
   private final Bells bells;
   private final long incarnation;
+  private final MemberStatus status;
+  private final Shards shards;
   private final Host host;
   private final LinkedHashMap<String, Sent> sent = new LinkedHashMap<>();
   private final Set<String> inService = new LinkedHashSet<>();
@@ -97,26 +99,6 @@ final class Mail {
 
   /** The node, as far as mail needs it. */
   interface Host {
-    /** Whether there is anybody else. */
-    boolean hasPeers();
-
-    /** Whether this node has the shard. */
-    boolean has(ShardId shard);
-
-    /** Takes up the shard if it is this node's, by a claim whose answer it never heard. */
-    void takeUpIfOwn(ShardId shard);
-
-    /** Whether nobody alive has the shard, and this node would claim it if it needed it. */
-    boolean mayTake(Head head);
-
-    /** Whether another node is about to claim it. */
-    boolean isAboutToGo(Head head);
-
-    boolean isDead(long incarnation);
-
-    /** The copy of the store that this node goes by; null while it goes by none. */
-    @Nullable String copy();
-
     /** Has another node send it, where this one owns nothing; false where it does itself. */
     boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer);
 
@@ -182,19 +164,21 @@ final class Mail {
     }
   }
 
-  Mail(
-      NodeEnvironment env,
-      Timers timers,
-      RecordChanges records,
-      Bells bells,
-      long incarnation,
-      Host host) {
-    this.env = env;
-    this.timers = timers;
-    this.records = records;
+  Mail(Basics basics, Bells bells, MemberStatus status, Shards shards, Host host) {
+    this.env = basics.env();
+    this.timers = basics.timers();
+    this.records = basics.records();
     this.bells = bells;
-    this.incarnation = incarnation;
+    this.incarnation = status.incarnation();
+    this.status = status;
+    this.shards = shards;
     this.host = host;
+  }
+
+  /** Whether this node has the shard. */
+  private boolean has(ShardId shard) {
+    Shard known = shards.known(shard);
+    return known != null && known.owned() && status.isProven();
   }
 
   /** What is rung where a letter or an answer lies there for that incarnation. */
@@ -225,7 +209,7 @@ final class Mail {
     if (host.forwards(letter, answer)) {
       return;
     }
-    String copy = host.copy();
+    String copy = status.copy();
     if (copy == null) {
       timers.at(env.monotonicNanos() + POLL_NANOS, again);
       return;
@@ -288,7 +272,7 @@ final class Mail {
 
   /** A shard came to this node: letters to it may lie there, and their senders rang another. */
   void claimed() {
-    if (host.hasPeers()) {
+    if (status.hasPeers()) {
       pollIn(CLAIMED_NANOS);
     }
   }
@@ -337,7 +321,7 @@ final class Mail {
       long age = env.monotonicNanos() - sent.lastEntry().getValue().sinceNanos;
       return Math.clamp(age / LATER_PART, POLL_NANOS, IDLE_POLL_NANOS);
     }
-    return host.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
+    return status.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
   }
 
   private static Outcome<List<Stored>> all(Store store) {
@@ -384,7 +368,7 @@ final class Mail {
   /** Nobody waits for what a dead node asked, in whatever version that is written. */
   private boolean deletedAsOfTheDead(Stored record) {
     long sender = Lying.sender(record.key());
-    boolean dead = sender != incarnation && host.isDead(sender);
+    boolean dead = sender != incarnation && status.isDead(sender);
     if (dead && !inService.contains(record.key())) {
       delete(record.key(), record.version());
     }
@@ -401,15 +385,15 @@ final class Mail {
         if (one != null) {
           deletedByOthers(one);
         }
-      } else if (one != null && letter.state() == BEGUN && host.isDead(letter.rest().i64())) {
+      } else if (one != null && letter.state() == BEGUN && status.isDead(letter.rest().i64())) {
         answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
       } else if (one != null && letter.state() == ASKED) {
         one.version = letter.version(); // another than its first where one had begun and could not
-        if (host.has(letter.shard())) {
+        if (has(letter.shard())) {
           takeBack(one, one.again); // the shard has come to this node itself
         }
       }
-    } else if (!host.has(letter.shard())) {
+    } else if (!has(letter.shard())) {
       wonder(letter);
     } else if (!inService.contains(letter.key())) {
       if (isOfAnotherCopy(letter)) {
@@ -425,7 +409,7 @@ final class Mail {
    * this node does not know yet that there is another copy the store refuses to delete it.
    */
   private boolean isOfAnotherCopy(Lying letter) {
-    String copy = host.copy();
+    String copy = status.copy();
     return copy != null && !letter.copy().equals(copy);
   }
 
@@ -435,7 +419,7 @@ final class Mail {
     Long since = unserved.putIfAbsent(letter.key(), now);
     if (since != null && now - since >= WONDER_NANOS) {
       unserved.put(letter.key(), now);
-      host.takeUpIfOwn(letter.shard());
+      shards.claims.takeUpIfOwn(letter.shard());
     }
   }
 
@@ -494,8 +478,8 @@ final class Mail {
           lookingAt.remove(shard);
           boolean gone = outcome instanceof Outcome.Fenced<Head>;
           Head free =
-              outcome instanceof Outcome.Ok<Head>(Head head) && host.mayTake(head) ? head : null;
-          boolean goes = free != null && host.isAboutToGo(free);
+              outcome instanceof Outcome.Ok<Head>(Head head) && !shards.claims.isForOthers(head) ? head : null;
+          boolean goes = free != null && shards.claims.isAboutToGo(free);
           for (Sent one : letters) {
             boolean tooLong = env.monotonicNanos() - one.sinceNanos >= LONGEST_LOOK_NANOS;
             if (gone || (free != null && (!goes || tooLong))) {
@@ -543,7 +527,7 @@ final class Mail {
   private void serve(Lying lying) {
     if (lying.state() == BEGUN) {
       long by = lying.rest().i64();
-      if (by != incarnation && host.isDead(by)) {
+      if (by != incarnation && status.isDead(by)) {
         inService.add(lying.key());
         reply(lying, lying.version(), new Outcome.Unknown<>("the node that had begun is gone"));
       }

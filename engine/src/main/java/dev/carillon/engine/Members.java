@@ -7,6 +7,7 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -56,7 +57,12 @@ final class Members implements Directory, ControlVersion.Host {
   private final Beat beat;
   private final ControlVersion controls;
   private final MemberNews news;
+  private final ClusterFormat format;
   private final Host host;
+
+  /** Null where this node's clock has nothing to do with the store's. */
+  private final @Nullable WallClock wallClock;
+
   private final long writer;
   private final String ownKey;
   private final long bornNanos;
@@ -70,26 +76,18 @@ final class Members implements Directory, ControlVersion.Host {
   private boolean started;
   private Timers.@Nullable Timer nextLook;
   private boolean over;
+  private boolean proven;
   private StandIns standIns = new StandIns(List.of());
   private Set<String> homes = Set.of();
   private Orders orders = Orders.NONE;
 
   /** The node, as far as membership needs it. */
-  interface Host extends Beat.Host {
+  interface Host {
     /** Members came, went or died. */
     void membersChanged();
 
     /** Who else is there, at each look. */
     void looked(List<Member> others);
-
-    /** Whether this node has proven what it has since it was last fenced. */
-    boolean isProven();
-
-    /** The store's clock showed that, between then and now. */
-    void storeClock(long sentNanos, long micros);
-
-    /** The record of the format in which all write was seen. */
-    void sawFormat(Stored record);
 
     /** Operators have set something: it is read and acted on; then {@code done} runs. */
     void controlsChanged(Runnable done);
@@ -141,22 +139,19 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   Members(
-      NodeEnvironment env,
-      Timers timers,
-      NodeOptions options,
-      Membership settings,
-      RecordChanges records,
-      int newestFormat,
-      Host host) {
-    this.env = env;
-    this.timers = timers;
-    this.options = options;
+      Basics basics, Membership settings, ClusterFormat format, Beat.Host ofBeat, Host host) {
+    this.env = basics.env();
+    this.timers = basics.timers();
+    this.options = basics.options();
     this.settings = settings;
+    this.format = format;
     this.host = host;
-    this.beat = new Beat(env, timers, options, settings, host);
-    this.controls = new ControlVersion(env, records, beat, this);
+    this.beat = new Beat(env, timers, options, settings, ofBeat);
+    this.controls = new ControlVersion(env, basics.records(), beat, this);
     this.news = new MemberNews(env, options.nodeId());
-    beat.say(said -> said.withFormat(newestFormat));
+    Duration clockLimit = settings.clockLimit();
+    this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
+    beat.say(said -> said.withFormat(format.newest()));
     this.writer = env.random() | 1;
     this.ownKey = Beat.key(options.incarnation());
     this.bornNanos = env.monotonicNanos();
@@ -180,6 +175,10 @@ final class Members implements Directory, ControlVersion.Host {
 
   Beat beat() {
     return beat;
+  }
+
+  @Nullable WallClock wallClock() {
+    return wallClock;
   }
 
   ControlVersion controls() {
@@ -249,8 +248,9 @@ final class Members implements Directory, ControlVersion.Host {
   }
 
   private void looked(Look look, long sentNanos) {
-    if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros)) {
-      host.storeClock(sentNanos, micros);
+    if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros) && wallClock != null) {
+      wallClock.compare(sentNanos, micros);
+      beat.say(said -> said.withClock(wallClock.offsetMicros()));
     }
     if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
       looked(records, sentNanos);
@@ -417,7 +417,7 @@ final class Members implements Directory, ControlVersion.Host {
     if (record.key().equals(ControlVersion.KEY)) {
       controls.saw(record);
     } else if (record.key().equals(ClusterFormat.KEY)) {
-      host.sawFormat(record);
+      format.saw(record);
     }
   }
 
@@ -749,7 +749,16 @@ final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isProven() {
-    return beat.isMember() && host.isProven();
+    return beat.isMember() && proven;
+  }
+
+  /** Whether this node has proven its shards since it was last fenced. */
+  boolean hasProven() {
+    return proven;
+  }
+
+  void proven(boolean now) {
+    proven = now;
   }
 
   @Override

@@ -89,12 +89,7 @@ public final class Node {
   private final BlockedTypes blockedTypes;
   private final JobMeters meters;
 
-  /** Null where this node has the store to itself. */
-  private final @Nullable Members members;
-
-  /** Null where nothing is compared with the store's clock. */
-  private final @Nullable WallClock wallClock;
-
+  private final MemberStatus status;
   private final ClusterFormat format;
   private final Mail mail;
   private final Wire wire;
@@ -118,13 +113,7 @@ public final class Node {
   private long clockOffsetMicros;
   private boolean stopping;
 
-  /** Whether what this node has is its own for certain: nothing starts before. */
-  private boolean proven;
-
   private int joins;
-
-  /** How often the store became another copy. */
-  private int copies;
 
   /** The store is another copy since what this node has of limits was last compared with it. */
   private boolean exchanged;
@@ -141,20 +130,25 @@ public final class Node {
     this.committer = new Committer(env, timers, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);
     this.format = new ClusterFormat(env, timers, formats, this::outdated);
+    Basics basics = new Basics(env, options, timers, records);
     Membership membership = options.membership();
-    this.members =
-        membership == null
-            ? null
-            : new Members(
-                env, timers, options, membership, records, formats.newest(), new MemberHost());
-    Duration clockLimit = membership == null ? null : membership.clockLimit();
-    this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
-    Directory directory = members != null ? members : Directory.ALONE;
+    MemberHost memberHost = new MemberHost();
+    this.status =
+        new MemberStatus(
+            env,
+            options,
+            membership == null
+                ? null
+                : new Members(basics, membership, format, memberHost, memberHost));
     this.shards =
         new Shards(
-            env, options, directory, new Shards.Parts(timers, committer, records), new ShardHost());
+            env,
+            options,
+            status.directory(),
+            new Shards.Parts(timers, committer, records),
+            new ShardHost());
     Bells bells = new Bells(env);
-    this.mail = new Mail(env, timers, records, bells, options.incarnation(), new MailHost());
+    this.mail = new Mail(basics, bells, status, shards, new MailHost());
     this.adds = new Adds(env, options, shards, committer, records, mail, new AddHost());
     this.intake = new Intake(env, options, adds, this::goneIncarnations);
     this.completions = new Completions(env, timers);
@@ -172,24 +166,19 @@ public final class Node {
             new Attempts.Rules(retries, recurrences, completions, meters),
             new AttemptHost());
     this.rates = new Rates(env, records, timers);
-    this.shares = new Shares(env, records, timers, options.incarnation(), new ShareHost());
+    this.shares = new Shares(basics, status, this::sayLook);
     this.keys = new Keys(rates, shares, new KeyHost());
     this.bodies = new Bodies(env, options, timers, new BodyHost());
     this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::tellBlocked, bodies);
     this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
-    this.wire = new Wire(env, timers, records, bells, options.incarnation(), new WireHost());
+    this.wire = new Wire(basics, bells, status, new WireHost());
     this.handlerLists =
         new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
-    this.permits =
-        new Permits(
-            env,
-            records,
-            options.incarnation(),
-            incarnation -> members != null && members.isForgotten(incarnation));
+    this.permits = new Permits(env, records, options.incarnation(), status::isForgotten);
     this.lending = new Lending(env, timers, wire, handlerLists, new LendingHost());
     this.borrowing =
-        new Borrowing(env, runner, options, timers, wire, dispatcher, permits, new BorrowingHost());
+        new Borrowing(env, runner, options, timers, wire, dispatcher, permits, status);
     dispatcher.lender(lending::borrowerFor);
     this.errands = new Errands(wire, new ErrandHost());
     this.cancels = new Cancels(env, shards, committer, attempts, mail, new CancelHost());
@@ -212,19 +201,16 @@ public final class Node {
     flow.load(dispatcher::open);
     rates.sweep();
     format.learn(this::begin);
-    if (members != null) {
-      members.watch();
-    }
+    status.watch();
   }
 
   /** What others have written is such as this node reads. */
   private void begin() {
-    if (members == null) {
-      proven = true;
+    if (!status.isShared()) {
       env.tell(new NodeEvent.Joined(List.of()));
       shards.joined();
     } else {
-      members.start();
+      status.join();
       mail.start();
       wire.start();
       sweep();
@@ -235,16 +221,10 @@ public final class Node {
   /** It goes on with what is scheduled through it, in what it writes, and takes nothing else. */
   private void outdated(String why) {
     env.report(why, null);
-    if (members != null) {
-      members.leaving();
+    if (status.isShared()) {
+      status.leaving();
       shards.beginStop();
     }
-  }
-
-  /** Whether attempts go to other nodes and come from them. */
-  private boolean lends() {
-    Membership membership = options.membership();
-    return membership != null && membership.lends();
   }
 
   private void sweep() {
@@ -264,8 +244,7 @@ public final class Node {
 
   /** Takes back orders to move shards that are gone. */
   private void sweepOrders() {
-    Set<ShardId> moved = members == null ? Set.of() : members.orders().moved().keySet();
-    for (ShardId shard : moved) {
+    for (ShardId shard : status.orders().moved().keySet()) {
       env.submit(
           NodeEnvironment.Channel.READ,
           store -> store.journals().head(shard),
@@ -309,14 +288,14 @@ public final class Node {
     timers.run(env.monotonicNanos());
     noticeJump();
     shards.turn();
-    boolean trusted = isClockTrusted();
+    boolean trusted = status.isClockTrusted();
     boolean moreArrivals = placeArrivals();
     if (trusted && !keys.isOpen() && !moreArrivals && shards.claims.caughtUp()) {
       keys.open();
     }
     boolean moreDue = trusted && takeDue();
     boolean moreToStart = dispatcher.turn();
-    if (lends()) {
+    if (status.lends()) {
       borrowing.turn();
       lending.turn();
       handlerLists.turn();
@@ -337,22 +316,13 @@ public final class Node {
    * store's where that of this node is too far off. Any thread may ask.
    */
   public long nowMicros(long wallMicros, long monotonicNanos) {
-    return wallClock == null ? wallMicros : wallClock.nowMicros(wallMicros, monotonicNanos);
-  }
-
-  private long nowMicros() {
-    return nowMicros(env.wallMicros(), env.monotonicNanos());
-  }
-
-  /** Whether what is due by the wall clock may count as due. */
-  private boolean isClockTrusted() {
-    return wallClock == null || wallClock.isTrusted();
+    return status.nowMicros(wallMicros, monotonicNanos);
   }
 
   /** Why nothing starts on this node; null where what is due does. */
   public @Nullable String held() {
-    String clock = wallClock == null ? null : wallClock.problem();
-    boolean fenced = slowStart.fences() > 0 && !proven;
+    String clock = status.clockProblem();
+    boolean fenced = slowStart.fences() > 0 && !status.hasProven();
     return clock == null && fenced ? slowStart.problem() : clock;
   }
 
@@ -368,9 +338,7 @@ public final class Node {
 
   /** A wall clock that jumped changes which shards wake soon: they are looked for at once. */
   private void noticeJump() {
-    if (wallClock != null) {
-      wallClock.turn();
-    }
+    status.checkClock();
     long offset = clockOffsetMicros();
     if (Math.abs(offset - clockOffsetMicros) > JUMP_MICROS) {
       boolean back = offset < clockOffsetMicros;
@@ -531,7 +499,7 @@ public final class Node {
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
                 return;
               }
-              if (!isClockTrusted()) {
+              if (!status.isClockTrusted()) {
                 job.expiry =
                     timers.at(
                         env.monotonicNanos() + LONGEST_SLEEP_NANOS,
@@ -547,7 +515,7 @@ public final class Node {
   private long nanosToNext() {
     long nanos = Math.min(LONGEST_SLEEP_NANOS, timers.nanosToNext(env.monotonicNanos()));
     long next = due.nextMicros();
-    if (next != Long.MAX_VALUE && isClockTrusted()) {
+    if (next != Long.MAX_VALUE && status.isClockTrusted()) {
       long micros = next - env.wallMicros();
       nanos = Math.min(nanos, micros <= 0 ? 0 : micros < 2_000_000 ? micros * 1000 : nanos);
     }
@@ -558,22 +526,16 @@ public final class Node {
 
   /** Adds a job. */
   public void add(AddRequest request) {
-    if (isClient()) {
+    if (status.isClient()) {
       errands.add(List.of(request), false);
     } else {
       adds.add(request);
     }
   }
 
-  /** Whether this node owns nothing and has others do what it is asked for. */
-  private boolean isClient() {
-    Membership membership = options.membership();
-    return membership != null && membership.client();
-  }
-
   /** Adds all of them or none. */
   public void addAll(List<AddRequest> requests) {
-    if (isClient()) {
+    if (status.isClient()) {
       errands.add(requests, true);
     } else {
       adds.addAll(requests);
@@ -582,7 +544,7 @@ public final class Node {
 
   /** Users' transactions may have written jobs: takes what is there. */
   public void lookInInbox() {
-    if (env.hasTransactions() && !isClient()) {
+    if (env.hasTransactions() && !status.isClient()) {
       intake.look();
     }
   }
@@ -592,20 +554,20 @@ public final class Node {
    * has only just come may be among them: what it adds then is refused, and added by this node.
    */
   private LongPredicate goneIncarnations() {
-    Set<Long> there = members != null ? members.incarnations() : Set.of(options.incarnation());
+    Set<Long> there = status.incarnations();
     return there.isEmpty() ? incarnation -> false : incarnation -> !there.contains(incarnation);
   }
 
   /** Withdraws a request of which nothing is on its way to the store, which is away. */
   public void abandonUnsent(AddRequest request, String why) {
-    if (!isClient()) {
+    if (!status.isClient()) {
       adds.abandonUnsent(request, why);
     }
   }
 
   /** The caller of {@code request} no longer waits: it is told what became of it. */
   public void abandon(AddRequest request, String waited) {
-    if (isClient()) {
+    if (status.isClient()) {
       request.refused(
           new dev.carillon.api.OutcomeUnknownException(
               "no answer from another node after " + waited + "; the job may be scheduled"));
@@ -656,17 +618,16 @@ public final class Node {
       FlowSubject subject,
       UnaryOperator<FlowSetting> change,
       Consumer<Outcome<FlowSetting>> answer) {
-    int known = copies;
+    int known = status.copies();
     flow.change(
         subject,
         change,
         outcome -> {
-          if (members == null || !outcome.isOk()) {
+          if (!outcome.isOk()) {
             answer.accept(outcome);
           } else {
-            members
-                .controls()
-                .announce(() -> answer.accept(known == copies ? outcome : WENT_BACK_MEANWHILE));
+            status.announceSetting(
+                () -> answer.accept(known == status.copies() ? outcome : WENT_BACK_MEANWHILE));
           }
         });
   }
@@ -785,7 +746,7 @@ public final class Node {
   /** Tells {@code watcher} of every change of the job from now on, until it ends. */
   public void watch(JobRef ref, Consumer<JobView> watcher) {
     watchers.computeIfAbsent(ref, r -> new ArrayList<>(1)).add(watcher);
-    if (members != null) {
+    if (status.isShared()) {
       lookSoonAtWatched(WATCH_NANOS);
     }
   }
@@ -1008,13 +969,13 @@ public final class Node {
   }
 
   private void hearWire() {
-    if (members != null) {
+    if (status.isShared()) {
       wire.rang();
     }
   }
 
   private void lookForMail() {
-    if (members != null) {
+    if (status.isShared()) {
       mail.rang();
     }
   }
@@ -1024,9 +985,7 @@ public final class Node {
   /** No attempt starts any more; running handlers are asked to save and return. */
   public void beginStop() {
     stopping = true;
-    if (members != null) {
-      members.leaving();
-    }
+    status.leaving();
     intake.stop();
     dispatcher.stop();
     keys.stop();
@@ -1100,7 +1059,7 @@ public final class Node {
 
   /** Gives the shards back; {@code done} runs when those that can be are. */
   public void release(Runnable done) {
-    if (members == null) {
+    if (!status.isShared()) {
       shards.stop(done);
     } else {
       shards.stop(
@@ -1109,9 +1068,9 @@ public final class Node {
             wire.stop();
             permits.end();
             if (running() == 0) {
-              members.leave(done);
+              status.leave(done);
             } else {
-              members.fallSilent(); // what still runs holds its limits until the timeout
+              status.fallSilent(); // what still runs holds its limits until the timeout
               done.run();
             }
           });
@@ -1164,7 +1123,7 @@ public final class Node {
 
   /** Whether others may share the store. */
   public boolean isShared() {
-    return members != null;
+    return status.isShared();
   }
 
   private static String endedAs(JobState state) {
@@ -1182,14 +1141,7 @@ public final class Node {
 
   /** Who shares the store, this node first; it alone where it has the store to itself. */
   public List<MemberState> members() {
-    return members != null
-        ? members.states()
-        : List.of(
-            new MemberState(
-                options.nodeId(),
-                options.incarnation(),
-                MemberState.Kind.THERE,
-                MemberState.CLOCK_UNKNOWN));
+    return status.states();
   }
 
   /** What this node knows of all: itself, the others, and how its shards stand. */
@@ -1199,7 +1151,7 @@ public final class Node {
       boolean inClaim = shard.journal.isAcquiring();
       own.put(shard.id, new TimeSlice.Own(inClaim, shard.atMostPending()));
     }
-    return new ClusterLook(stats(), members(), members != null ? members.living() : List.of(), own);
+    return new ClusterLook(stats(), members(), status.living(), own);
   }
 
   // ---- jobs as they come and go
@@ -1253,7 +1205,7 @@ public final class Node {
   }
 
   private void place(ShardJob job, long now) {
-    if (job.dueMicros <= now && !job.isStripped() && !job.isPaused() && isClockTrusted()) {
+    if (job.dueMicros <= now && !job.isStripped() && !job.isPaused() && status.isClockTrusted()) {
       ready(job, job.dueMicros < overdueBefore(now));
     } else {
       enqueue(job);
@@ -1283,7 +1235,7 @@ public final class Node {
       releaseName(shard, load.endedWithName().get(i), load.ends().get(i));
     }
     // What was due by the clock of whoever had the shard may have killed it.
-    long dueElsewhere = now + (members == null ? 0 : CLOCKS_APART_MICROS);
+    long dueElsewhere = now + (status.isShared() ? CLOCKS_APART_MICROS : 0);
     List<ShardJob> occurrencesHere = new ArrayList<>();
     load.fold()
         .live()
@@ -1293,7 +1245,7 @@ public final class Node {
               arrivals.add(job);
               mayBeCompleted(shard, job, now);
               ShardJob.Rare rare = job.rare;
-              boolean liveMarker = rare != null && isThere(rare.markerIncarnation);
+              boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
               } else if (job.cancelRequested()) {
@@ -1311,12 +1263,6 @@ public final class Node {
             });
     occurrences.loaded(shard, occurrencesHere);
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
-  }
-
-  /** Whether that node lives, as far as is known, so that nothing it ran has killed it. */
-  private boolean isThere(long incarnation) {
-    return incarnation == options.incarnation()
-        || (members != null && members.wasThere(incarnation));
   }
 
   /** What may have run under an owner that did not release the shard, by whatever clock. */
@@ -1463,19 +1409,19 @@ public final class Node {
   }
 
   private void changeName(Shard shard, String recordKey, Stamp version, byte @Nullable [] value) {
-    int known = copies;
+    int known = status.copies();
     records.tidy(
         recordKey,
         version,
         value,
         inEffect -> {
-          if (inEffect || known != copies) { // in another copy the job may not have ended
+          if (inEffect || known != status.copies()) { // in another copy the job may not have ended
             nameSettled(shard);
           } else {
             records.get(
                 recordKey,
                 found -> {
-                  if (known == copies
+                  if (known == status.copies()
                       && found.isPresent()
                       && found.get().version().equals(version)) {
                     changeName(shard, recordKey, version, value);
@@ -1507,7 +1453,7 @@ public final class Node {
       return;
     }
     JobSpec.setStamp(request.body, old.stamp());
-    JobSpec.setAccepted(request.body, nowMicros());
+    JobSpec.setAccepted(request.body, status.nowMicros());
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(request, shard, job, Frame.of(Kind.REPLACE, job.number, body.encode()), awakeBy);
@@ -1516,7 +1462,7 @@ public final class Node {
   private void update(AddRequest request, Shard shard, ShardJob job) {
     Body.Update update;
     try {
-      update = updates.of(job, request.spec, nowMicros());
+      update = updates.of(job, request.spec, status.nowMicros());
     } catch (dev.carillon.api.InvalidJobException e) {
       request.refused(e);
       return;
@@ -1664,35 +1610,17 @@ public final class Node {
 
     @Override
     public long nowMicros() {
-      return Node.this.nowMicros();
+      return status.nowMicros();
     }
   }
 
-  private final class MemberHost implements Members.Host {
+  private final class MemberHost implements Members.Host, Beat.Host {
     @Override
     public void membersChanged() {
       mail.rang();
       if (!stopping) {
         shards.look();
       }
-    }
-
-    @Override
-    public boolean isProven() {
-      return proven;
-    }
-
-    @Override
-    public void storeClock(long sentNanos, long micros) {
-      if (wallClock != null && members != null) {
-        wallClock.compare(sentNanos, micros);
-        members.beat().say(said -> said.withClock(wallClock.offsetMicros()));
-      }
-    }
-
-    @Override
-    public void sawFormat(Stored record) {
-      format.saw(record);
     }
 
     @Override
@@ -1703,10 +1631,10 @@ public final class Node {
     @Override
     public void looked(List<Member> others) {
       wire.looked();
-      if (isClient()) {
+      if (status.isClient()) {
         errands.saw(others);
       }
-      if (lends()) {
+      if (status.lends()) {
         handlerLists.saw(others);
         lending.saw(others);
         borrowing.saw(others);
@@ -1715,23 +1643,21 @@ public final class Node {
 
     @Override
     public Member.Said says(Member.Said before) {
-      return before.withFree(lends() ? borrowing.free() : 0);
+      return before.withFree(status.lends() ? borrowing.free() : 0);
     }
 
     @Override
     public void fenced() {
       joins++; // what was being proven may be another's by now
-      proven = false;
+      status.proven(false);
       slowStart.fenced();
-      env.tell(new NodeEvent.Fenced(silentNanos(), slowStart.fences(), slowStart.firstSlots()));
+      env.tell(
+          new NodeEvent.Fenced(
+              status.silentNanos(), slowStart.fences(), slowStart.firstSlots()));
       shares.fenced();
       keys.fenced();
       attempts.fence();
       borrowing.fence();
-    }
-
-    private long silentNanos() {
-      return members == null ? 0 : members.beat().silentNanos();
     }
 
     @Override
@@ -1759,9 +1685,9 @@ public final class Node {
     }
 
     private void forgetCopy() {
-      copies++;
+      status.exchanged();
       joins++; // what was being proven is gone
-      proven = false;
+      status.proven(false);
       shards.loseAll();
       wire.exchanged();
       records.exchanged();
@@ -1771,18 +1697,18 @@ public final class Node {
     @Override
     public void joined() {
       int join = ++joins;
-      proven = false;
-      if (lends()) {
+      status.proven(false);
+      if (status.lends()) {
         permits.renew();
       }
       handlerLists.writeAgain();
       shards.joined();
-      if (members == null || (join == 1 && members.isYoung())) {
+      if (join == 1 && status.isYoung()) {
         prove(join);
       } else {
         // Who has not heard yet that this node is back may still take what it has.
         keys.fenced();
-        timers.at(env.monotonicNanos() + members.newsNanos(), () -> prove(join));
+        timers.at(env.monotonicNanos() + status.newsNanos(), () -> prove(join));
       }
     }
 
@@ -1796,7 +1722,7 @@ public final class Node {
 
     private void proven(int join) {
       if (join == joins) { // else a later one proves it, or has
-        proven = true;
+        status.proven(true);
         slowStart.goOn();
         keys.proven();
         shards.look();
@@ -1810,24 +1736,8 @@ public final class Node {
 
   private final class WireHost implements Wire.Host {
     @Override
-    public boolean hasPeers() {
-      boolean speaks = lends() || isClient();
-      return members != null && (speaks ? members.hasPeers() : members.hasClients());
-    }
-
-    @Override
     public boolean expectsMessages() {
       return lending.out() > 0 || borrowing.size() > 0 || errands.underWay() > 0;
-    }
-
-    @Override
-    public boolean isForgotten(long incarnation) {
-      return members != null && members.isForgotten(incarnation);
-    }
-
-    @Override
-    public @Nullable String copy() {
-      return members == null ? null : members.copy();
     }
 
     @Override
@@ -1867,9 +1777,7 @@ public final class Node {
   private final class HandlerListHost implements HandlerLists.Host {
     @Override
     public void announce(long version) {
-      if (members != null) {
-        members.beat().say(said -> said.withHandlers(version));
-      }
+      status.say(said -> said.withHandlers(version));
     }
 
     @Override
@@ -1880,7 +1788,7 @@ public final class Node {
 
     @Override
     public boolean isForgotten(long incarnation) {
-      return members != null && members.isForgotten(incarnation);
+      return status.isForgotten(incarnation);
     }
   }
 
@@ -1909,7 +1817,7 @@ public final class Node {
 
     @Override
     public boolean stoppedInOrder(long incarnation) {
-      return members != null && members.stoppedInOrder(incarnation);
+      return status.stoppedInOrder(incarnation);
     }
 
     @Override
@@ -1954,107 +1862,26 @@ public final class Node {
 
     @Override
     public boolean isOver(long incarnation) {
-      return members == null || members.isOver(incarnation);
+      return status.isOver(incarnation);
     }
 
     @Override
     public long era() {
-      return members == null ? 0 : members.beat().era();
+      return status.era();
     }
   }
 
-  private final class BorrowingHost implements Borrowing.Host {
-    @Override
-    public @Nullable Long heardUntil(long incarnation, long era) {
-      return members == null ? null : members.heardUntil(incarnation, era);
-    }
-
-    @Override
-    public long era() {
-      return members == null ? 0 : members.beat().era();
-    }
-
-    @Override
-    public boolean mayStart() {
-      return isAmongOthers();
-    }
-
-    @Override
-    public long startBy() {
-      return members == null ? Long.MAX_VALUE : members.beat().deadlineNanos();
-    }
-  }
-
-  /** Whether this node may start anything now. */
-  private boolean isAmongOthers() {
-    return members == null || (members.beat().isMember() && proven && isClockTrusted());
-  }
-
-  private final class ShareHost implements Shares.Host {
-    @Override
-    public boolean isShared() {
-      return members != null;
-    }
-
-    @Override
-    public boolean isMember() {
-      return isAmongOthers();
-    }
-
-    @Override
-    public boolean isOver(long incarnation) {
-      return members != null && members.isOver(incarnation);
-    }
-
-    @Override
-    public void sayLook(long incarnation, String record) {
-      wire.send(incarnation, Message.encode(new Message.Look(record)));
-    }
+  private void sayLook(long incarnation, String record) {
+    wire.send(incarnation, Message.encode(new Message.Look(record)));
   }
 
   private final class MailHost implements Mail.Host {
     @Override
-    public boolean hasPeers() {
-      return members != null && members.hasPeers();
-    }
-
-    @Override
-    public void takeUpIfOwn(ShardId shard) {
-      shards.claims.takeUpIfOwn(shard);
-    }
-
-    @Override
-    public boolean has(ShardId shard) {
-      Shard known = shards.known(shard);
-      return known != null && known.owned() && (members == null || members.isProven());
-    }
-
-    @Override
-    public boolean mayTake(Head head) {
-      return !shards.claims.isForOthers(head);
-    }
-
-    @Override
-    public boolean isAboutToGo(Head head) {
-      return shards.claims.isAboutToGo(head);
-    }
-
-    @Override
-    public boolean isDead(long incarnation) {
-      return members != null && members.isDead(incarnation);
-    }
-
-    @Override
-    public @Nullable String copy() {
-      return members == null ? null : members.copy();
-    }
-
-    @Override
     public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
-      if (isClient()) {
+      if (status.isClient()) {
         errands.ask(letter, answer);
       }
-      return isClient();
+      return status.isClient();
     }
 
     @Override
@@ -2102,7 +1929,7 @@ public final class Node {
   private final class ShardHost implements Shards.Host {
     @Override
     public void claimed(Shard shard) {
-      if (members != null) {
+      if (status.isShared()) {
         mail.claimed();
       }
     }
@@ -2170,7 +1997,7 @@ public final class Node {
     @Override
     public void ready(ShardJob job) {
       long now = env.wallMicros();
-      if (job.dueMicros <= now && !job.isPaused() && isClockTrusted()) {
+      if (job.dueMicros <= now && !job.isPaused() && status.isClockTrusted()) {
         Node.this.ready(job, job.dueMicros < overdueBefore(now));
       } else {
         schedule(job);
@@ -2358,7 +2185,7 @@ public final class Node {
   private final class AttemptHost implements Attempts.Host {
     @Override
     public boolean mayStart() {
-      return isAmongOthers();
+      return status.mayStart();
     }
 
     @Override
@@ -2386,7 +2213,7 @@ public final class Node {
 
     @Override
     public @Nullable Long startBy() {
-      return members == null ? null : members.beat().deadlineNanos();
+      return status.startBy();
     }
 
     @Override
@@ -2412,7 +2239,7 @@ public final class Node {
 
     @Override
     public String nodeId(long incarnation) {
-      return members != null ? members.nodeId(incarnation) : "";
+      return status.nodeId(incarnation);
     }
 
     @Override

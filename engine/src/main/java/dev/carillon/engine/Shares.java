@@ -58,6 +58,7 @@ final class Shares {
   private final RecordChanges records;
   private final Timers timers;
   private final long incarnation;
+  private final MemberStatus status;
   private final Host host;
   private final Map<String, Share> held = new LinkedHashMap<>();
 
@@ -68,30 +69,22 @@ final class Shares {
 
   /** The node, as far as limits need it. */
   interface Host {
-    /** Whether there are other nodes on the store, perhaps. */
-    boolean isShared();
-
-    /** Whether nobody can have taken this node's shards. */
-    boolean isMember();
-
-    /** Whether nothing of that incarnation can run any more. */
-    boolean isOver(long incarnation);
-
     /** Another node is to look at a record that concerns it now; it would have anyway. */
     void sayLook(long incarnation, String record);
   }
 
-  Shares(NodeEnvironment env, RecordChanges records, Timers timers, long incarnation, Host host) {
-    this.env = env;
-    this.records = records;
-    this.timers = timers;
-    this.incarnation = incarnation;
+  Shares(Basics basics, MemberStatus status, Host host) {
+    this.env = basics.env();
+    this.records = basics.records();
+    this.timers = basics.timers();
+    this.incarnation = status.incarnation();
+    this.status = status;
     this.host = host;
   }
 
   /** Whether limits are of several nodes together. */
   boolean isShared() {
-    return host.isShared();
+    return status.isShared();
   }
 
   long nowMicros() {
@@ -278,7 +271,7 @@ final class Shares {
   private List<Stake> others(Share share) {
     List<Stake> others = new ArrayList<>();
     for (Stake stake : share.elsewhere) {
-      if (!host.isOver(stake.incarnation())) {
+      if (!status.isOver(stake.incarnation())) {
         others.add(stake);
       }
     }
@@ -286,7 +279,7 @@ final class Shares {
   }
 
   private void decide(Share share) {
-    boolean member = host.isMember();
+    boolean member = status.mayStart();
     if (share.stale) {
       read(share); // this node was fenced by that look
       return;
@@ -640,7 +633,7 @@ final class Shares {
     boolean over = true;
     boolean own = false;
     for (Stake stake : Stake.decode(record.value())) {
-      over &= host.isOver(stake.incarnation()); // each of them is wondered about
+      over &= status.isOver(stake.incarnation()); // each of them is wondered about
       own |= stake.incarnation() == incarnation;
     }
     if (over) {

@@ -61,6 +61,7 @@ final class Wire {
   private final RecordChanges records;
   private final Bells bells;
   private final long incarnation;
+  private final MemberStatus status;
   private final Host host;
   private final Map<Long, Outgoing> outgoing = new LinkedHashMap<>();
   private final Map<Source, Incoming> incoming = new LinkedHashMap<>();
@@ -74,17 +75,8 @@ final class Wire {
 
   /** The node, as far as its wire needs it. */
   interface Host {
-    /** Whether there is anybody else. */
-    boolean hasPeers();
-
     /** Whether something is expected soon. */
     boolean expectsMessages();
-
-    /** Whether nobody expects that incarnation back. */
-    boolean isForgotten(long incarnation);
-
-    /** The copy of the store that this node goes by; null until it knows, or goes by none. */
-    @Nullable String copy();
 
     /** Another node says something. */
     void heard(long from, byte[] message);
@@ -117,18 +109,13 @@ final class Wire {
     long gapSinceNanos;
   }
 
-  Wire(
-      NodeEnvironment env,
-      Timers timers,
-      RecordChanges records,
-      Bells bells,
-      long incarnation,
-      Host host) {
-    this.env = env;
-    this.timers = timers;
-    this.records = records;
+  Wire(Basics basics, Bells bells, MemberStatus status, Host host) {
+    this.env = basics.env();
+    this.timers = basics.timers();
+    this.records = basics.records();
     this.bells = bells;
-    this.incarnation = incarnation;
+    this.incarnation = status.incarnation();
+    this.status = status;
     this.host = host;
   }
 
@@ -174,7 +161,7 @@ final class Wire {
 
   /** Writes what has been said in this turn. */
   void turn() {
-    String copy = host.copy();
+    String copy = status.copy();
     if (copy == null) {
       return;
     }
@@ -235,7 +222,7 @@ final class Wire {
 
   /** It was looked who is there: one that was alone is not to wait until it looks again. */
   void looked() {
-    if (host.hasPeers()) {
+    if (status.hasCorrespondents()) {
       pollIn(IDLE_POLL_NANOS);
     }
   }
@@ -281,7 +268,7 @@ final class Wire {
           boolean all = false;
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
             hear(found);
-            all = found.size() < MOST_READ && host.copy() != null;
+            all = found.size() < MOST_READ && status.copy() != null;
             pollAgain |= found.size() >= MOST_READ;
           }
           if (all) {
@@ -298,11 +285,11 @@ final class Wire {
     if (host.expectsMessages() || !afterPoll.isEmpty()) {
       return BUSY_POLL_NANOS;
     }
-    return host.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
+    return status.hasCorrespondents() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
   }
 
   private void hear(List<Stored> found) {
-    String copy = host.copy();
+    String copy = status.copy();
     for (Stored record : found) {
       try {
         if (copy != null && !deleting.contains(record.key())) {
@@ -417,15 +404,15 @@ final class Wire {
 
   /** Deletes what lies there for those who do not come back. */
   void sweep() {
-    List.copyOf(outgoing.keySet()).stream().filter(host::isForgotten).forEach(this::forget);
-    incoming.keySet().removeIf(source -> host.isForgotten(source.from()));
+    List.copyOf(outgoing.keySet()).stream().filter(status::isForgotten).forEach(this::forget);
+    incoming.keySet().removeIf(source -> status.isForgotten(source.from()));
     env.submit(
         NodeEnvironment.Channel.RECORDS,
         store -> pages(store, PREFIX, SWEPT, MOST_SWEPT),
         outcome -> {
           if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
             for (Stored record : found) {
-              if (host.isForgotten(digits(record.key(), PREFIX.length()))) {
+              if (status.isForgotten(digits(record.key(), PREFIX.length()))) {
                 delete(record);
               }
             }

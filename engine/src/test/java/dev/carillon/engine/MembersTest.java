@@ -27,7 +27,7 @@ class MembersTest {
   private final List<One> all = new ArrayList<>();
 
   /** A member, its clock and its link. */
-  private final class One implements NodeEnvironment, Members.Host {
+  private final class One implements NodeEnvironment, Members.Host, Beat.Host {
     private final Timers timers = new Timers();
     private final List<Runnable> answers = new ArrayList<>();
     private final long incarnation = all.size() + 1L;
@@ -51,13 +51,16 @@ class MembersTest {
     One(String nodeId, boolean looks) {
       members =
           new Members(
+              new Basics(
+                  this,
+                  NodeOptions.of(nodeId, incarnation),
+                  timers,
+                  new RecordChanges(this, incarnation, timers)),
+              new Membership(BEAT, TIMEOUT, forget, true, null, true, false),
+              new ClusterFormat(this, timers, Formats.shipped(), One::outdated),
               this,
-              timers,
-              NodeOptions.of(nodeId, incarnation),
-              new Membership(BEAT, TIMEOUT, forget, true),
-              new RecordChanges(this, incarnation, timers),
-              Formats.shipped().newest(),
               this);
+      members.proven(true);
       all.add(this);
       if (looks) {
         members.watch();
@@ -92,9 +95,8 @@ class MembersTest {
       return store.incarnation();
     }
 
-    @Override
-    public void sawFormat(dev.carillon.store.Records.Stored record) {
-      throw new IllegalStateException("format: there is a record of it (expected: none)");
+    private static void outdated(String why) {
+      throw new IllegalStateException(why);
     }
 
     @Override
@@ -160,14 +162,6 @@ class MembersTest {
     public void membersChanged() {
       changed++;
     }
-
-    @Override
-    public boolean isProven() {
-      return true;
-    }
-
-    @Override
-    public void storeClock(long sentNanos, long micros) {}
 
     @Override
     public void controlsChanged(Runnable done) {

@@ -93,31 +93,15 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     StillWorld world = new StillWorld(options);
     Timers timers = new Timers();
     RecordChanges records = new RecordChanges(world, 1, timers);
-    Shares shares = new Shares(world, records, timers, 1, new NoHost());
+    Basics basics = new Basics(world, options, timers, records);
+    MemberStatus alone = new MemberStatus(world, options, null);
+    Shares shares = new Shares(basics, alone, (incarnation, record) -> {});
     Keys keys = new Keys(new Rates(world, records, timers), shares, new NoHost());
     return new Dispatcher(
         1, new NoStarter(), keys, job -> {}, new Bodies(world, options, timers, new NoHost()));
   }
 
-  private static final class NoHost implements Bodies.Host, Keys.Host, Shares.Host {
-    @Override
-    public boolean isShared() {
-      return false;
-    }
-
-    @Override
-    public boolean isMember() {
-      return true;
-    }
-
-    @Override
-    public boolean isOver(long incarnation) {
-      return false;
-    }
-
-    @Override
-    public void sayLook(long incarnation, String record) {}
-
+  private static final class NoHost implements Bodies.Host, Keys.Host {
     @Override
     public void blocked(ShardJob job) {}
 

@@ -1,0 +1,288 @@
+package dev.carillon.engine;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How this node stands among the nodes of its store: which of them live, whether it may start
+ * attempts, and what time it is. A node that has the store to itself gets an answer too, so that
+ * nobody else has to know whether there are {@link Members}.
+ *
+ * <p>Owned by the loop of its node; {@link #nowMicros(long, long)} alone is for any thread.
+ */
+final class MemberStatus {
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+
+  /** Null where this node has the store to itself. */
+  private final @Nullable Members members;
+
+  /** Null where nothing is compared with the store's clock. */
+  private final @Nullable WallClock wallClock;
+
+  private int copies;
+
+  MemberStatus(NodeEnvironment env, NodeOptions options, @Nullable Members members) {
+    this.env = env;
+    this.options = options;
+    this.members = members;
+    this.wallClock = members == null ? null : members.wallClock();
+  }
+
+  /** Whether other nodes may share the store. */
+  boolean isShared() {
+    return members != null;
+  }
+
+  long incarnation() {
+    return options.incarnation();
+  }
+
+  /** Whether this node owns no shard and sends every request to another node. */
+  boolean isClient() {
+    Membership membership = options.membership();
+    return membership != null && membership.client();
+  }
+
+  /** Whether attempts go to other nodes and come from them. */
+  boolean lends() {
+    Membership membership = options.membership();
+    return membership != null && membership.lends();
+  }
+
+  Directory directory() {
+    return members != null ? members : Directory.ALONE;
+  }
+
+  // ---- time
+
+  /**
+   * The time at which a request is made: by the wall clock of this node, or by the store's where
+   * that of this node is too far off. Any thread may ask.
+   */
+  long nowMicros(long wallMicros, long monotonicNanos) {
+    return wallClock == null ? wallMicros : wallClock.nowMicros(wallMicros, monotonicNanos);
+  }
+
+  long nowMicros() {
+    return nowMicros(env.wallMicros(), env.monotonicNanos());
+  }
+
+  /** Whether a job that is due by the wall clock may count as due. */
+  boolean isClockTrusted() {
+    return wallClock == null || wallClock.isTrusted();
+  }
+
+  /** Why the wall clock is not trusted; null where it is. */
+  @Nullable String clockProblem() {
+    return wallClock == null ? null : wallClock.problem();
+  }
+
+  /** Compares the wall clock with the store's, where it has jumped. */
+  void checkClock() {
+    if (wallClock != null) {
+      wallClock.turn();
+    }
+  }
+
+  // ---- this node
+
+  /** Whether this node may start an attempt now: it is a member, proven, with a right clock. */
+  boolean mayStart() {
+    return members == null
+        || (members.beat().isMember() && members.hasProven() && isClockTrusted());
+  }
+
+  /** Until when a handler must be called, by the monotonic clock; null for any time. */
+  @Nullable Long startBy() {
+    return members == null ? null : members.beat().deadlineNanos();
+  }
+
+  /** Whether the shards of this node are its own for certain. */
+  boolean isProven() {
+    return members == null || members.isProven();
+  }
+
+  /** Whether this node has proven its shards since it was last fenced. */
+  boolean hasProven() {
+    return members == null || members.hasProven();
+  }
+
+  /** This node's era, by its heartbeat. */
+  long era() {
+    return members == null ? 0 : members.beat().era();
+  }
+
+  /** The next heartbeat says something else of this node. */
+  void say(UnaryOperator<Member.Said> change) {
+    if (members != null) {
+      members.beat().say(change);
+    }
+  }
+
+  /** Runs {@code done} when every living node acts on the setting that this node has changed. */
+  void announceSetting(Runnable done) {
+    if (members == null) {
+      done.run();
+    } else {
+      members.controls().announce(done);
+    }
+  }
+
+  /** Whether nobody can have taken this start of the node for dead yet. */
+  boolean isYoung() {
+    return members == null || members.isYoung();
+  }
+
+  /** How long it takes at most until other nodes act on what a node says of itself. */
+  long newsNanos() {
+    return members == null ? 0 : members.newsNanos();
+  }
+
+  /** How long ago the last heartbeat that was acknowledged was sent; 0 without one. */
+  long silentNanos() {
+    return members == null ? 0 : members.beat().silentNanos();
+  }
+
+  /** The shards of this node are proven to be its own, or not any more. */
+  void proven(boolean now) {
+    if (members != null) {
+      members.proven(now);
+    }
+  }
+
+  /** Begins to look whether the store is still the copy that this node knows. */
+  void watch() {
+    if (members != null) {
+      members.watch();
+    }
+  }
+
+  /** Begins to send heartbeats and to look who else is there. */
+  void join() {
+    if (members != null) {
+      members.start();
+    }
+  }
+
+  /** Sends no more heartbeats, without a word. */
+  void fallSilent() {
+    if (members != null) {
+      members.fallSilent();
+    }
+  }
+
+  /** This node has given everything back; {@code done} runs when others may know. */
+  void leave(Runnable done) {
+    if (members == null) {
+      done.run();
+    } else {
+      members.leave(done);
+    }
+  }
+
+  /** Other nodes are told that this node is about to go. */
+  void leaving() {
+    if (members != null) {
+      members.leaving();
+    }
+  }
+
+  // ---- the store
+
+  /** The copy of the store that this node goes by; null while it goes by none. */
+  @Nullable String copy() {
+    return members == null ? null : members.copy();
+  }
+
+  /** How often the store has become another copy: a reply from an earlier one counts no more. */
+  int copies() {
+    return copies;
+  }
+
+  /** The store has become another copy. */
+  void exchanged() {
+    copies++;
+  }
+
+  /** The orders of operators, as far as they were read. */
+  Orders orders() {
+    return members == null ? Orders.NONE : members.orders();
+  }
+
+  // ---- other nodes
+
+  /** Whether another node is there. */
+  boolean hasPeers() {
+    return members != null && members.hasPeers();
+  }
+
+  /** Whether another node is there with which this one exchanges messages. */
+  boolean hasCorrespondents() {
+    return members != null
+        && (lends() || isClient() ? members.hasPeers() : members.hasClients());
+  }
+
+  /** Whether the node of that incarnation is not there any more. */
+  boolean isDead(long incarnation) {
+    return members != null && members.isDead(incarnation);
+  }
+
+  /** Whether nobody expects that incarnation back. */
+  boolean isForgotten(long incarnation) {
+    return members != null && members.isForgotten(incarnation);
+  }
+
+  /** Whether no handler of that incarnation can run any more. */
+  boolean isOver(long incarnation) {
+    return members != null && members.isOver(incarnation);
+  }
+
+  /** Whether that incarnation stopped in order: no job that it ran has killed it. */
+  boolean stoppedInOrder(long incarnation) {
+    return members != null && members.stoppedInOrder(incarnation);
+  }
+
+  /** Whether that incarnation lives, as far as is known: no job that it runs has killed it. */
+  boolean isThere(long incarnation) {
+    return incarnation == options.incarnation()
+        || (members != null && members.wasThere(incarnation));
+  }
+
+  /** The id of a node that shares the store; empty where it is not known. */
+  String nodeId(long incarnation) {
+    return members != null ? members.nodeId(incarnation) : "";
+  }
+
+  /**
+   * Until when, by the monotonic clock, nobody can have taken that node for dead since that era of
+   * it: its jobs are its own. Null where somebody may have.
+   */
+  @Nullable Long heardUntil(long incarnation, long era) {
+    return members == null ? null : members.heardUntil(incarnation, era);
+  }
+
+  /** The incarnations that are there, this node's with them; empty where that is not known. */
+  Set<Long> incarnations() {
+    return members != null ? members.incarnations() : Set.of(options.incarnation());
+  }
+
+  /** The members that are there, this node with them; none where it has the store to itself. */
+  List<Member> living() {
+    return members != null ? members.living() : List.of();
+  }
+
+  /** Every node that has a record, this one first. */
+  List<MemberState> states() {
+    return members != null
+        ? members.states()
+        : List.of(
+            new MemberState(
+                options.nodeId(),
+                options.incarnation(),
+                MemberState.Kind.THERE,
+                MemberState.CLOCK_UNKNOWN));
+  }
+}
