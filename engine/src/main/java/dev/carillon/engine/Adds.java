@@ -56,44 +56,37 @@ final class Adds {
   private final Committer committer;
   private final RecordChanges records;
   private final Mail mail;
-  private final Host host;
+  private final JobLookup lookup;
+  private final JobLife life;
+  private final Replacements replacements;
 
   /** Named adds on their way to the journal, with whoever waits to know their fate. */
   private final Map<JobRef, List<Runnable>> namedOnTheirWay = new LinkedHashMap<>();
 
-  /** The node, as far as adding needs it. */
-  interface Host {
-    /** A job is durable. */
-    void added();
+  private long addedTotal;
 
-    /** A job was added to a loaded shard. */
-    void arrived(Shard shard, ShardJob job);
+  /** The parts of a node that take part in an add. */
+  record Parts(Shards shards, Committer committer, Mail mail, JobLookup lookup, JobLife life) {}
 
-    /** Exchanges a live job's input and times. */
-    void replace(AddRequest request, Shard shard, ShardJob job);
-
-    /** Says whether there is such a job, live or ended. */
-    void exists(JobRef job, Consumer<Boolean> done);
-
-    /** Looks up a job in its journal; empty where it is not there. */
-    void find(JobRef job, Consumer<Optional<JobInfo>> done);
+  Adds(Basics basics, Parts parts, Replacements replacements) {
+    this.env = basics.env();
+    this.options = basics.options();
+    this.records = basics.records();
+    this.shards = parts.shards();
+    this.committer = parts.committer();
+    this.mail = parts.mail();
+    this.lookup = parts.lookup();
+    this.life = parts.life();
+    this.replacements = replacements;
   }
 
-  Adds(
-      NodeEnvironment env,
-      NodeOptions options,
-      Shards shards,
-      Committer committer,
-      RecordChanges records,
-      Mail mail,
-      Host host) {
-    this.env = env;
-    this.options = options;
-    this.shards = shards;
-    this.committer = committer;
-    this.records = records;
-    this.mail = mail;
-    this.host = host;
+  /** How many jobs were added through this node since it started. */
+  long addedTotal() {
+    return addedTotal;
+  }
+
+  private void replace(AddRequest request, Shard shard, ShardJob job) {
+    replacements.replace(request, shard, job, () -> add(request));
   }
 
   void add(AddRequest request) {
@@ -226,7 +219,7 @@ final class Adds {
           }
         };
     for (After each : List.copyOf(after)) {
-      host.exists(
+      lookup.exists(
           each.job(), there -> found(request, there, each.job().id() + EXPECTED_BY_ID, one));
     }
     for (AddRequest.Named each : named) {
@@ -258,7 +251,7 @@ final class Adds {
           } else {
             // The record of a job with a key outlives it, and then tells of the job that ended.
             String problem = which + EXPECTED_BY_NAME;
-            host.exists(job, there -> found(request, there, problem, () -> then.accept(job)));
+            lookup.exists(job, there -> found(request, there, problem, () -> then.accept(job)));
           }
         });
   }
@@ -451,10 +444,10 @@ final class Adds {
         if (awaited != null) {
           request.inBatch.forEach(each -> arranged(awaited, each.other()));
         }
-        host.arrived(shard, job);
+        life.added(shard, job);
       }
       env.metrics().count("jobs.added", 1);
-      host.added();
+      addedTotal++;
       request.added(shard.ref(request.number), true);
       settledName(request);
     }
@@ -668,7 +661,7 @@ final class Adds {
       return;
     }
     if (request.spec.key() != null) {
-      host.find(job, found -> endedUnstamped(request, record, job, found));
+      lookup.findUntilAnswered(job, found -> endedUnstamped(request, record, job, found));
     } else {
       reserve(request, record.version());
     }
@@ -845,7 +838,7 @@ final class Adds {
             if (live == null || !isNamedAs(live, request)) {
               none();
             } else {
-              host.replace(request, shard, live);
+              replace(request, shard, live);
             }
           }
 
@@ -885,7 +878,7 @@ final class Adds {
 
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
     // The job's own key: a replace may have brought another than the record was made with.
-    exists(request, value, live.head().key(), () -> host.replace(request, shard, live));
+    exists(request, value, live.head().key(), () -> replace(request, shard, live));
   }
 
   private void exists(

@@ -65,7 +65,11 @@ final class Attempts implements Dispatcher.Starter {
   private final Recurrences recurrences;
   private final Completions completions;
   private final JobMeters meters;
-  private final Host host;
+  private final MemberStatus status;
+  private final Shards shards;
+  private final Life life;
+  private final News news;
+  private final Elsewhere elsewhere;
   private final AttemptSet running = new AttemptSet();
   private Timers.@Nullable Timer aloneLook;
   private boolean stopping;
@@ -73,76 +77,65 @@ final class Attempts implements Dispatcher.Starter {
   /** Of those under way, how many other nodes run. */
   private int lent;
 
-  /** The node, as far as attempts need it. */
-  interface Host {
-    /** Whether this node may start anything now. */
-    boolean mayStart();
-
-    /** Until when a handler must be called, by the monotonic clock; null for any time. */
-    @Nullable Long startBy();
-
-    /** The id of a node that shares the store; empty where it is not known. */
-    String nodeId(long incarnation);
-
-    /** The attempt's handler is to be called by the node that it is lent to. */
-    void lend(Attempt attempt);
-
-    /** An attempt that was lent is asked to save and return, or to stop now. */
-    void recall(Attempt attempt, boolean now);
-
-    /** The node that it was lent to died while the job ran alone there. */
-    void convict(ShardJob job);
-
-    /** How long until what runs here for others has run for that time; 0 where it has. */
-    long waitUntilBorrowedLasted(long nanos);
-
+  /** The life of a job outside its attempts. */
+  interface Life {
     /** The job waits for its due time (again). */
     void schedule(ShardJob job);
 
     /** The job has another due time, wherever it stands in line. */
     void moved(ShardJob job);
 
-    /** The attempt's handler has returned and its outcome, if there is one, is durable. */
-    void over(Attempt attempt);
-
-    void started(ShardJob job);
-
+    /** No handler could decode the job. */
     void undecodable(ShardJob job);
-
-    /** Runs {@code then} once a job due then may be in the shard's journal. */
-    void awakeBy(Shard shard, long dueMicros, Runnable then);
 
     /** Ends a job that was asked to stop and of which nothing runs. */
     void endRequested(ShardJob job);
 
+    /** The node that the attempt was lent to died while the job ran alone there. */
+    void convict(ShardJob job);
+  }
+
+  /** Hears how attempts go. */
+  interface News {
+    /** An attempt's handler is about to be called. */
+    void started(ShardJob job);
+
+    /** The job waits for its next attempt after a failure. */
     void retrying(ShardJob job);
 
     /** An attempt failed, and that is durable. */
     void failed(ShardJob job, NodeEvent.AttemptFailed failure);
   }
 
+  /** The parts of a node that attempts use and are heard by. */
+  record Parts(
+      MemberStatus status,
+      Shards shards,
+      Committer committer,
+      AttemptRunner runner,
+      Life life,
+      News news,
+      Elsewhere elsewhere) {}
+
   /** What decides over the attempts that follow one. */
   record Rules(
       Retries retries, Recurrences recurrences, Completions completions, JobMeters meters) {}
 
-  Attempts(
-      NodeEnvironment env,
-      AttemptRunner runner,
-      NodeOptions options,
-      Committer committer,
-      Timers timers,
-      Rules rules,
-      Host host) {
-    this.env = env;
-    this.runner = runner;
-    this.options = options;
-    this.committer = committer;
-    this.timers = timers;
+  Attempts(Basics basics, Parts parts, Rules rules) {
+    this.env = basics.env();
+    this.options = basics.options();
+    this.timers = basics.timers();
+    this.status = parts.status();
+    this.shards = parts.shards();
+    this.committer = parts.committer();
+    this.runner = parts.runner();
+    this.life = parts.life();
+    this.news = parts.news();
+    this.elsewhere = parts.elsewhere();
     this.retries = rules.retries();
     this.recurrences = rules.recurrences();
     this.completions = rules.completions();
     this.meters = rules.meters();
-    this.host = host;
   }
 
   int running() {
@@ -157,7 +150,7 @@ final class Attempts implements Dispatcher.Starter {
 
   @Override
   public boolean mayStart() {
-    return here() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots() && host.mayStart();
+    return here() < (UNDER_WAY_A_SLOT + SPARE_A_SLOT) * options.slots() && status.mayStart();
   }
 
   @Override
@@ -174,7 +167,7 @@ final class Attempts implements Dispatcher.Starter {
   @Override
   public boolean mayStartAlone() {
     long now = env.monotonicNanos();
-    long wait = host.waitUntilBorrowedLasted(options.aloneTime().toNanos());
+    long wait = elsewhere.waitUntilBorrowedLasted(options.aloneTime().toNanos());
     for (Attempt attempt : running.all()) {
       if (!attempt.returned && attempt.lentTo == 0) {
         long since = attempt.called ? attempt.startedNanos : now; // else its marker is on its way
@@ -204,7 +197,7 @@ final class Attempts implements Dispatcher.Starter {
                 shard.journal.epoch(),
                 env.random(),
                 env.wallMicros(),
-                host.startBy()));
+                status.startBy()));
     grant.runs(attempt);
     running.add(attempt);
     shard.running++;
@@ -216,7 +209,7 @@ final class Attempts implements Dispatcher.Starter {
   public void lend(Grant grant, long borrower) {
     Attempt attempt = attempt(grant);
     attempt.lentTo = borrower;
-    attempt.borrower = host.nodeId(borrower);
+    attempt.borrower = status.nodeId(borrower);
     attempt.lentAlone = grant.job().startsAlone();
     lent++;
     begin(attempt);
@@ -304,7 +297,7 @@ final class Attempts implements Dispatcher.Starter {
     ShardJob job = attempt.job();
     boolean passedOver = job.attempt != attempt && job.isIdle(ShardJob.Phase.READY);
     if (attempt.lentTo != 0 && attempt.over && passedOver) {
-      host.moved(job);
+      life.moved(job);
     }
   }
 
@@ -314,7 +307,7 @@ final class Attempts implements Dispatcher.Starter {
     long now = env.wallMicros();
     boolean paused = job.isPaused() || attempt.lane().paused() != null;
     boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
-    boolean held = stopping || !host.mayStart() || !shardOf(job).stays();
+    boolean held = stopping || !status.mayStart() || !shardOf(job).stays();
     if (attempt.over || held || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
@@ -337,9 +330,10 @@ final class Attempts implements Dispatcher.Starter {
     env.metrics().count("attempts.started", 1);
     attempt.meter = meters.of(attempt.lane(), job.type);
     attempt.meter.started((now - job.dueMicros) * 1000);
-    host.started(job);
+    timers.cancel(job.expiry);
+    news.started(job);
     if (attempt.lentTo != 0) {
-      host.lend(attempt); // its time is watched where it runs
+      elsewhere.lend(attempt); // its time is watched where it runs
     } else {
       watchTime(attempt, now);
       runner.start(attempt);
@@ -463,7 +457,7 @@ final class Attempts implements Dispatcher.Starter {
 
   private void interrupt(Attempt attempt) {
     if (attempt.lentTo != 0) {
-      host.recall(attempt, true);
+      elsewhere.recall(attempt, true);
     } else {
       runner.interrupt(attempt);
     }
@@ -474,7 +468,7 @@ final class Attempts implements Dispatcher.Starter {
     if (attempt.stopCause == null) {
       attempt.requestStop(cause);
       if (attempt.lentTo != 0) {
-        host.recall(attempt, false);
+        elsewhere.recall(attempt, false);
       }
     }
   }
@@ -786,7 +780,8 @@ final class Attempts implements Dispatcher.Starter {
       Operation operation =
           new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), new Conviction(job));
       operation.rider = gone(place);
-      host.awakeBy(shard, step.dueMicros(now), () -> committer.add(shard.journal, operation));
+      shards.ensureAwakeBy(
+          shard, step.dueMicros(now), () -> committer.add(shard.journal, operation));
       return;
     }
     Body.End end =
@@ -802,7 +797,7 @@ final class Attempts implements Dispatcher.Starter {
     Operation operation =
         new Operation(Frame.of(Kind.END, job.number, end.encode()), end, new Conviction(job));
     operation.rider = gone(place);
-    host.awakeBy(shard, 0, () -> committer.add(shard.journal, operation));
+    shards.ensureAwakeBy(shard, 0, () -> committer.add(shard.journal, operation));
   }
 
   private static final Operation.Listener NOBODY =
@@ -1023,7 +1018,7 @@ final class Attempts implements Dispatcher.Starter {
     Operation operation =
         new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), new Conviction(job));
     job.busy++;
-    host.awakeBy(
+    shards.ensureAwakeBy(
         shard,
         step.dueMicros(now),
         () -> {
@@ -1044,7 +1039,7 @@ final class Attempts implements Dispatcher.Starter {
     public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
       job.busy--;
       if (job.phase != ShardJob.Phase.GONE) {
-        host.moved(job);
+        life.moved(job);
       }
     }
 
@@ -1079,7 +1074,7 @@ final class Attempts implements Dispatcher.Starter {
     env.metrics().count("jobs.undecodable", 1);
     leaveIfDone(attempt);
     job.attempt = null;
-    host.undecodable(job);
+    life.undecodable(job);
   }
 
   private void end(Attempt attempt, Body.End end) {
@@ -1093,7 +1088,8 @@ final class Attempts implements Dispatcher.Starter {
         committer.add(shard.journal, operation);
       } else {
         // A clock that jumped back may have left its shard asleep, which owes others the news.
-        host.awakeBy(shard, env.wallMicros(), () -> committer.add(shard.journal, operation));
+        shards.ensureAwakeBy(
+            shard, env.wallMicros(), () -> committer.add(shard.journal, operation));
       }
     }
   }
@@ -1107,7 +1103,7 @@ final class Attempts implements Dispatcher.Starter {
       operation.rider = attempt.rider;
       // A clock that jumped back may have left the next time below the shard's wake time.
       Shard shard = shardOf(job);
-      host.awakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
+      shards.ensureAwakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
     }
   }
 
@@ -1144,13 +1140,13 @@ final class Attempts implements Dispatcher.Starter {
         job.attempt = null;
       }
       if (attempt.failure != null && answer == ShardFold.Answer.APPLIED) {
-        host.failed(job, attempt.failure);
+        news.failed(job, attempt.failure);
       }
       leaveIfDone(attempt);
       if (job.phase == ShardJob.Phase.RUNNING) {
         goOn(job);
         if (kind == Kind.RETRY) {
-          host.retrying(job);
+          news.retrying(job);
         }
       }
     }
@@ -1180,16 +1176,16 @@ final class Attempts implements Dispatcher.Starter {
         goOn(job);
       }
       if (attempt.lost && attempt.marked && attempt.lentAlone) {
-        host.convict(job);
+        life.convict(job);
       }
     }
   }
 
   /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
   private void goOn(ShardJob job) {
-    host.schedule(job);
+    life.schedule(job);
     if (job.cancelRequested()) {
-      host.endRequested(job);
+      life.endRequested(job);
     }
   }
 
@@ -1225,7 +1221,10 @@ final class Attempts implements Dispatcher.Starter {
       lent -= attempt.lentTo != 0 ? 1 : 0;
       shardOf(attempt.job()).running--;
       attempt.grant().release();
-      host.over(attempt);
+      Shard shard = attempt.job().shard;
+      if (shard != null && shard.handingBack) {
+        shards.settle(shard);
+      }
       if (!attempt.timers.isEmpty()) {
         attempt.timers.forEach(timers::cancel);
       }

@@ -5,5 +5,4 @@ package dev.carillon.engine;
  *
  * @param records changes of the store's records, in order for each key
  */
-record Basics(
-    NodeEnvironment env, NodeOptions options, Timers timers, RecordChanges records) {}
+record Basics(NodeEnvironment env, NodeOptions options, Timers timers, RecordChanges records) {}

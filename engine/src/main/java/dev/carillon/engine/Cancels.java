@@ -22,33 +22,21 @@ final class Cancels {
   private final Committer committer;
   private final Attempts attempts;
   private final Mail mail;
-  private final Host host;
+  private final JobLookup lookup;
+  private final JobLife life;
 
-  /** The node, as far as cancelling needs it. */
-  interface Host {
-    /** The job as a journal tells it, unless its retention is over. */
-    void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer);
+  /** The parts of a node that take part in a cancel. */
+  record Parts(
+      Shards shards, Committer committer, Attempts attempts, Mail mail, JobLookup lookup) {}
 
-    /** A job of an unloaded shard has ended. */
-    void endedUnloaded(Shard shard, ShardJob job, Body.End end);
-
-    /** The job waits for its due time again, wherever it stands in line. */
-    void scheduleAgain(ShardJob job);
-  }
-
-  Cancels(
-      NodeEnvironment env,
-      Shards shards,
-      Committer committer,
-      Attempts attempts,
-      Mail mail,
-      Host host) {
+  Cancels(NodeEnvironment env, Parts parts, JobLife life) {
     this.env = env;
-    this.shards = shards;
-    this.committer = committer;
-    this.attempts = attempts;
-    this.mail = mail;
-    this.host = host;
+    this.shards = parts.shards();
+    this.committer = parts.committer();
+    this.attempts = parts.attempts();
+    this.mail = parts.mail();
+    this.lookup = parts.lookup();
+    this.life = life;
   }
 
   void cancel(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
@@ -96,7 +84,7 @@ final class Cancels {
 
   /** The job is not live: it ended, or never was. */
   private void answerEnded(JobRef ref, Consumer<Outcome<CancelResult>> answer) {
-    host.find(
+    lookup.find(
         ref,
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
@@ -272,7 +260,7 @@ final class Cancels {
           }
           shard.lastEndMicros = Math.max(shard.lastEndMicros, end.at());
           if (met == null) {
-            host.endedUnloaded(shard, job, end);
+            life.ended(shard, job, end);
           }
           answer.accept(Outcome.ok(new CancelResult.Cancelled()));
         },
@@ -320,7 +308,7 @@ final class Cancels {
   /** What it has become may have come due while it was busy, and then it stands in no line. */
   private void goOnIfPassedOver(ShardJob job) {
     if (job.isIdle(ShardJob.Phase.READY) || job.isIdle(ShardJob.Phase.LIMITED)) {
-      host.scheduleAgain(job);
+      life.scheduleAgain(job);
     }
   }
 }

@@ -25,53 +25,27 @@ public final class Controls {
   private final Shards shards;
   private final Committer committer;
   private final Recurrences recurrences;
-  private final Occurrences occurrences;
   private final Mail mail;
-  private final Host host;
+  private final JobLookup lookup;
+  private final JobLife life;
 
-  /** The node, as far as this needs it. */
-  interface Host {
-    /** The job as a journal tells it, unless its retention is over. */
-    void find(JobRef job, Consumer<Outcome<Optional<JobReader.Story>>> answer);
-
-    /** The job waits for its due time (again). */
-    void schedule(ShardJob job);
-
-    /** The job, whose place in line is about to change, does not stand there; it waits again. */
-    void withdraw(ShardJob job);
-
-    /** The job waits for its due time again, wherever it stands in line. */
-    void scheduleAgain(ShardJob job);
-
-    /** The job does not start until it is resumed. */
-    void paused(ShardJob job);
-
-    /** A dead letter lives again. */
-    void added(Shard shard, ShardJob job);
-
-    /** The job's body has so many bytes more. */
-    void resized(int moreBytes);
-
-    /** Runs {@code then} once the job's body is in memory, or the job is not: it looks. */
-    void whenBody(ShardJob job, Runnable then);
-  }
-
-  /** What takes part in a change. */
+  /** The parts of a node that take part in a change. */
   record Parts(
       Shards shards,
       Committer committer,
       Recurrences recurrences,
-      Occurrences occurrences,
-      Mail mail) {}
+      Mail mail,
+      JobLookup lookup,
+      JobLife life) {}
 
-  Controls(NodeEnvironment env, Parts parts, Host host) {
+  Controls(NodeEnvironment env, Parts parts) {
     this.env = env;
     this.shards = parts.shards();
     this.committer = parts.committer();
     this.recurrences = parts.recurrences();
-    this.occurrences = parts.occurrences();
     this.mail = parts.mail();
-    this.host = host;
+    this.lookup = parts.lookup();
+    this.life = parts.life();
   }
 
   /** Does something about a live job, or finds that it cannot. */
@@ -154,7 +128,7 @@ public final class Controls {
   }
 
   private void answerEnded(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    host.find(
+    lookup.find(
         ref,
         outcome -> {
           if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
@@ -183,7 +157,7 @@ public final class Controls {
               job,
               Frame.of(Kind.PAUSE, job.number, pause.encode()),
               applied -> {
-                host.paused(job);
+                life.paused(job);
                 answer.accept(Outcome.ok(ControlResult.DONE));
               },
               answer);
@@ -216,7 +190,7 @@ public final class Controls {
 
   private void goOn(ShardJob job) {
     if (job.phase == ShardJob.Phase.PAUSED) {
-      host.schedule(job);
+      life.rescheduled(job);
     } else if (job.attempt != null) {
       job.attempt.pauseOver();
     }
@@ -231,7 +205,7 @@ public final class Controls {
         () -> reschedule(ref, by, dueMicros, answer),
         (shard, job) -> {
           if (job.has(JobSpec.DEADLINE) && job.isStripped()) {
-            host.whenBody(job, () -> reschedule(ref, by, dueMicros, answer)); // it ends the waiting
+            life.whenBody(job, () -> reschedule(ref, by, dueMicros, answer)); // it ends the waiting
             return;
           }
           long due = Attempts.notAfterDeadline(job, dueMicros);
@@ -305,7 +279,7 @@ public final class Controls {
         due != null ? due : move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
     Frame frame = Frame.of(Kind.CHANGE, job.number, change.encode());
     job.busy++;
-    host.withdraw(job);
+    life.withdraw(job);
     shards.ensureAwakeBy(
         shard,
         wake,
@@ -320,9 +294,9 @@ public final class Controls {
                   again.run();
                   return;
                 }
-                host.resized(job.bodyBytes - bytes);
+                life.resized(job.bodyBytes - bytes);
                 if (job.phase != ShardJob.Phase.PAUSED) {
-                  host.schedule(job);
+                  life.rescheduled(job);
                 }
                 answer.accept(Outcome.ok(ControlResult.DONE));
               },
@@ -415,7 +389,7 @@ public final class Controls {
             answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
             return;
           }
-          occurrences.arrived(shard);
+          life.occurrences().arrived(shard);
           answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
         },
         answer::refused);
@@ -497,7 +471,7 @@ public final class Controls {
       public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
         shard.evidence = false; // it retires again when its jobs have ended
         if (applied == ShardFold.Answer.APPLIED && met != null) {
-          host.added(shard, met);
+          life.added(shard, met);
         }
         if (applied == ShardFold.Answer.APPLIED) {
           answer.accept(Outcome.ok(ControlResult.DONE));
@@ -514,7 +488,7 @@ public final class Controls {
   }
 
   private void answerNotDead(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    host.find(
+    lookup.find(
         ref,
         outcome ->
             answer.accept(
@@ -561,7 +535,7 @@ public final class Controls {
   private void goOnIfPassedOver(ShardJob job) {
     if (job.busy == 0
         && (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED)) {
-      host.scheduleAgain(job);
+      life.scheduleAgain(job);
     }
   }
 }

@@ -40,7 +40,8 @@ final class Errands {
   private static final int MOST_UNDER_WAY = 10_000;
 
   private final Wire wire;
-  private final Host host;
+  private final Adds adds;
+  private final Mail.Host server;
   private final Map<Long, Errand> underWay = new LinkedHashMap<>();
   private final List<Runnable> beforeTheFirstLook = new ArrayList<>();
   private List<Member> members = List.of();
@@ -48,22 +49,13 @@ final class Errands {
   private long numbers;
   private int turns;
 
-  /** The node, as far as errands need it. */
-  interface Host {
-    void add(AddRequest request);
-
-    void addAll(List<AddRequest> requests);
-
-    /** Does what the letter asks, wherever its job is. */
-    void ask(Letter letter, Consumer<Outcome<byte[]>> answer);
-  }
-
   /** One that a member has been asked for. */
   private record Errand(long member, Consumer<byte[]> answer, Consumer<String> lost) {}
 
-  Errands(Wire wire, Host host) {
+  Errands(Wire wire, Adds adds, Mail.Host server) {
     this.wire = wire;
-    this.host = host;
+    this.adds = adds;
+    this.server = server;
   }
 
   /** What has been asked for and is not answered. */
@@ -189,7 +181,7 @@ final class Errands {
     ByteReader in = new ByteReader(asked, 0, asked.length);
     int kind = in.u8();
     if (kind == LETTER) {
-      host.ask(
+      server.serve(
           LetterFormat.decode(in.rest()),
           outcome -> answer(client, number, LetterFormat.encode(outcome)));
     } else if (kind == ADD) {
@@ -221,9 +213,9 @@ final class Errands {
         };
     List<AddRequest> requests = decode(in, count, one);
     if (together) {
-      host.addAll(requests);
+      adds.addAll(requests);
     } else {
-      requests.forEach(host::add);
+      requests.forEach(adds::add);
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,12 @@ final class Lending {
   private final Timers timers;
   private final Wire wire;
   private final HandlerLists handlers;
-  private final Host host;
+  private final MemberStatus status;
+  private final Permits permits;
+  private final Dispatcher dispatcher;
+  private final Attempts attempts;
+  private final JobLife life;
+  private final Checkpoints checkpoints;
   private final Map<Long, Borrower> borrowers = new LinkedHashMap<>();
   private final Map<Long, Attempt> out = new LinkedHashMap<>();
   private long fullSinceNanos;
@@ -72,52 +78,16 @@ final class Lending {
   private Timers.@Nullable Timer check;
   private long lentTotal;
 
-  /** The node, as far as lending needs it. */
-  interface Host {
-    /** The node has no slot, and jobs wait for one. */
-    boolean isFull();
-
-    /** How many attempts this node has started itself. */
-    long starts();
-
-    /** Lends what waits, as much as others have room for, but for so many. */
-    void lendWaiting(long reserve);
-
-    /** Others have room for jobs of types that this node has no handler for. */
-    void offerBlocked();
-
-    /** Whether this node has a handler for the attempt's job. */
-    boolean hasHandler(Attempt attempt);
-
-    /** An attempt went so. */
-    void finished(Attempt attempt, AttemptOutcome outcome);
-
-    /** The time of an attempt is over; its handler has not returned. */
-    void ranOut(Attempt attempt, AttemptOutcome.@Nullable Verdict verdict);
-
-    /**
-     * Writes down that the handler is about to be called; {@code then} runs when that is durable,
-     * {@code not} where it is not to be called any more.
-     */
-    void mark(Attempt attempt, Runnable then, Runnable not);
-
-    /** The attempt has run for so long that its job does not kill its node. */
-    void lasted(Attempt attempt);
-
-    void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer);
-
-    /** No transaction of that node completes anything any more; {@code then} runs when it is so. */
-    void revoke(long borrower, Runnable then);
-
-    /** Whether that node stopped in order: nothing that it ran has killed it. */
-    boolean stoppedInOrder(long incarnation);
-
-    /** Whether nothing can run any more of what that node ran. */
-    boolean isOver(long incarnation);
-
-    /** This node's era, by its beat. */
-    long era();
-  }
+  /** The parts of a node that lend an attempt and take it back. */
+  record Parts(
+      MemberStatus status,
+      Wire wire,
+      HandlerLists handlers,
+      Permits permits,
+      Dispatcher dispatcher,
+      Attempts attempts,
+      JobLife life,
+      Checkpoints checkpoints) {}
 
   private static final class Borrower {
     final long incarnation;
@@ -150,12 +120,17 @@ final class Lending {
     }
   }
 
-  Lending(NodeEnvironment env, Timers timers, Wire wire, HandlerLists handlers, Host host) {
-    this.env = env;
-    this.timers = timers;
-    this.wire = wire;
-    this.handlers = handlers;
-    this.host = host;
+  Lending(Basics basics, Parts parts) {
+    this.env = basics.env();
+    this.timers = basics.timers();
+    this.status = parts.status();
+    this.wire = parts.wire();
+    this.handlers = parts.handlers();
+    this.permits = parts.permits();
+    this.dispatcher = parts.dispatcher();
+    this.attempts = parts.attempts();
+    this.life = parts.life();
+    this.checkpoints = parts.checkpoints();
   }
 
   /** Attempts that others run for this node. */
@@ -192,7 +167,7 @@ final class Lending {
         lose(known);
       }
     }
-    host.offerBlocked();
+    offerBlocked();
   }
 
   /** Who could run another attempt of the type; 0 for nobody. */
@@ -218,13 +193,26 @@ final class Lending {
     return room;
   }
 
+  /** Lists of another node's handlers have become known. */
+  void learnt(Set<String> types) {
+    life.offerUndecodable(types);
+    offerBlocked();
+  }
+
+  private void offerBlocked() {
+    int room = room();
+    if (room > 0) {
+      life.offerBlocked(room);
+    }
+  }
+
   /** Lends what this node could run itself, if it has not got round to it for a while. */
   void turn() {
     if (borrowers.isEmpty()) {
       return;
     }
     long now = env.monotonicNanos();
-    if (!host.isFull()) {
+    if (!dispatcher.isFull() || !attempts.mayStart()) {
       full = false;
       return;
     }
@@ -239,7 +227,8 @@ final class Lending {
       nextPassNanos = now + PASS_NANOS;
       timers.at(nextPassNanos, () -> {});
       measure(now);
-      host.lendWaiting(startsASecond * KEPT_NANOS / SAMPLE_NANOS);
+      long soon = startsASecond * KEPT_NANOS / SAMPLE_NANOS;
+      dispatcher.lendWaiting(room(), Math.min(soon, 2L * dispatcher.node().limit()));
     }
   }
 
@@ -247,7 +236,7 @@ final class Lending {
   private void measure(long now) {
     long elapsed = now - sampledNanos;
     if (elapsed >= FULL_NANOS) {
-      startsASecond = (host.starts() - sampledStarts) * SAMPLE_NANOS / elapsed;
+      startsASecond = (dispatcher.starts() - sampledStarts) * SAMPLE_NANOS / elapsed;
     }
     if (elapsed >= SAMPLE_NANOS) {
       sample(now);
@@ -256,7 +245,7 @@ final class Lending {
 
   private void sample(long now) {
     sampledNanos = now;
-    sampledStarts = host.starts();
+    sampledStarts = dispatcher.starts();
   }
 
   /** What is long out is asked for: a word that was lost must not keep a job for ever. */
@@ -284,10 +273,10 @@ final class Lending {
 
   /** The attempt's handler is to be called by the node that it is lent to. */
   void lend(Attempt attempt) {
-    long era = host.era();
+    long era = status.era();
     Borrower borrower = borrowers.get(attempt.lentTo);
     if (borrower == null || borrower.lost) {
-      host.finished(attempt, new AttemptOutcome.Interrupted());
+      attempts.finished(attempt, new AttemptOutcome.Interrupted());
       return;
     }
     borrower.out++;
@@ -319,7 +308,7 @@ final class Lending {
         if (borrower != null) {
           borrower.window = most;
           borrower.windowNanos = env.monotonicNanos();
-          host.offerBlocked();
+          offerBlocked();
         }
       }
       case Message.Done done -> done(from, done);
@@ -327,7 +316,7 @@ final class Lending {
         Attempt attempt = lentTo(from, late.nonce());
         if (attempt != null) {
           ran(attempt, late.startedMicros(), 0, late.completes(), late.policy());
-          host.ranOut(attempt, late.verdict());
+          attempts.ranOutElsewhere(attempt, late.verdict());
         }
       }
       case Message.Save(long nonce, byte[] state) -> save(from, nonce, state);
@@ -335,7 +324,7 @@ final class Lending {
       case Message.Lasted(long nonce) -> {
         Attempt attempt = lentTo(from, nonce);
         if (attempt != null) {
-          host.lasted(attempt);
+          attempts.lasted(attempt);
         }
       }
       default -> {
@@ -355,7 +344,7 @@ final class Lending {
     Attempt attempt = lentTo(from, nonce);
     Borrower borrower = borrowers.get(from);
     if (attempt != null && borrower != null && !borrower.lost) {
-      host.mark(
+      attempts.markLent(
           attempt,
           () -> wire.send(from, Message.encode(new Message.Go(nonce))),
           () -> recall(attempt, true));
@@ -369,7 +358,7 @@ final class Lending {
     if (attempt == null) {
       answer.accept(Outcome.ok(false));
     } else {
-      host.save(attempt, state, answer);
+      checkpoints.save(attempt, state, answer);
     }
   }
 
@@ -385,12 +374,13 @@ final class Lending {
       attempt.mayBeCompleted(); // where its end was told and the word lost
     }
     AttemptOutcome outcome = done.outcome();
-    if (outcome instanceof AttemptOutcome.Undecodable && host.hasHandler(attempt)) {
+    if (outcome instanceof AttemptOutcome.Undecodable
+        && dispatcher.handler(attempt.type()).registered) {
       attempt.job().mark(true); // this node's handler may be a newer one: it is not lent again
       outcome = new AttemptOutcome.Interrupted();
     }
-    host.finished(attempt, outcome);
-    host.offerBlocked();
+    attempts.finished(attempt, outcome);
+    offerBlocked();
   }
 
   private void back(Attempt attempt) {
@@ -420,14 +410,14 @@ final class Lending {
   /** What it said before is heard, then nothing that it says counts. */
   private void lose(Borrower borrower) {
     borrower.lost = true;
-    borrower.died = !host.stoppedInOrder(borrower.incarnation);
+    borrower.died = !status.stoppedInOrder(borrower.incarnation);
     if (borrower.out == 0) {
       forget(borrower);
       return;
     }
     wire.afterHearing(
         () ->
-            host.revoke(
+            permits.revoke(
                 borrower.incarnation,
                 () -> {
                   wire.send(borrower.incarnation, Message.encode(new Message.Revoked()));
@@ -436,7 +426,7 @@ final class Lending {
   }
 
   private void takeBack(Borrower borrower) {
-    boolean over = host.isOver(borrower.incarnation);
+    boolean over = status.isOver(borrower.incarnation);
     List<Attempt> back = new ArrayList<>();
     for (Attempt attempt : out.values()) {
       // What it holds of a limit is held until nothing can run any more there.
@@ -454,7 +444,7 @@ final class Lending {
         attempt.mayBeCompleted();
       }
       env.metrics().count("attempts.lent.lost", 1);
-      host.finished(attempt, new AttemptOutcome.Interrupted());
+      attempts.finished(attempt, new AttemptOutcome.Interrupted());
     }
     if (borrower.out > 0) {
       timers.at(env.monotonicNanos() + OVER_NANOS, () -> takeBack(borrower));

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ final class MemberStatus {
   private final @Nullable WallClock wallClock;
 
   private int copies;
+  private boolean stopping;
 
   MemberStatus(NodeEnvironment env, NodeOptions options, @Nullable Members members) {
     this.env = env;
@@ -183,6 +185,16 @@ final class MemberStatus {
     }
   }
 
+  /** This node begins to stop. */
+  void stop() {
+    stopping = true;
+    leaving();
+  }
+
+  boolean isStopping() {
+    return stopping;
+  }
+
   /** Other nodes are told that this node is about to go. */
   void leaving() {
     if (members != null) {
@@ -221,8 +233,8 @@ final class MemberStatus {
 
   /** Whether another node is there with which this one exchanges messages. */
   boolean hasCorrespondents() {
-    return members != null
-        && (lends() || isClient() ? members.hasPeers() : members.hasClients());
+    boolean speaks = lends() || isClient();
+    return members != null && (speaks ? members.hasPeers() : members.hasClients());
   }
 
   /** Whether the node of that incarnation is not there any more. */
@@ -267,6 +279,15 @@ final class MemberStatus {
   /** The incarnations that are there, this node's with them; empty where that is not known. */
   Set<Long> incarnations() {
     return members != null ? members.incarnations() : Set.of(options.incarnation());
+  }
+
+  /**
+   * Says which incarnations are gone, as of now: rows that they took and did not add are taken
+   * again. One that has only just come may be among them: its add is refused then.
+   */
+  LongPredicate gone() {
+    Set<Long> there = incarnations();
+    return there.isEmpty() ? incarnation -> false : incarnation -> !there.contains(incarnation);
   }
 
   /** The members that are there, this node with them; none where it has the store to itself. */

@@ -138,8 +138,7 @@ final class Members implements Directory, ControlVersion.Host {
     }
   }
 
-  Members(
-      Basics basics, Membership settings, ClusterFormat format, Beat.Host ofBeat, Host host) {
+  Members(Basics basics, Membership settings, ClusterFormat format, Beat.Host ofBeat, Host host) {
     this.env = basics.env();
     this.timers = basics.timers();
     this.options = basics.options();

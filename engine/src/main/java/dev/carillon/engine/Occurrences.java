@@ -22,30 +22,20 @@ final class Occurrences {
   private final NodeEnvironment env;
   private final Committer committer;
   private final Recurrences recurrences;
-  private final Host host;
+  private final Shards shards;
+  private final JobLife life;
 
-  /** The node, as far as occurrences need it. */
-  interface Host {
-    /** The job waits for its due time (again). */
-    void schedule(ShardJob job);
-
-    /** A new job is in a loaded shard. */
-    void added(Shard shard, ShardJob job);
-
-    /** Runs {@code then} once a job due then may be in the shard's journal. */
-    void awakeBy(Shard shard, long dueMicros, Runnable then);
-
-    void cancel(JobRef job, String reason);
-
-    /** The job's deadline has passed. */
-    void expire(Shard shard, ShardJob job);
-  }
-
-  Occurrences(NodeEnvironment env, Committer committer, Recurrences recurrences, Host host) {
+  Occurrences(
+      NodeEnvironment env,
+      Committer committer,
+      Recurrences recurrences,
+      Shards shards,
+      JobLife life) {
     this.env = env;
     this.committer = committer;
     this.recurrences = recurrences;
-    this.host = host;
+    this.shards = shards;
+    this.life = life;
   }
 
   /** A recurring job's time has come; false where it runs its occurrences itself. */
@@ -63,7 +53,7 @@ final class Occurrences {
     long now = env.wallMicros();
     if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
       job.phase = ShardJob.Phase.READY;
-      host.expire(shard, job);
+      life.expire(shard, job);
       return true;
     }
     boolean late = Recurrences.tooLate(schedule, job.dueMicros, now);
@@ -104,7 +94,7 @@ final class Occurrences {
     long due = job.dueMicros;
     job.phase = ShardJob.Phase.READY;
     job.busy++;
-    host.awakeBy(
+    shards.ensureAwakeBy(
         shard,
         Math.min(step.dueMicros(now), job.dueMicros),
         () -> {
@@ -112,7 +102,7 @@ final class Occurrences {
           if (job.busy > 1 || !same || job.isPaused()) {
             job.busy--; // something came between: it is looked at anew
             if (job.busy == 0 && job.phase == ShardJob.Phase.READY) {
-              host.schedule(job);
+              life.schedule(job);
             }
             return;
           }
@@ -153,7 +143,7 @@ final class Occurrences {
                 job.busy--;
                 arrived(shard);
                 if (job.phase == ShardJob.Phase.READY) {
-                  host.schedule(job);
+                  life.schedule(job);
                 }
               }
 
@@ -169,7 +159,7 @@ final class Occurrences {
     ShardFold fold = shard.fold;
     if (fold != null && !fold.spawned().isEmpty()) {
       List<ShardJob> spawned = List.copyOf(fold.spawned());
-      spawned.forEach(job -> host.added(shard, job));
+      spawned.forEach(job -> life.added(shard, job));
       cancelOlder(shard, spawned.getLast()); // those between them too, and each of them once
     }
   }
@@ -192,7 +182,7 @@ final class Occurrences {
     }
     for (ShardJob job : List.copyOf(liveOf(shard, ShardFold.scheduleOf(newest)))) {
       if (job.number < newest.number && !job.cancelRequested()) {
-        host.cancel(shard.ref(job.number), "a newer occurrence is due");
+        life.cancel(shard.ref(job.number), "a newer occurrence is due");
       }
     }
   }
@@ -209,7 +199,7 @@ final class Occurrences {
     if (!waiting.isEmpty()
         && waiting.getFirst().isIdle(ShardJob.Phase.LIMITED)
         && overlapOf(waiting.getFirst()) == Overlap.BUFFER_ALL) {
-      host.schedule(waiting.getFirst());
+      life.schedule(waiting.getFirst());
     }
   }
 

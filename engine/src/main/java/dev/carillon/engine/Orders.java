@@ -1,5 +1,6 @@
 package dev.carillon.engine;
 
+import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
@@ -7,6 +8,7 @@ import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -52,6 +54,48 @@ public record Orders(Set<String> drained, Map<ShardId, String> moved) {
       }
     }
     return drained.isEmpty() && moved.isEmpty() ? NONE : new Orders(drained, moved);
+  }
+
+  /**
+   * Gives an order, or takes it back; {@code done} runs when that is durable.
+   *
+   * @param nodeId the node that the order names; null to take it back
+   */
+  static void give(RecordChanges records, String order, @Nullable String nodeId, Runnable done) {
+    byte[] value = nodeId == null ? null : nodeId.getBytes(StandardCharsets.UTF_8);
+    records.get(
+        order,
+        found -> {
+          if (Arrays.equals(found.map(Stored::value).orElse(null), value)) {
+            done.run();
+            return;
+          }
+          records.change(
+              order,
+              found.map(Stored::version).orElse(Stamp.ABSENT),
+              value,
+              inEffect -> {
+                if (inEffect) {
+                  done.run();
+                } else {
+                  give(records, order, nodeId, done); // somebody else gives orders too
+                }
+              });
+        });
+  }
+
+  /** Takes back the orders to move shards that are gone. */
+  void sweep(NodeEnvironment env, RecordChanges records) {
+    for (ShardId shard : moved.keySet()) {
+      env.submit(
+          NodeEnvironment.Channel.READ,
+          store -> store.journals().head(shard),
+          outcome -> {
+            if (outcome instanceof Outcome.Fenced<Head>) {
+              give(records, move(shard), null, () -> {});
+            }
+          });
+    }
   }
 
   /**

@@ -37,6 +37,14 @@ public final class Standing {
     return job.phase == ShardJob.Phase.READY && lane != null ? lane.paused() : null;
   }
 
+  /** A live job as it stands, from memory; its body must be there. */
+  static JobInfo info(ShardJob job) {
+    ShardJob.Phase phase = shown(job);
+    JobRef ref = job.shard().ref(job.number);
+    return JobReader.info(
+        ref, job, new JobReader.Now(state(phase), reason(phase), 0, null, pauseReason(job)));
+  }
+
   /** On the loop. */
   void note(ShardJob job) {
     if (size == numbers.length) {

@@ -1,0 +1,322 @@
+package dev.carillon.engine;
+
+import dev.carillon.api.JobState;
+import dev.carillon.store.Outcome;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Makes the parts of a node and ties them together. A part gets the parts of earlier rooms as
+ * arguments. Where a part of an earlier room calls one of a later room, it does so by an interface
+ * of its own, and the adapters below pass the call on.
+ */
+final class Assembly {
+  final NodeEnvironment env;
+  final NodeOptions options;
+  final Timers timers = new Timers();
+  final Committer committer;
+  final RecordChanges records;
+  final ClusterFormat format;
+  final MemberStatus status;
+  final Shards shards;
+  final Mail mail;
+  final Wire wire;
+  final JobLookup lookup;
+  final Watchers watchers;
+  final Attempts.Rules rules;
+  final Attempts attempts;
+  final Rates rates;
+  final Shares shares;
+  final Keys keys;
+  final Bodies bodies;
+  final Dispatcher dispatcher;
+  final SlowStart slowStart;
+  final Flow flow;
+  final JobLife life;
+  final Checkpoints checkpoints;
+  final HandlerLists handlerLists;
+  final Permits permits;
+  final Lending lending;
+  final Borrowing borrowing;
+  final Adds adds;
+  final Intake intake;
+  final Controls controls;
+  final RequestRouter router;
+
+  Assembly(NodeEnvironment env, AttemptRunner runner, Formats formats, NodeOptions options) {
+    this.env = env;
+    this.options = options;
+    this.committer = new Committer(env, timers, new CommitHost());
+    this.records = new RecordChanges(env, options.incarnation(), timers);
+    Basics basics = new Basics(env, options, timers, records);
+    MemberChanges changes = new MemberChanges(this, env);
+    this.format = new ClusterFormat(env, timers, formats, changes);
+    Membership membership = options.membership();
+    this.status =
+        new MemberStatus(
+            env,
+            options,
+            membership == null ? null : new Members(basics, membership, format, changes, changes));
+    this.shards =
+        new Shards(
+            env,
+            options,
+            status.directory(),
+            new Shards.Parts(timers, committer, records),
+            new ShardHost());
+    Bells bells = new Bells(env);
+    this.mail = new Mail(basics, bells, status, shards, new MailHost());
+    this.wire = new Wire(basics, bells, status, new WireHost());
+    this.lookup = new JobLookup(basics, shards);
+    this.watchers = new Watchers(basics, status, shards, lookup);
+    this.rules =
+        new Attempts.Rules(
+            new Retries(env, options.failurePolicy()),
+            new Recurrences(env),
+            new Completions(env, timers),
+            new JobMeters(env));
+    this.attempts =
+        new Attempts(
+            basics,
+            new Attempts.Parts(
+                status, shards, committer, runner, new LifeHost(), watchers, new Loans()),
+            rules);
+    this.rates = new Rates(env, records, timers);
+    this.shares = new Shares(basics, status, this::sayLook);
+    this.keys = new Keys(rates, shares, new KeyHost());
+    this.bodies = new Bodies(env, options, timers, new BodyHost());
+    this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::blocked, bodies);
+    this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
+    this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
+    this.life =
+        new JobLife(
+            basics,
+            new JobLife.Parts(
+                status,
+                shards,
+                committer,
+                mail,
+                dispatcher,
+                keys,
+                attempts,
+                rules,
+                lookup,
+                watchers),
+            this::pauseForPoison);
+    this.checkpoints = new Checkpoints(env, committer, life);
+    this.handlerLists =
+        new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
+    this.permits = new Permits(env, records, options.incarnation(), status::isForgotten);
+    this.lending =
+        new Lending(
+            basics,
+            new Lending.Parts(
+                status, wire, handlerLists, permits, dispatcher, attempts, life, checkpoints));
+    this.borrowing = new Borrowing(env, runner, options, timers, wire, dispatcher, permits, status);
+    dispatcher.lender(lending::borrowerFor);
+    Adds.Parts ofAdds = new Adds.Parts(shards, committer, mail, lookup, life);
+    Updates updates = new Updates(rules.recurrences());
+    this.adds = new Adds(basics, ofAdds, new Replacements(env, status, ofAdds, updates));
+    this.intake = new Intake(env, options, adds, status::gone);
+    this.controls =
+        new Controls(
+            env, new Controls.Parts(shards, committer, rules.recurrences(), mail, lookup, life));
+    this.router =
+        new RequestRouter(
+            status,
+            wire,
+            new RequestRouter.Parts(life, adds, controls, shares, lending, borrowing));
+  }
+
+  private void blocked(ShardJob job) {
+    life.blocked(job);
+  }
+
+  private void sayLook(long incarnation, String record) {
+    wire.send(incarnation, Message.encode(new Message.Look(record)));
+  }
+
+  private void pauseForPoison(JobRef schedule) {
+    controls.pause(schedule, new Why(options.nodeId(), Poison.REASON), outcome -> {});
+  }
+
+  private final class CommitHost implements Committer.Host {
+    @Override
+    public void fenced(ShardJournal journal) {
+      shards.fenced(journal);
+    }
+
+    @Override
+    public void changed(ShardJournal journal) {
+      shards.changed(journal);
+    }
+
+    @Override
+    public long nowMicros() {
+      return status.nowMicros();
+    }
+  }
+
+  private final class ShardHost implements Shards.Host {
+    @Override
+    public void claimed(Shard shard) {
+      if (status.isShared()) {
+        mail.claimed();
+      }
+    }
+
+    @Override
+    public void loaded(Shard shard, ShardLoad.Folded load) {
+      life.loaded(shard, load);
+    }
+
+    @Override
+    public boolean hasOpenAttempts(Shard shard) {
+      return attempts.isOpen(shard);
+    }
+
+    @Override
+    public void staysHere(Shard shard) {
+      life.staysHere(shard);
+    }
+
+    @Override
+    public void looked(Shard shard, long nowMicros) {
+      bodies.fetchDueSoon(shard, nowMicros);
+    }
+
+    @Override
+    public void unloaded(Shard shard, ShardFold fold) {
+      life.unloaded(shard, fold);
+    }
+  }
+
+  private final class MailHost implements Mail.Host {
+    @Override
+    public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
+      return router.forwards(letter, answer);
+    }
+
+    @Override
+    public void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+      router.serve(letter, answer);
+    }
+  }
+
+  private final class WireHost implements Wire.Host {
+    @Override
+    public boolean expectsMessages() {
+      return router.expectsMessages();
+    }
+
+    @Override
+    public void heard(long from, byte[] message) {
+      router.heard(from, message);
+    }
+  }
+
+  private final class LifeHost implements Attempts.Life {
+    @Override
+    public void schedule(ShardJob job) {
+      life.schedule(job);
+    }
+
+    @Override
+    public void moved(ShardJob job) {
+      life.moved(job);
+    }
+
+    @Override
+    public void undecodable(ShardJob job) {
+      life.undecodable(job);
+    }
+
+    @Override
+    public void endRequested(ShardJob job) {
+      life.endRequested(job);
+    }
+
+    @Override
+    public void convict(ShardJob job) {
+      life.convict(job);
+    }
+  }
+
+  private final class Loans implements Elsewhere {
+    @Override
+    public void lend(Attempt attempt) {
+      lending.lend(attempt);
+    }
+
+    @Override
+    public void recall(Attempt attempt, boolean now) {
+      lending.recall(attempt, now);
+    }
+
+    @Override
+    public long waitUntilBorrowedLasted(long nanos) {
+      return borrowing.waitUntilLasted(nanos);
+    }
+  }
+
+  private final class KeyHost implements Keys.Host {
+    @Override
+    public void ready(ShardJob job) {
+      life.mayGetKey(job);
+    }
+
+    @Override
+    public void blocked(ShardJob job) {
+      life.blocked(job);
+    }
+
+    @Override
+    public void refuse(ShardJob job, JobState state, String reason) {
+      life.refuse(job, state, reason);
+    }
+
+    @Override
+    public void cancel(ShardJob job, String reason) {
+      life.cancel(job, reason);
+    }
+  }
+
+  private final class BodyHost implements Bodies.Host {
+    @Override
+    public void doubt(Shard shard) {
+      shards.prove(shard, () -> {});
+    }
+
+    @Override
+    public void paused(ShardJob job) {
+      life.schedule(job); // its deadline counts from here
+    }
+
+    @Override
+    public void ready(ShardJob job) {
+      life.restored(job);
+    }
+
+    @Override
+    public void refill(Lane lane) {
+      dispatcher.refill(lane);
+    }
+  }
+
+  private final class HandlerListHost implements HandlerLists.Host {
+    @Override
+    public void announce(long version) {
+      status.say(said -> said.withHandlers(version));
+    }
+
+    @Override
+    public void learnt(Set<String> types) {
+      lending.learnt(types);
+    }
+
+    @Override
+    public boolean isForgotten(long incarnation) {
+      return status.isForgotten(incarnation);
+    }
+  }
+}

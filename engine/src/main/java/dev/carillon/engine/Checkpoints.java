@@ -1,0 +1,66 @@
+package dev.carillon.engine;
+
+import dev.carillon.store.Outcome;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the resume positions that handlers save: checkpoints, from which the next attempt of the
+ * job goes on. No other attempt of the job starts while one is on its way to the journal.
+ */
+final class Checkpoints {
+  private final NodeEnvironment env;
+  private final Committer committer;
+  private final JobLife life;
+
+  Checkpoints(NodeEnvironment env, Committer committer, JobLife life) {
+    this.env = env;
+    this.committer = committer;
+    this.life = life;
+  }
+
+  /**
+   * Keeps the resume position of one of this node's attempts; {@code answer} hears true once it is
+   * durable, false where the attempt was replaced or is over.
+   */
+  void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
+    ShardJob job = attempt.job();
+    Shard shard = job.shard();
+    if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
+      answer.accept(Outcome.ok(false));
+      return;
+    }
+    Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
+    job.busy++;
+    committer.add(
+        shard.journal,
+        new Operation(
+            Frame.of(Kind.SAVE, job.number, save.encode()),
+            new Operation.Listener() {
+              @Override
+              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+                settled(job);
+                answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
+              }
+
+              @Override
+              public void lost(Operation.Loss loss, String why) {
+                settled(job);
+                answer.accept(loss.outcome(why));
+              }
+            }));
+  }
+
+  /** A job whose attempt ended meanwhile was passed over, and comes back. */
+  private void settled(ShardJob job) {
+    job.busy--;
+    if (job.isIdle(ShardJob.Phase.READY)) {
+      life.scheduleAgain(job);
+    }
+    Shard shard = job.shard;
+    boolean waits = job.attempt == null && job.phase != ShardJob.Phase.GONE;
+    if (waits && job.cancelRequested() && shard != null && shard.owned()) {
+      life.cancels().endRequested(shard, job); // that was put off too
+    }
+  }
+}
