@@ -68,7 +68,7 @@ final class Adds {
   /** The parts of a node that take part in an add. */
   record Parts(Shards shards, Committer committer, Mail mail, JobLookup lookup, JobLife life) {}
 
-  Adds(Basics basics, Parts parts, Replacements replacements) {
+  Adds(Basics basics, MemberStatus status, Parts parts, Updates updates) {
     this.env = basics.env();
     this.options = basics.options();
     this.records = basics.records();
@@ -77,7 +77,7 @@ final class Adds {
     this.mail = parts.mail();
     this.lookup = parts.lookup();
     this.life = parts.life();
-    this.replacements = replacements;
+    this.replacements = new Replacements(env, status, parts, updates, this::add);
   }
 
   /** How many jobs were added through this node since it started. */
@@ -85,8 +85,8 @@ final class Adds {
     return addedTotal;
   }
 
-  private void replace(AddRequest request, Shard shard, ShardJob job) {
-    replacements.replace(request, shard, job, () -> add(request));
+  Replacements replacements() {
+    return replacements;
   }
 
   void add(AddRequest request) {
@@ -651,7 +651,7 @@ final class Adds {
   }
 
   /** Whether the job has the name, or key, that is asked for: a replayed dead letter has none. */
-  private static boolean isNamedAs(ShardJob live, AddRequest request) {
+  static boolean isNamedAs(ShardJob live, AddRequest request) {
     return live.hasName() // else its body may not be in memory
         && Names.recordKey(live.head()).equals(Names.recordKey(request.spec));
   }
@@ -818,67 +818,9 @@ final class Adds {
     }
   }
 
-  /**
-   * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
-   * a new job, and the job; or byte 2 and what is wrong.
-   */
-  void replaceFor(Letter.Replace letter, Consumer<Outcome<byte[]>> answer) {
-    JobRef job = letter.job();
-    AddRequest request =
-        new AddRequest(
-            JobSpec.decode(letter.body()),
-            letter.update() ? IfExists.UPDATE : IfExists.REPLACE,
-            new ForAnother(answer));
-    shards.withLoaded(
-        job.shard(),
-        new Shards.Use() {
-          @Override
-          public void use(Shard shard) {
-            ShardJob live = shard.job(job.number());
-            if (live == null || !isNamedAs(live, request)) {
-              none();
-            } else {
-              replace(request, shard, live);
-            }
-          }
-
-          @Override
-          public void none() {
-            answer.accept(Outcome.ok(new byte[] {0}));
-          }
-
-          @Override
-          public void elsewhere(Head head) {
-            answer.accept(Shards.elsewhere(head));
-          }
-        });
-  }
-
-  /** Tells another node what came of a replace. */
-  private record ForAnother(Consumer<Outcome<byte[]>> answer) implements AddRequest.Answer {
-    @Override
-    public void added(JobRef job, boolean created) {
-      ByteWriter out = new ByteWriter(2 + JobRef.MAX_BYTES).u8(1).u8(created ? 1 : 0);
-      job.write(out);
-      answer.accept(Outcome.ok(out.toBytes()));
-    }
-
-    @Override
-    public void refused(CarillonException why) {
-      String message = why.getMessage() + "";
-      answer.accept(
-          switch (why) {
-            case OutcomeUnknownException unknown -> new Outcome.Unknown<>(message);
-            case InvalidJobException invalid ->
-                Outcome.ok(new ByteWriter(16 + message.length()).u8(2).string(message).toBytes());
-            default -> new Outcome.Unavailable<>(message);
-          });
-    }
-  }
-
   private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
     // The job's own key: a replace may have brought another than the record was made with.
-    exists(request, value, live.head().key(), () -> replace(request, shard, live));
+    exists(request, value, live.head().key(), () -> replacements.replace(request, shard, live));
   }
 
   private void exists(

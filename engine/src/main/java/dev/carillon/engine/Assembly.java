@@ -114,9 +114,12 @@ final class Assembly {
                 status, wire, handlerLists, permits, dispatcher, attempts, life, checkpoints));
     this.borrowing = new Borrowing(env, runner, options, timers, wire, dispatcher, permits, status);
     dispatcher.lender(lending::borrowerFor);
-    Adds.Parts ofAdds = new Adds.Parts(shards, committer, mail, lookup, life);
-    Updates updates = new Updates(rules.recurrences());
-    this.adds = new Adds(basics, ofAdds, new Replacements(env, status, ofAdds, updates));
+    this.adds =
+        new Adds(
+            basics,
+            status,
+            new Adds.Parts(shards, committer, mail, lookup, life),
+            new Updates(rules.recurrences()));
     this.intake = new Intake(env, options, adds, status::gone);
     this.controls =
         new Controls(

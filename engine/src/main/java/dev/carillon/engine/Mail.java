@@ -478,7 +478,9 @@ final class Mail {
           lookingAt.remove(shard);
           boolean gone = outcome instanceof Outcome.Fenced<Head>;
           Head free =
-              outcome instanceof Outcome.Ok<Head>(Head head) && !shards.claims.isForOthers(head) ? head : null;
+              outcome instanceof Outcome.Ok<Head>(Head head) && !shards.claims.isForOthers(head)
+                  ? head
+                  : null;
           boolean goes = free != null && shards.claims.isAboutToGo(free);
           for (Sent one : letters) {
             boolean tooLong = env.monotonicNanos() - one.sinceNanos >= LONGEST_LOOK_NANOS;

@@ -1,10 +1,14 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.CarillonException;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,22 +24,30 @@ final class Replacements {
   private final Committer committer;
   private final JobLife life;
   private final Updates updates;
+  private final Consumer<AddRequest> again;
 
-  Replacements(NodeEnvironment env, MemberStatus status, Adds.Parts parts, Updates updates) {
+  /**
+   * Replacements of a node's jobs.
+   *
+   * @param again adds a request anew whose job is not there any more
+   */
+  Replacements(
+      NodeEnvironment env,
+      MemberStatus status,
+      Adds.Parts parts,
+      Updates updates,
+      Consumer<AddRequest> again) {
     this.env = env;
     this.status = status;
     this.shards = parts.shards();
     this.committer = parts.committer();
     this.life = parts.life();
     this.updates = updates;
+    this.again = again;
   }
 
-  /**
-   * Exchanges a live job's input and times.
-   *
-   * @param again adds the request anew, where the job is not there any more
-   */
-  void replace(AddRequest request, Shard shard, ShardJob job, Runnable again) {
+  /** Exchanges a live job's input and times. */
+  void replace(AddRequest request, Shard shard, ShardJob job) {
     JobSpec old = job.head();
     JobSpec spec = request.spec;
     if (!old.type().equals(spec.type())) {
@@ -45,7 +57,7 @@ final class Replacements {
       return;
     }
     if (request.ifExists == IfExists.UPDATE && Updates.fits(job, spec)) {
-      update(request, shard, job, again);
+      update(request, shard, job);
       return;
     }
     JobSpec.setStamp(request.body, old.stamp());
@@ -53,12 +65,70 @@ final class Replacements {
     Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(
-        new Exchange(request, shard, job, again),
+        new Exchange(request, shard, job),
         Frame.of(Kind.REPLACE, job.number, body.encode()),
         awakeBy);
   }
 
-  private void update(AddRequest request, Shard shard, ShardJob job, Runnable again) {
+  /**
+   * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
+   * a new job, and the job; or byte 2 and what is wrong.
+   */
+  void serve(Letter.Replace letter, Consumer<Outcome<byte[]>> answer) {
+    JobRef job = letter.job();
+    AddRequest request =
+        new AddRequest(
+            JobSpec.decode(letter.body()),
+            letter.update() ? IfExists.UPDATE : IfExists.REPLACE,
+            new ForAnother(answer));
+    shards.withLoaded(
+        job.shard(),
+        new Shards.Use() {
+          @Override
+          public void use(Shard shard) {
+            ShardJob live = shard.job(job.number());
+            if (live == null || !Adds.isNamedAs(live, request)) {
+              none();
+            } else {
+              replace(request, shard, live);
+            }
+          }
+
+          @Override
+          public void none() {
+            answer.accept(Outcome.ok(new byte[] {0}));
+          }
+
+          @Override
+          public void elsewhere(Head head) {
+            answer.accept(Shards.elsewhere(head));
+          }
+        });
+  }
+
+  /** Tells another node what came of a replace. */
+  private record ForAnother(Consumer<Outcome<byte[]>> answer) implements AddRequest.Answer {
+    @Override
+    public void added(JobRef job, boolean created) {
+      ByteWriter out = new ByteWriter(2 + JobRef.MAX_BYTES).u8(1).u8(created ? 1 : 0);
+      job.write(out);
+      answer.accept(Outcome.ok(out.toBytes()));
+    }
+
+    @Override
+    public void refused(CarillonException why) {
+      String message = why.getMessage() + "";
+      answer.accept(
+          switch (why) {
+            case OutcomeUnknownException unknown -> new Outcome.Unknown<>(message);
+            case InvalidJobException invalid ->
+                Outcome.ok(new ByteWriter(16 + message.length()).u8(2).string(message).toBytes());
+            default -> new Outcome.Unavailable<>(message);
+          });
+    }
+  }
+
+  private void update(AddRequest request, Shard shard, ShardJob job) {
     Body.Update update;
     try {
       update = updates.of(job, request.spec, status.nowMicros());
@@ -73,9 +143,7 @@ final class Replacements {
     Move move = update.move();
     long due = move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
     exchange(
-        new Exchange(request, shard, job, again),
-        Frame.of(Kind.UPDATE, job.number, update.encode()),
-        due);
+        new Exchange(request, shard, job), Frame.of(Kind.UPDATE, job.number, update.encode()), due);
   }
 
   private void exchange(Exchange exchange, Frame frame, long awakeBy) {
@@ -93,15 +161,13 @@ final class Replacements {
     private final AddRequest request;
     private final Shard shard;
     private final ShardJob job;
-    private final Runnable again;
     private final int bytesBefore;
     private final @Nullable Concurrency concurrencyBefore;
 
-    Exchange(AddRequest request, Shard shard, ShardJob job, Runnable again) {
+    Exchange(AddRequest request, Shard shard, ShardJob job) {
       this.request = request;
       this.shard = shard;
       this.job = job;
-      this.again = again;
       this.bytesBefore = job.bodyBytes;
       this.concurrencyBefore = job.concurrency();
     }
@@ -111,7 +177,7 @@ final class Replacements {
       job.busy--;
       if (answer != ShardFold.Answer.APPLIED) {
         request.replaces(null, null);
-        again.run();
+        again.accept(request);
         return;
       }
       life.replaced(job, bytesBefore, concurrencyBefore);

@@ -68,7 +68,7 @@ final class RequestRouter implements Mail.Host, Wire.Host {
       case Letter.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
       case Letter.Discard(JobRef job) -> controls.discard(job, control);
       case Letter.Look(JobRef job) -> parts.adds().look(job, answer);
-      case Letter.Replace replace -> parts.adds().replaceFor(replace, answer);
+      case Letter.Replace replace -> parts.adds().replacements().serve(replace, answer);
       case Letter.Await(JobRef job, JobRef waiter) ->
           life.dependencies().await(job, waiter, answer);
       case Letter.Tell tell -> life.dependencies().told(tell, answer);

@@ -1,6 +1,7 @@
 /**
  * The node: a deterministic core that is told the time and performs no I/O. {@code Node} is its
- * face, its assembly and the order of a turn.
+ * face and the order of a turn, {@code Assembly} makes its parts, and {@code MemberChanges} joins
+ * and proves its shards.
  *
  * <p>The engine's types live in rooms, the sub-packages of this one. A room may use the rooms above
  * it in this list, never those below; a test holds the order.
@@ -19,10 +20,10 @@
  *   running            limit         rates, shared limits
  *                      dispatch      lanes, gates, keys: which job starts
  *                      attempt       from start to durable outcome
- *                      life          due, dependencies, occurrences, end
+ *                      life          due, dependencies, occurrences, end, cancel
  *                      loan          attempts on other nodes
- *   asked              request       add, cancel, controls
- *                      engine        Node
+ *   asked              request       add, controls, requests of other nodes
+ *                      engine        Node, Assembly, MemberChanges
  * </pre>
  *
  * <p><b>State.</b> One thread, the loop, owns all state of a node. Its user calls {@code Node} from

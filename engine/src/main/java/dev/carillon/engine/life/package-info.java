@@ -25,6 +25,8 @@
  *       missed times. Only another schedule moves its next time.
  *   <li>{@code NameRelease} frees a name only by the version of the record that the job's ADD
  *       carries. A name that another job has taken stays that job's.
+ *   <li>{@code Cancels} ends any job, loaded or not. A visit reads one job of an unloaded shard,
+ *       appends its END and leaves the shard unloaded. Visits of a shard go one at a time.
  *   <li>{@code LivePhases} notes phases on the loop; the caller's thread merges them into a list.
  * </ul>
  *

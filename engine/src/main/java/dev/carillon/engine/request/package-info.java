@@ -19,8 +19,6 @@
  *       taken over by its version.
  *   <li>Callers are answered from the fold, once the operation is durable, or told that the outcome
  *       is unknown.
- *   <li>{@code Cancels} ends any job, loaded or not. A visit reads one job of an unloaded shard,
- *       appends its END and leaves the shard unloaded. Visits of a shard go one at a time.
  *   <li>{@code RequestRouter} serves a remote request through the methods that serve a local one.
  *   <li>New jobs are refused while more than {@code maxQueued} operations wait for the store.
  *   <li>A client owns no shards: {@code Errands} asks a member to do everything for it.
