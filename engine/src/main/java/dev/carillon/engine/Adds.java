@@ -438,13 +438,13 @@ final class Adds {
     }
 
     @Override
-    public void applied(ShardFold.Answer answer, @Nullable ShardJob job) {
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob job) {
       if (job != null) {
         Awaited awaited = job.awaited();
         if (awaited != null) {
           request.inBatch.forEach(each -> arranged(awaited, each.other()));
         }
-        life.added(shard, job);
+        life.added(shard, NodeJob.of(job));
       }
       env.metrics().count("jobs.added", 1);
       addedTotal++;
@@ -597,7 +597,7 @@ final class Adds {
           @Override
           public void use(Shard shard) {
             if (!request.abandoned) {
-              ShardJob live = shard.job(job.number());
+              NodeJob live = shard.job(job.number());
               if (live != null && isNamedAs(live, request)) {
                 exists(request, value, shard, live);
               } else if (live == null && shard.isBehind(job.number())) {
@@ -651,7 +651,7 @@ final class Adds {
   }
 
   /** Whether the job has the name, or key, that is asked for: a replayed dead letter has none. */
-  static boolean isNamedAs(ShardJob live, AddRequest request) {
+  static boolean isNamedAs(NodeJob live, AddRequest request) {
     return live.hasName() // else its body may not be in memory
         && Names.recordKey(live.head()).equals(Names.recordKey(request.spec));
   }
@@ -738,7 +738,7 @@ final class Adds {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob live = shard.job(job.number());
+            NodeJob live = shard.job(job.number());
             if (live == null && shard.isBehind(job.number())) {
               shards.prove(
                   shard,
@@ -818,7 +818,7 @@ final class Adds {
     }
   }
 
-  private void exists(AddRequest request, Names.Value value, Shard shard, ShardJob live) {
+  private void exists(AddRequest request, Names.Value value, Shard shard, NodeJob live) {
     // The job's own key: a replace may have brought another than the record was made with.
     exists(request, value, live.head().key(), () -> replacements.replace(request, shard, live));
   }

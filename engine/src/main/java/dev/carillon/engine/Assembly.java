@@ -131,7 +131,7 @@ final class Assembly {
             new RequestRouter.Parts(life, adds, controls, shares, lending, borrowing));
   }
 
-  private void blocked(ShardJob job) {
+  private void blocked(NodeJob job) {
     life.blocked(job);
   }
 
@@ -169,7 +169,7 @@ final class Assembly {
     }
 
     @Override
-    public void loaded(Shard shard, ShardLoad.Folded load) {
+    public void loaded(Shard shard, ShardLoad.Folded<NodeJob> load) {
       life.loaded(shard, load);
     }
 
@@ -189,7 +189,7 @@ final class Assembly {
     }
 
     @Override
-    public void unloaded(Shard shard, ShardFold fold) {
+    public void unloaded(Shard shard, ShardFold<NodeJob> fold) {
       life.unloaded(shard, fold);
     }
   }
@@ -220,27 +220,27 @@ final class Assembly {
 
   private final class LifeHost implements Attempts.Life {
     @Override
-    public void schedule(ShardJob job) {
+    public void schedule(NodeJob job) {
       life.schedule(job);
     }
 
     @Override
-    public void moved(ShardJob job) {
+    public void moved(NodeJob job) {
       life.moved(job);
     }
 
     @Override
-    public void undecodable(ShardJob job) {
+    public void undecodable(NodeJob job) {
       life.undecodable(job);
     }
 
     @Override
-    public void endRequested(ShardJob job) {
+    public void endRequested(NodeJob job) {
       life.endRequested(job);
     }
 
     @Override
-    public void convict(ShardJob job) {
+    public void convict(NodeJob job) {
       life.convict(job);
     }
   }
@@ -264,22 +264,22 @@ final class Assembly {
 
   private final class KeyHost implements Keys.Host {
     @Override
-    public void ready(ShardJob job) {
+    public void ready(NodeJob job) {
       life.mayGetKey(job);
     }
 
     @Override
-    public void blocked(ShardJob job) {
+    public void blocked(NodeJob job) {
       life.blocked(job);
     }
 
     @Override
-    public void refuse(ShardJob job, JobState state, String reason) {
+    public void refuse(NodeJob job, JobState state, String reason) {
       life.refuse(job, state, reason);
     }
 
     @Override
-    public void cancel(ShardJob job, String reason) {
+    public void cancel(NodeJob job, String reason) {
       life.cancel(job, reason);
     }
   }
@@ -291,12 +291,12 @@ final class Assembly {
     }
 
     @Override
-    public void paused(ShardJob job) {
+    public void paused(NodeJob job) {
       life.schedule(job); // its deadline counts from here
     }
 
     @Override
-    public void ready(ShardJob job) {
+    public void ready(NodeJob job) {
       life.restored(job);
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * stop or to pause. All other fields that change belong to the loop. The {@link Grant} has the job
  * and what the attempt holds of limits.
  */
-public final class Attempt implements Grant.Run {
+public final class Attempt implements Grant.Run, JobPlace {
   private final JobRef ref;
   private final byte[] body;
   private final byte @Nullable [] saved;
@@ -125,7 +125,7 @@ public final class Attempt implements Grant.Run {
   }
 
   Attempt(Grant grant, FailurePolicy policy, Origin at) {
-    ShardJob job = grant.job();
+    NodeJob job = grant.job();
     this.grant = grant;
     this.policy = policy;
     this.ref = at.ref();
@@ -176,7 +176,7 @@ public final class Attempt implements Grant.Run {
 
   /** It as it is lent to another node. */
   Loan loan() {
-    ShardJob own = job();
+    NodeJob own = job();
     return new Loan(
         ref,
         epoch,
@@ -225,7 +225,7 @@ public final class Attempt implements Grant.Run {
     return Objects.requireNonNull(grant, "grant");
   }
 
-  ShardJob job() {
+  NodeJob job() {
     return grant().job();
   }
 
@@ -306,6 +306,11 @@ public final class Attempt implements Grant.Run {
   /** The id of another job of the same shard. */
   public JobId sibling(long jobNumber) {
     return new JobRef(ref.shard(), jobNumber).id();
+  }
+
+  /** The attempt of a job that is under way; null where none is. */
+  static @Nullable Attempt of(NodeJob job) {
+    return (Attempt) job.attempt;
   }
 
   /** What an outcome must show to be accepted. */

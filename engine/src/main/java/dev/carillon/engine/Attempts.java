@@ -80,31 +80,31 @@ final class Attempts implements Dispatcher.Starter {
   /** The life of a job outside its attempts. */
   interface Life {
     /** The job waits for its due time (again). */
-    void schedule(ShardJob job);
+    void schedule(NodeJob job);
 
     /** The job has another due time, wherever it stands in line. */
-    void moved(ShardJob job);
+    void moved(NodeJob job);
 
     /** No handler could decode the job. */
-    void undecodable(ShardJob job);
+    void undecodable(NodeJob job);
 
     /** Ends a job that was asked to stop and of which nothing runs. */
-    void endRequested(ShardJob job);
+    void endRequested(NodeJob job);
 
     /** The node that the attempt was lent to died while the job ran alone there. */
-    void convict(ShardJob job);
+    void convict(NodeJob job);
   }
 
   /** Hears how attempts go. */
   interface News {
     /** An attempt's handler is about to be called. */
-    void started(ShardJob job);
+    void started(NodeJob job);
 
     /** The job waits for its next attempt after a failure. */
-    void retrying(ShardJob job);
+    void retrying(NodeJob job);
 
     /** An attempt failed, and that is durable. */
-    void failed(ShardJob job, NodeEvent.AttemptFailed failure);
+    void failed(NodeJob job, NodeEvent.AttemptFailed failure);
   }
 
   /** The parts of a node that attempts use and are heard by. */
@@ -142,7 +142,7 @@ final class Attempts implements Dispatcher.Starter {
     return running.size();
   }
 
-  private static Shard shardOf(ShardJob job) {
+  private static Shard shardOf(NodeJob job) {
     return job.shard();
   }
 
@@ -186,7 +186,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private Attempt attempt(Grant grant) {
-    ShardJob job = grant.job();
+    NodeJob job = grant.job();
     Shard shard = shardOf(job);
     Attempt attempt =
         new Attempt(
@@ -217,7 +217,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The attempt is under way: whatever it holds, it has. */
   private void begin(Attempt attempt) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (!shardOf(job).stays()) {
       notRun(attempt); // a marker of it would wait for the release, and its key with it
       return;
@@ -240,7 +240,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The handler of an attempt that is lent is about to be called, with a marker. */
   void markLent(Attempt attempt, Runnable then, Runnable not) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (attempt.over || attempt.marked || job.busy > 0 || job.revision != attempt.revision()) {
       not.run();
     } else {
@@ -258,7 +258,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void mark(Attempt attempt, Runnable then, Runnable not) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     Shard shard = shardOf(job);
     boolean alone = attempt.grant().isAlone() || attempt.lentAlone;
     job.busy++;
@@ -277,7 +277,7 @@ final class Attempts implements Dispatcher.Starter {
             Frame.of(Kind.START, job.number, start.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
                 job.busy--;
                 then.run();
                 comeBack(attempt);
@@ -294,8 +294,8 @@ final class Attempts implements Dispatcher.Starter {
 
   /** Its job has gone on while the marker was on its way, and was passed over for that. */
   private void comeBack(Attempt attempt) {
-    ShardJob job = attempt.job();
-    boolean passedOver = job.attempt != attempt && job.isIdle(ShardJob.Phase.READY);
+    NodeJob job = attempt.job();
+    boolean passedOver = job.attempt != attempt && job.isIdle(NodeJob.Phase.READY);
     if (attempt.lentTo != 0 && attempt.over && passedOver) {
       life.moved(job);
     }
@@ -303,7 +303,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The loop's last look at everything; the handler's thread looks at the clock once more. */
   private void run(Attempt attempt) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     long now = env.wallMicros();
     boolean paused = job.isPaused() || attempt.lane().paused() != null;
     boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
@@ -342,7 +342,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** Passes over an occurrence that is later than its schedule allows; true where it is. */
   private boolean skipLate(Attempt attempt, long now) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     Schedule schedule = recurrences.of(job);
     Move move = moveOf(job);
     if (!Recurrences.tooLate(schedule, job.dueMicros, now)) {
@@ -367,7 +367,7 @@ final class Attempts implements Dispatcher.Starter {
     return true;
   }
 
-  private static Move moveOf(ShardJob job) {
+  private static Move moveOf(NodeJob job) {
     Move move = job.move();
     if (move == null) {
       throw new IllegalStateException("job " + job.number + ": not recurring");
@@ -391,7 +391,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void watchTime(Attempt attempt, long nowMicros) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (attempt.marked) {
       attempt.timers.add(
           timers.at(env.monotonicNanos() + options.aloneTime().toNanos(), () -> lasted(attempt)));
@@ -407,11 +407,11 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** The job's own timeout, else its handler's; 0 for none. */
-  private static long timeoutMicros(ShardJob job) {
+  private static long timeoutMicros(NodeJob job) {
     if (job.has(JobSpec.TIMEOUT)) {
       return job.head().timeoutMicros();
     }
-    HandlerSlot handler = job.handler;
+    HandlerSlot handler = HandlerSlot.of(job);
     return handler != null ? handler.timeoutMicros : 0;
   }
 
@@ -429,7 +429,7 @@ final class Attempts implements Dispatcher.Starter {
       attempt.grant().endAlone(); // it timed out and goes on all the same
       return;
     }
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     job.mark(false);
     if (attempt.lentTo != 0) {
       attempt.marked = false; // whatever its borrower dies of, this is not it
@@ -442,7 +442,7 @@ final class Attempts implements Dispatcher.Starter {
             Frame.of(Kind.CLEAR, job.number, clear.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
                 attempt.grant().endAlone();
               }
 
@@ -669,7 +669,7 @@ final class Attempts implements Dispatcher.Starter {
    * waited for: until it ends nobody can say what is to follow.
    */
   private void settleCompletion(Attempt attempt, Runnable without) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     attempt.settling = true;
     job.busy++;
     completions.settle(
@@ -687,7 +687,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void settled(Attempt attempt, @Nullable Completion found, Runnable without) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     Completed completed = found != null ? Completed.decode(found.outcome()) : null;
     if (completed != null && Completed.fits(completed, job)) {
       job.settled(true);
@@ -710,7 +710,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** The outcome of what the job was before it was replaced: it counts for nothing. */
-  private void discard(ShardJob job, Place place) {
+  private void discard(NodeJob job, Place place) {
     int markers = job.rare != null ? job.rare.markers : 0;
     Operation clear =
         new Operation(
@@ -724,7 +724,7 @@ final class Attempts implements Dispatcher.Starter {
    * Runs {@code then} once it is known that no transaction has completed the job under an earlier
    * owner; where one has, that ends the job instead and {@code completed} runs.
    */
-  void unlessCompleted(ShardJob job, Runnable then, Runnable completed) {
+  void unlessCompleted(NodeJob job, Runnable then, Runnable completed) {
     if (!job.isUnsettled()) {
       then.run();
       return;
@@ -737,7 +737,7 @@ final class Attempts implements Dispatcher.Starter {
         () -> true,
         found -> {
           job.busy--;
-          if (!shard.owned() || job.phase == ShardJob.Phase.GONE) {
+          if (!shard.owned() || job.phase() == NodeJob.Phase.GONE) {
             return;
           }
           job.settled(true);
@@ -754,7 +754,7 @@ final class Attempts implements Dispatcher.Starter {
         });
   }
 
-  private void endCompleted(ShardJob job, Completed completed, Place place) {
+  private void endCompleted(NodeJob job, Completed completed, Place place) {
     Shard shard = shardOf(job);
     long now = env.wallMicros();
     env.metrics().count("attempts.completed", 1);
@@ -803,7 +803,7 @@ final class Attempts implements Dispatcher.Starter {
   private static final Operation.Listener NOBODY =
       new Operation.Listener() {
         @Override
-        public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+        public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {}
 
         @Override
         public void lost(Operation.Loss loss, String why) {}
@@ -820,12 +820,12 @@ final class Attempts implements Dispatcher.Starter {
     return Ran.at(attempt.startedMicros(), node, shardOf(attempt.job()).home);
   }
 
-  private static Ran ran(ShardJob job, Completed completed) {
+  private static Ran ran(NodeJob job, Completed completed) {
     return Ran.at(completed.startedMicros(), completed.node(), shardOf(job).home);
   }
 
   private void succeeded(Attempt attempt, byte[] result) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (!job.isRecurring()) {
       Body.End end =
           new Body.End(
@@ -868,7 +868,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void cancelled(Attempt attempt, @Nullable JobError error) {
-    ShardJob.Rare rare = attempt.job().rare;
+    FoldedJob.Rare rare = attempt.job().rare;
     end(attempt, ended(attempt, JobState.CANCELLED, error, rare != null ? rare.cancelReason : ""));
   }
 
@@ -888,7 +888,7 @@ final class Attempts implements Dispatcher.Starter {
   private void failed(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
     env.metrics().count("attempts.failed", 1);
     attempt.meter.failed();
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     FailurePolicy policy = attempt.policy();
     Retries.Failure failure =
         new Retries.Failure(
@@ -926,13 +926,13 @@ final class Attempts implements Dispatcher.Starter {
 
   private static NodeEvent.AttemptFailed failure(
       Attempt attempt, JobError error, int most, NodeEvent.Then then) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     NodeEvent.Subject subject = shardOf(job).subject(job);
     return new NodeEvent.AttemptFailed(subject, attempt.number(), most, error, then);
   }
 
   /** The deadline ends the waiting. */
-  static long notAfterDeadline(ShardJob job, long micros) {
+  static long notAfterDeadline(NodeJob job, long micros) {
     return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.head().deadlineMicros()) : micros;
   }
 
@@ -967,7 +967,7 @@ final class Attempts implements Dispatcher.Starter {
   /** An occurrence has ended and its recurring job moves on, in one operation. */
   private void occurred(
       Attempt attempt, JobState outcome, @Nullable JobError error, @Nullable String reason) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     long end = endOf(attempt);
     Schedule schedule = recurrences.of(job);
     Move move = moveOf(job);
@@ -996,7 +996,7 @@ final class Attempts implements Dispatcher.Starter {
    * The occurrence under way killed its node: it becomes a dead letter of its own, and its
    * recurring job moves on. {@code then} runs as soon as that is on its way to the journal.
    */
-  void convictOccurrence(ShardJob job, String reason, Runnable then) {
+  void convictOccurrence(NodeJob job, String reason, Runnable then) {
     Shard shard = shardOf(job);
     long now = env.wallMicros();
     Move move = moveOf(job);
@@ -1029,16 +1029,16 @@ final class Attempts implements Dispatcher.Starter {
 
   /** What becomes of a job that ended, or moved on, without an attempt. */
   private final class Conviction implements Operation.Listener {
-    private final ShardJob job;
+    private final NodeJob job;
 
-    Conviction(ShardJob job) {
+    Conviction(NodeJob job) {
       this.job = job;
     }
 
     @Override
-    public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
       job.busy--;
-      if (job.phase != ShardJob.Phase.GONE) {
+      if (job.phase() != NodeJob.Phase.GONE) {
         life.moved(job);
       }
     }
@@ -1049,7 +1049,7 @@ final class Attempts implements Dispatcher.Starter {
     }
   }
 
-  private static Body.Next.Child deadLetter(ShardJob job, Move move) {
+  private static Body.Next.Child deadLetter(NodeJob job, Move move) {
     Occurrence occurrence =
         new Occurrence(job.number, move.count() + 1, move.timeMicros(), Overlap.ALLOW);
     return new Body.Next.Child(shardOf(job).nextNumber(), job.dueMicros, occurrence);
@@ -1060,12 +1060,12 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void undecodable(Attempt attempt, JobError error) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (job.cancelRequested()) {
       cancelled(attempt, error);
       return;
     }
-    ShardJob.Rare rare = job.rare();
+    FoldedJob.Rare rare = job.rare();
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
@@ -1078,7 +1078,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   private void end(Attempt attempt, Body.End end) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (settle(attempt)) {
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
       Operation operation = new Operation(frame, end, new Settlement(attempt, Kind.END));
@@ -1096,7 +1096,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The attempt is over and its job goes on, due then. */
   private void goOnLater(Attempt attempt, Kind kind, Body body, long dueMicros) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (settle(attempt)) {
       Operation operation =
           new Operation(Frame.of(kind, job.number, body.encode()), new Settlement(attempt, kind));
@@ -1110,7 +1110,7 @@ final class Attempts implements Dispatcher.Starter {
   /** From here on no other outcome is taken; false where its shard is lost and none is sent. */
   private boolean settle(Attempt attempt) {
     attempt.over = true;
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (!shardOf(job).owned()) {
       attempt.settled = true;
       leaveIfDone(attempt);
@@ -1131,8 +1131,8 @@ final class Attempts implements Dispatcher.Starter {
     }
 
     @Override
-    public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
-      ShardJob job = attempt.job();
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
+      NodeJob job = attempt.job();
       job.busy--;
       job.mark(false);
       attempt.settled = true;
@@ -1143,7 +1143,7 @@ final class Attempts implements Dispatcher.Starter {
         news.failed(job, attempt.failure);
       }
       leaveIfDone(attempt);
-      if (job.phase == ShardJob.Phase.RUNNING) {
+      if (job.phase() == NodeJob.Phase.RUNNING) {
         goOn(job);
         if (kind == Kind.RETRY) {
           news.retrying(job);
@@ -1161,7 +1161,7 @@ final class Attempts implements Dispatcher.Starter {
 
   /** The attempt does not count: its job goes on as if it had not been made. */
   private void asIfNotMade(Attempt attempt) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     if (attempt.over) {
       leaveIfDone(attempt);
       return;
@@ -1172,7 +1172,7 @@ final class Attempts implements Dispatcher.Starter {
     leaveIfDone(attempt);
     if (job.attempt == attempt) {
       job.attempt = null;
-      if (job.phase == ShardJob.Phase.RUNNING) {
+      if (job.phase() == NodeJob.Phase.RUNNING) {
         goOn(job);
       }
       if (attempt.lost && attempt.marked && attempt.lentAlone) {
@@ -1182,7 +1182,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
-  private void goOn(ShardJob job) {
+  private void goOn(NodeJob job) {
     life.schedule(job);
     if (job.cancelRequested()) {
       life.endRequested(job);
@@ -1197,7 +1197,7 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** The job's last start marker must not count, no crash cut it off; those before it do. */
-  void forgetStart(ShardJob job, int markersBefore) {
+  void forgetStart(NodeJob job, int markersBefore) {
     Shard shard = job.shard;
     if (shard == null || !shard.owned()) {
       return;
@@ -1209,7 +1209,7 @@ final class Attempts implements Dispatcher.Starter {
             Frame.of(Kind.CLEAR, job.number, clear.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {}
 
               @Override
               public void lost(Operation.Loss loss, String why) {}
@@ -1233,8 +1233,8 @@ final class Attempts implements Dispatcher.Starter {
   }
 
   /** Its shard is no longer this node's: whatever it answers is refused. */
-  void disown(ShardJob job) {
-    Attempt attempt = job.attempt;
+  void disown(NodeJob job) {
+    Attempt attempt = Attempt.of(job);
     if (attempt != null && !attempt.over) {
       attempt.over = true;
       attempt.settled = true;

@@ -17,13 +17,13 @@ final class BlockedTypes {
   }
 
   /** A job of this handler's type is blocked. */
-  void blocked(HandlerSlot handler, Shard shard, ShardJob job) {
-    if (job.phase == ShardJob.Phase.UNDECODABLE && !handler.undecodableTold) {
+  void blocked(HandlerSlot handler, Shard shard, NodeJob job) {
+    if (job.phase() == NodeJob.Phase.UNDECODABLE && !handler.undecodableTold) {
       handler.undecodableTold = true;
-      ShardJob.Rare rare = job.rare;
+      FoldedJob.Rare rare = job.rare;
       String error = rare == null || rare.lastErrorType == null ? "" : rare.lastErrorType;
       env.tell(new NodeEvent.Undecodable(shard.subject(job), error));
-    } else if (job.phase == ShardJob.Phase.NO_HANDLER && !handler.missingTold) {
+    } else if (job.phase() == NodeJob.Phase.NO_HANDLER && !handler.missingTold) {
       handler.missingTold = true;
       NodeEvent.Subject example = shard.subject(job);
       timers.at(env.monotonicNanos() + PATIENCE_NANOS, () -> look(handler, example));

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * number and read again: what becomes due once a load horizon, a backlog as it moves on.
  *
  * <p>Some keep theirs, those with a name, a schedule, a key or dependencies among them: see {@link
- * ShardJob#keepsBody}.
+ * NodeJob#keepsBody}.
  */
 final class Bodies {
   private static final int BLOCK_BYTES = 256 << 10;
@@ -45,10 +45,10 @@ final class Bodies {
   /** Who waits for bodies of one shard. */
   private static final class Waiting {
     /** Due jobs, and the lanes that keep a place for them at the front. */
-    final Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>();
+    final Map<NodeJob, @Nullable Lane> lanes = new LinkedHashMap<>();
 
     /** Actions that wait for the body of a job, which need not be due. */
-    final Map<ShardJob, List<Runnable>> actions = new LinkedHashMap<>();
+    final Map<NodeJob, List<Runnable>> actions = new LinkedHashMap<>();
 
     boolean isEmpty() {
       return lanes.isEmpty() && actions.isEmpty();
@@ -61,10 +61,10 @@ final class Bodies {
     void doubt(Shard shard);
 
     /** A paused job has its body again. */
-    void paused(ShardJob job);
+    void paused(NodeJob job);
 
     /** A job that is due has its body again. */
-    void ready(ShardJob job);
+    void ready(NodeJob job);
 
     /** The lane has fewer jobs at its front than before. */
     void refill(Lane lane);
@@ -83,7 +83,7 @@ final class Bodies {
   }
 
   /** A job came into memory. */
-  void arrived(Shard shard, ShardJob job, long nowMicros) {
+  void arrived(Shard shard, NodeJob job, long nowMicros) {
     boolean far = job.dueMicros > nowMicros + 2 * horizonMicros;
     if (far && resident + job.bodyBytes > budgetBytes && !job.keepsBody()) {
       job.strip();
@@ -94,7 +94,7 @@ final class Bodies {
   }
 
   /** A job left memory, or is about to have another body. */
-  void left(Shard shard, ShardJob job) {
+  void left(Shard shard, NodeJob job) {
     if (job.isStripped()) {
       shard.stripped--;
     } else {
@@ -110,10 +110,10 @@ final class Bodies {
   // ---- backlogs
 
   /** A job stands far behind in its line: its body goes if there are too many. */
-  void letGo(ShardJob job) {
+  void letGo(NodeJob job) {
     Shard shard = job.shard();
     boolean keeps =
-        job.keepsBody() || job.position == ShardJob.NO_POSITION || shard.journal.isRewriting();
+        job.keepsBody() || job.position == FoldedJob.NO_POSITION || shard.journal.isRewriting();
     if (resident > budgetBytes && !job.isStripped() && !keeps) {
       resident -= job.bodyBytes;
       job.strip();
@@ -142,7 +142,7 @@ final class Bodies {
    *
    * @param lane keeps a place for it at its front; null where none does
    */
-  void await(ShardJob job, @Nullable Lane lane) {
+  void await(NodeJob job, @Nullable Lane lane) {
     Shard shard = job.shard();
     giveUpPlace(job, waitingFor(shard).lanes.put(job, lane));
     wanting.add(shard);
@@ -152,7 +152,7 @@ final class Bodies {
    * Runs {@code then} once the job's body is here, or the job is not: it looks. The shard stays
    * loaded until then.
    */
-  void whenHere(ShardJob job, Runnable then) {
+  void whenHere(NodeJob job, Runnable then) {
     Shard shard = job.shard();
     shard.hold();
     waitingFor(shard).actions.computeIfAbsent(job, j -> new ArrayList<>(1)).add(then);
@@ -164,14 +164,14 @@ final class Bodies {
   }
 
   /** The job no longer waits in line for its body. */
-  void forget(ShardJob job) {
+  void forget(NodeJob job) {
     Waiting waits = waiting.isEmpty() ? null : waiting.get(job.shard);
     if (waits != null && waits.lanes.containsKey(job)) {
       giveUpPlace(job, waits.lanes.remove(job));
     }
   }
 
-  private void giveUpPlace(ShardJob job, @Nullable Lane lane) {
+  private void giveUpPlace(NodeJob job, @Nullable Lane lane) {
     if (lane != null) {
       lane.gaveUp(job);
       host.refill(lane);
@@ -197,8 +197,8 @@ final class Bodies {
     return wanted;
   }
 
-  private static void want(ShardJob job, Map<Long, Long> wanted) {
-    if (job.isStripped() && job.phase != ShardJob.Phase.GONE) {
+  private static void want(NodeJob job, Map<Long, Long> wanted) {
+    if (job.isStripped() && job.phase() != NodeJob.Phase.GONE) {
       wanted.put(job.number, job.position);
     }
   }
@@ -215,14 +215,14 @@ final class Bodies {
   /** What is due already waits in its line, without a body until it is near the front. */
   private Map<Long, Long> wantedSoon(Shard shard, long nowMicros) {
     Map<Long, Long> wanted = wantedNow(shard);
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     long until = nowMicros + 2 * horizonMicros;
     if (fold != null) {
       fold.live()
           .forEach(
               job -> {
-                boolean comes = job.phase == ShardJob.Phase.SCHEDULED && job.dueMicros > nowMicros;
-                if (job.dueMicros <= until && (comes || job.phase == ShardJob.Phase.PAUSED)) {
+                boolean comes = job.phase() == NodeJob.Phase.SCHEDULED && job.dueMicros > nowMicros;
+                if (job.dueMicros <= until && (comes || job.phase() == NodeJob.Phase.PAUSED)) {
                   want(job, wanted);
                 }
               });
@@ -256,7 +256,7 @@ final class Bodies {
   private void fetched(
       Shard shard, Map<Long, Long> wanted, long until, Outcome<Map<Long, byte[]>> outcome) {
     shard.fetching = false;
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     if (fold == null) {
       settle(shard);
       return;
@@ -267,7 +267,7 @@ final class Bodies {
       }
       bodies.forEach(
           (number, body) -> {
-            ShardJob job = fold.job(number);
+            NodeJob job = fold.job(number);
             if (job != null
                 && job.isStripped()
                 && Objects.equals(wanted.get(number), job.position)) {
@@ -291,11 +291,11 @@ final class Bodies {
     }
   }
 
-  private void restore(Shard shard, ShardJob job, byte[] body) {
+  private void restore(Shard shard, NodeJob job, byte[] body) {
     job.restore(body);
     shard.stripped--;
     resident += job.bodyBytes;
-    if (job.phase == ShardJob.Phase.PAUSED) {
+    if (job.phase() == NodeJob.Phase.PAUSED) {
       host.paused(job);
     }
   }
@@ -307,10 +307,10 @@ final class Bodies {
       return;
     }
     boolean all = shard.fold == null;
-    Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
+    Map<NodeJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
     lanes.forEach(
         (job, lane) -> {
-          boolean gone = all || job.phase == ShardJob.Phase.GONE;
+          boolean gone = all || job.phase() == NodeJob.Phase.GONE;
           if ((gone || !job.isStripped()) && waits.lanes.containsKey(job)) {
             waits.lanes.remove(job);
             comeBack(job, lane);
@@ -322,8 +322,8 @@ final class Bodies {
         .entrySet()
         .removeIf(
             entry -> {
-              ShardJob job = entry.getKey();
-              boolean done = all || job.phase == ShardJob.Phase.GONE || !job.isStripped();
+              NodeJob job = entry.getKey();
+              boolean done = all || job.phase() == NodeJob.Phase.GONE || !job.isStripped();
               return done && told.addAll(entry.getValue());
             });
     if (waits.isEmpty()) {
@@ -334,11 +334,11 @@ final class Bodies {
   }
 
   /** The job stands in line again, if it is still to, before another comes to the front. */
-  private void comeBack(ShardJob job, @Nullable Lane lane) {
+  private void comeBack(NodeJob job, @Nullable Lane lane) {
     if (lane != null) {
       lane.fetched(job);
     }
-    if (job.phase == ShardJob.Phase.READY) {
+    if (job.phase() == NodeJob.Phase.READY) {
       host.ready(job);
     }
     if (lane != null) {
@@ -350,7 +350,7 @@ final class Bodies {
   private void giveUpPlaces(Shard shard) {
     Waiting waits = waiting.get(shard);
     if (waits != null) {
-      Map<ShardJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
+      Map<NodeJob, @Nullable Lane> lanes = new LinkedHashMap<>(waits.lanes);
       waits.lanes.replaceAll((job, lane) -> null);
       lanes.forEach(this::giveUpPlace);
     }

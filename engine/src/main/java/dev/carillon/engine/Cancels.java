@@ -71,11 +71,15 @@ final class Cancels {
   }
 
   private void cancelLoaded(
-      Shard shard, ShardFold fold, JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
-    ShardJob job = fold.job(ref.number());
+      Shard shard,
+      ShardFold<NodeJob> fold,
+      JobRef ref,
+      Why why,
+      Consumer<Outcome<CancelResult>> answer) {
+    NodeJob job = fold.job(ref.number());
     if (job == null) {
       answerEnded(ref, answer);
-    } else if (job.phase == ShardJob.Phase.RUNNING) {
+    } else if (job.phase() == NodeJob.Phase.RUNNING) {
       cancelRunning(shard, job, why, answer);
     } else {
       cancelWaiting(shard, job, why, answer);
@@ -103,7 +107,7 @@ final class Cancels {
   }
 
   private void cancelWaiting(
-      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     if (job.isUnsettled()) {
       Runnable again = () -> cancel(shard.ref(job.number), why, answer);
       attempts.unlessCompleted(job, again, again);
@@ -132,7 +136,7 @@ final class Cancels {
   }
 
   private void cancelRunning(
-      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     Body.Cancel cancel = new Body.Cancel(env.wallMicros(), why);
     job.busy++; // its attempt may be over before this is written: no other starts
     append(
@@ -145,7 +149,7 @@ final class Cancels {
             return;
           }
           answer.accept(Outcome.ok(new CancelResult.Stopping()));
-          Attempt attempt = job.attempt;
+          Attempt attempt = Attempt.of(job);
           if (attempt != null) {
             attempts.cancel(attempt);
           } else {
@@ -159,7 +163,7 @@ final class Cancels {
   }
 
   private interface Applied {
-    void applied(ShardFold.Answer answer, @Nullable ShardJob met);
+    void applied(ShardFold.Answer answer, @Nullable NodeJob met);
   }
 
   /**
@@ -167,11 +171,7 @@ final class Cancels {
    * that was replaced meanwhile is not the one that was to end.
    */
   private void append(
-      Shard shard,
-      ShardJob job,
-      Frame frame,
-      Applied then,
-      Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, NodeJob job, Frame frame, Applied then, Consumer<Outcome<CancelResult>> answer) {
     if (!shard.isAwaited(job)) {
       append(shard, frame, then, answer);
       return;
@@ -197,8 +197,8 @@ final class Cancels {
             frame,
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
-                then.applied(applied, met);
+              public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
+                then.applied(applied, met == null ? null : NodeJob.of(met));
               }
 
               @Override
@@ -219,7 +219,7 @@ final class Cancels {
     shard.hold();
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).live(ref),
+        store -> new JobReader(store, NodeJob::new).live(ref),
         outcome -> seen(shard, ref, why, answer, outcome));
   }
 
@@ -228,11 +228,11 @@ final class Cancels {
       JobRef ref,
       Why why,
       Consumer<Outcome<CancelResult>> answer,
-      Outcome<Optional<ShardJob>> outcome) {
+      Outcome<Optional<FoldedJob>> outcome) {
     if (!shard.owned() || shard.loaded() || shard.loading()) {
       leave(shard);
       cancel(ref, why, answer);
-    } else if (!(outcome instanceof Outcome.Ok<Optional<ShardJob>>(Optional<ShardJob> found))) {
+    } else if (!(outcome instanceof Outcome.Ok<Optional<FoldedJob>>(Optional<FoldedJob> found))) {
       leave(shard);
       answer.accept(outcome.map(job -> new CancelResult.NotFound()));
     } else if (found.isEmpty()) {
@@ -242,12 +242,12 @@ final class Cancels {
       leave(shard); // others are to be told: the shard is loaded for that
       shards.loadFor(shard, () -> cancel(ref, why, answer));
     } else {
-      endVisited(shard, found.get(), why, answer);
+      endVisited(shard, NodeJob.of(found.get()), why, answer);
     }
   }
 
   private void endVisited(
-      Shard shard, ShardJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
+      Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     Body.End end = Body.End.cancelled(env.wallMicros(), why);
     append(
         shard,
@@ -278,14 +278,14 @@ final class Cancels {
   // ---- without anybody waiting
 
   /** Ends a job that was asked to stop and of which nothing runs. */
-  void endRequested(Shard shard, ShardJob job) {
+  void endRequested(Shard shard, NodeJob job) {
     if (job.rare != null && job.rare.cancelReason != null && job.busy == 0) {
       end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
     }
   }
 
   /** Ends a job of which nothing runs. */
-  void end(Shard shard, ShardJob job, JobState state, String reason) {
+  void end(Shard shard, NodeJob job, JobState state, String reason) {
     if (job.isUnsettled()) {
       attempts.unlessCompleted(job, () -> end(shard, job, state, reason), () -> {});
       return;
@@ -306,8 +306,8 @@ final class Cancels {
   }
 
   /** What it has become may have come due while it was busy, and then it stands in no line. */
-  private void goOnIfPassedOver(ShardJob job) {
-    if (job.isIdle(ShardJob.Phase.READY) || job.isIdle(ShardJob.Phase.LIMITED)) {
+  private void goOnIfPassedOver(NodeJob job) {
+    if (job.isIdle(NodeJob.Phase.READY) || job.isIdle(NodeJob.Phase.LIMITED)) {
       life.scheduleAgain(job);
     }
   }

@@ -24,7 +24,7 @@ final class Checkpoints {
    * durable, false where the attempt was replaced or is over.
    */
   void save(Attempt attempt, byte[] state, Consumer<Outcome<Boolean>> answer) {
-    ShardJob job = attempt.job();
+    NodeJob job = attempt.job();
     Shard shard = job.shard();
     if (attempt.over || !shard.owned() || job.revision != attempt.revision()) {
       answer.accept(Outcome.ok(false));
@@ -38,7 +38,7 @@ final class Checkpoints {
             Frame.of(Kind.SAVE, job.number, save.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
                 settled(job);
                 answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
               }
@@ -52,13 +52,13 @@ final class Checkpoints {
   }
 
   /** A job whose attempt ended meanwhile was passed over, and comes back. */
-  private void settled(ShardJob job) {
+  private void settled(NodeJob job) {
     job.busy--;
-    if (job.isIdle(ShardJob.Phase.READY)) {
+    if (job.isIdle(NodeJob.Phase.READY)) {
       life.scheduleAgain(job);
     }
     Shard shard = job.shard;
-    boolean waits = job.attempt == null && job.phase != ShardJob.Phase.GONE;
+    boolean waits = job.attempt == null && job.phase() != NodeJob.Phase.GONE;
     if (waits && job.cancelRequested() && shard != null && shard.owned()) {
       life.cancels().endRequested(shard, job); // that was put off too
     }

@@ -79,8 +79,9 @@ final class Compaction {
     Set<Long> keyed = new LinkedHashSet<>();
     int[] failed = new int[1];
     OldestEnds oldest = new OldestEnds();
-    ShardFold fold =
-        new ShardFold(
+    ShardFold<FoldedJob> fold =
+        new ShardFold<>(
+            FoldedJob::new,
             (job, end) -> {
               boolean needed = job.has(JobSpec.KEYED) && end.at() >= since.keyedMicros();
               if (end.state() == JobState.DEAD && end.at() >= since.deadMicros()) {
@@ -137,11 +138,12 @@ final class Compaction {
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */
-  private int writeStates(ShardFold fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
-    List<ShardJob> live = new ArrayList<>();
+  private int writeStates(
+      ShardFold<FoldedJob> fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
+    List<FoldedJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
     live.sort((a, b) -> Long.compare(a.number, b.number));
-    for (ShardJob job : live) {
+    for (FoldedJob job : live) {
       byte[] spec = payloads.spec(job);
       write(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)), failures);
     }

@@ -39,7 +39,7 @@ record Completed(int attempt, int revision, long startedMicros, String node, byt
   }
 
   /** Whether it is the outcome of the attempt that the job has next, or has now. */
-  static boolean fits(@Nullable Completed completed, ShardJob job) {
+  static boolean fits(@Nullable Completed completed, NodeJob job) {
     return completed != null
         && completed.revision == job.revision
         && completed.attempt == job.attempts + 1;

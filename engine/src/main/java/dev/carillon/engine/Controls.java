@@ -50,7 +50,7 @@ public final class Controls {
 
   /** Does something about a live job, or finds that it cannot. */
   private interface Change {
-    void apply(Shard shard, ShardJob job);
+    void apply(Shard shard, NodeJob job);
   }
 
   /** Who asked. */
@@ -107,7 +107,7 @@ public final class Controls {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob job = shard.job(ref.number());
+            NodeJob job = shard.job(ref.number());
             if (job == null) {
               none();
             } else {
@@ -188,11 +188,11 @@ public final class Controls {
         });
   }
 
-  private void goOn(ShardJob job) {
-    if (job.phase == ShardJob.Phase.PAUSED) {
+  private void goOn(NodeJob job) {
+    if (job.phase() == NodeJob.Phase.PAUSED) {
       life.rescheduled(job);
     } else if (job.attempt != null) {
-      job.attempt.pauseOver();
+      Attempt.of(job).pauseOver();
     }
   }
 
@@ -264,11 +264,11 @@ public final class Controls {
 
   private void change(
       Shard shard,
-      ShardJob job,
+      NodeJob job,
       Body.Change change,
       Runnable again,
       Consumer<Outcome<ControlResult>> answer) {
-    if (job.phase == ShardJob.Phase.RUNNING) {
+    if (job.phase() == NodeJob.Phase.RUNNING) {
       answer.accept(Outcome.ok(ControlResult.RUNNING));
       return;
     }
@@ -295,7 +295,7 @@ public final class Controls {
                   return;
                 }
                 life.resized(job.bodyBytes - bytes);
-                if (job.phase != ShardJob.Phase.PAUSED) {
+                if (job.phase() != NodeJob.Phase.PAUSED) {
                   life.rescheduled(job);
                 }
                 answer.accept(Outcome.ok(ControlResult.DONE));
@@ -320,7 +320,7 @@ public final class Controls {
   }
 
   /** Whether the job has a schedule that this JVM can read; answers where it has not. */
-  private boolean isReadable(ShardJob job, OccurrencesAdded answer) {
+  private boolean isReadable(NodeJob job, OccurrencesAdded answer) {
     if (job.move() == null) {
       answer.refused(Outcome.ok(ControlResult.NOT_RECURRING));
       return false;
@@ -347,7 +347,7 @@ public final class Controls {
         });
   }
 
-  private void add(Shard shard, ShardJob job, List<Instant> times, OccurrencesAdded answer) {
+  private void add(Shard shard, NodeJob job, List<Instant> times, OccurrencesAdded answer) {
     if (times.isEmpty()) {
       answer.added(List.of());
       return;
@@ -372,7 +372,7 @@ public final class Controls {
 
   /** Numbers are given when the operation goes, so that they follow the journal's order. */
   private void append(
-      Shard shard, ShardJob job, List<Occurrence> wanted, long at, OccurrencesAdded answer) {
+      Shard shard, NodeJob job, List<Occurrence> wanted, long at, OccurrencesAdded answer) {
     List<Body.Next.Child> children = new ArrayList<>();
     for (Occurrence occurrence : wanted) {
       long due = Math.min(occurrence.timeMicros(), at);
@@ -468,10 +468,10 @@ public final class Controls {
       Shard shard, JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     return new Operation.Listener() {
       @Override
-      public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+      public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
         shard.evidence = false; // it retires again when its jobs have ended
         if (applied == ShardFold.Answer.APPLIED && met != null) {
-          life.added(shard, met);
+          life.added(shard, NodeJob.of(met));
         }
         if (applied == ShardFold.Answer.APPLIED) {
           answer.accept(Outcome.ok(ControlResult.DONE));
@@ -501,7 +501,7 @@ public final class Controls {
 
   private void append(
       Shard shard,
-      ShardJob job,
+      NodeJob job,
       Frame frame,
       Consumer<ShardFold.Answer> done,
       Consumer<Outcome<ControlResult>> answer) {
@@ -512,7 +512,7 @@ public final class Controls {
             frame,
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer applied, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
                 job.busy--;
                 if (applied == ShardFold.Answer.NO_SUCH_JOB) {
                   answerEnded(shard.ref(job.number), answer);
@@ -532,9 +532,9 @@ public final class Controls {
   }
 
   /** Its lane or its handler's line may have passed it over while it was busy. */
-  private void goOnIfPassedOver(ShardJob job) {
+  private void goOnIfPassedOver(NodeJob job) {
     if (job.busy == 0
-        && (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED)) {
+        && (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED)) {
       life.scheduleAgain(job);
     }
   }

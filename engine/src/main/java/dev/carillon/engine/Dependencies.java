@@ -48,7 +48,7 @@ final class Dependencies {
   /** The node, as far as dependencies need it. */
   interface Host {
     /** One that the job waited for has ended. */
-    void met(ShardJob job);
+    void met(NodeJob job);
   }
 
   Dependencies(
@@ -69,7 +69,7 @@ final class Dependencies {
   // ---- making known who waits
 
   /** A job is here that may wait for others. */
-  void arrived(Shard shard, ShardJob job) {
+  void arrived(Shard shard, NodeJob job) {
     Awaited awaited = job.awaited();
     if (awaited != null) {
       JobRef waiter = shard.ref(job.number);
@@ -162,7 +162,7 @@ final class Dependencies {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob job = shard.job(other.number());
+            NodeJob job = shard.job(other.number());
             if (made.copies() != copies) {
               over(made);
             } else if (job == null) {
@@ -225,7 +225,7 @@ final class Dependencies {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob live = shard.job(job.number());
+            NodeJob live = shard.job(job.number());
             if (known != copies) {
               answer.accept(wentBack()); // who waits may not be there any more
             } else if (live == null) {
@@ -278,7 +278,7 @@ final class Dependencies {
   }
 
   private void register(
-      Shard shard, ShardJob job, JobRef waiter, Consumer<Boolean> done, Runnable lost) {
+      Shard shard, NodeJob job, JobRef waiter, Consumer<Boolean> done, Runnable lost) {
     Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
     shard.registering++;
     committer.add(
@@ -287,7 +287,7 @@ final class Dependencies {
             Frame.of(Kind.WAITER, job.number, body.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
                 shard.registering--;
                 done.accept(answer == ShardFold.Answer.APPLIED);
               }
@@ -357,7 +357,7 @@ final class Dependencies {
             Frame.of(Kind.TOLD, debt.number(), body.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {}
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {}
 
               @Override
               public void lost(Operation.Loss loss, String why) {}
@@ -381,7 +381,7 @@ final class Dependencies {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob job = shard.job(waiter.number());
+            NodeJob job = shard.job(waiter.number());
             if (news.copies() != copies) {
               done.accept(false);
             } else if (job != null) {
@@ -433,14 +433,14 @@ final class Dependencies {
         });
   }
 
-  private void tell(Shard shard, ShardJob job, News news) {
+  private void tell(Shard shard, NodeJob job, News news) {
     // One that can never start ends at once, also if this node does not come to it.
     Awaited awaited = job.awaited();
     boolean breaks = awaited != null && awaited.isBrokenBy(news.ended(), news.state());
     shards.ensureAwakeBy(shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, news));
   }
 
-  private void append(Shard shard, ShardJob job, News news) {
+  private void append(Shard shard, NodeJob job, News news) {
     Body.Met body = new Body.Met(env.wallMicros(), news.ended(), news.state());
     committer.add(
         shard.journal,
@@ -448,9 +448,9 @@ final class Dependencies {
             Frame.of(Kind.MET, job.number, body.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
                 if (answer == ShardFold.Answer.APPLIED && met != null) {
-                  host.met(met);
+                  host.met(NodeJob.of(met));
                 }
                 news.done().accept(true);
               }

@@ -43,7 +43,7 @@ final class Dispatcher {
   private final Gate node;
   private final Starter starter;
   private final Keys keys;
-  private final Consumer<ShardJob> blocked;
+  private final Consumer<NodeJob> blocked;
   private final Bodies bodies;
   private final Admission toRun = this::mayRun;
   private final Admission toLend = this::mayLend;
@@ -59,7 +59,7 @@ final class Dispatcher {
   /** Attempts that this node has started itself. */
   private long starts;
 
-  private @Nullable ShardJob waitsAlone;
+  private @Nullable NodeJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
   private boolean exclusive;
@@ -74,7 +74,7 @@ final class Dispatcher {
 
   private record LaneKey(String namespace, String queue) {}
 
-  private record PassedOver(ShardJob job, boolean late) {}
+  private record PassedOver(NodeJob job, boolean late) {}
 
   /** Knows who else could run an attempt. */
   interface Lender {
@@ -106,7 +106,7 @@ final class Dispatcher {
    * @param blocked told of due jobs that may not start
    * @param bodies brings those of overdue jobs
    */
-  Dispatcher(int slots, Starter starter, Keys keys, Consumer<ShardJob> blocked, Bodies bodies) {
+  Dispatcher(int slots, Starter starter, Keys keys, Consumer<NodeJob> blocked, Bodies bodies) {
     this.node = new Gate(slots);
     this.starter = starter;
     this.keys = keys;
@@ -188,9 +188,9 @@ final class Dispatcher {
    * Forgets the lanes, gates and handlers that nobody needs, for their names come from users: none
    * of the live jobs, no attempt, and no setting.
    */
-  void sweep(Iterable<ShardJob> live) {
+  void sweep(Iterable<NodeJob> live) {
     Set<Object> used = new LinkedHashSet<>();
-    for (ShardJob job : live) {
+    for (NodeJob job : live) {
       used.add(job.lane);
       used.add(job.handler);
     }
@@ -208,9 +208,9 @@ final class Dispatcher {
   }
 
   /** The job's time has come; false where it does not stand in its lane now. */
-  boolean ready(ShardJob job, boolean overdue) {
+  boolean ready(NodeJob job, boolean overdue) {
     if (job.busy > 0) {
-      job.phase = ShardJob.Phase.READY;
+      job.enter(NodeJob.Phase.READY);
       return false; // its place in line may be about to change: it comes back once it is not busy
     }
     Lane lane = laneOf(job);
@@ -218,7 +218,7 @@ final class Dispatcher {
     if (concurrency != null && lane.paused() == null && !keys.admit(job, concurrency)) {
       return false;
     }
-    job.phase = ShardJob.Phase.READY;
+    job.enter(NodeJob.Phase.READY);
     lane.add(job, overdue);
     ready++;
     refill(lane);
@@ -237,7 +237,7 @@ final class Dispatcher {
    * Takes a job out of the line it stands in, before what orders it there changes; its user lets it
    * wait again.
    */
-  void withdraw(ShardJob job) {
+  void withdraw(NodeJob job) {
     Concurrency concurrency = job.concurrency();
     if (concurrency != null) {
       keys.withdraw(job, concurrency);
@@ -250,32 +250,32 @@ final class Dispatcher {
    * it. Its user lets it wait again: it must not stand anywhere twice, for it is counted there by
    * what it was when it came.
    */
-  void leaveLine(ShardJob job) {
+  void leaveLine(NodeJob job) {
     if (waitsAlone == job) {
       waitsAlone = null;
       offerLimited(handlerOf(job));
-    } else if (job.phase == ShardJob.Phase.LIMITED) {
+    } else if (job.phase() == NodeJob.Phase.LIMITED) {
       Concurrency concurrency = job.concurrency();
       if (!handlerOf(job).withdraw(job) && concurrency != null) {
         keys.withdraw(job, concurrency); // it waits for its key
       }
-    } else if (job.phase == ShardJob.Phase.READY && laneOf(job).remove(job)) {
+    } else if (job.phase() == NodeJob.Phase.READY && laneOf(job).remove(job)) {
       ready--;
       offerLimited(handlerOf(job));
     }
     bodies.forget(job);
   }
 
-  private static Lane laneOf(ShardJob job) {
-    Lane lane = job.lane;
+  private static Lane laneOf(NodeJob job) {
+    Lane lane = Lane.of(job);
     if (lane == null) {
       throw new IllegalStateException("job " + job.number + ": not in this node's hands");
     }
     return lane;
   }
 
-  private HandlerSlot handlerOf(ShardJob job) {
-    HandlerSlot handler = job.handler;
+  private HandlerSlot handlerOf(NodeJob job) {
+    HandlerSlot handler = HandlerSlot.of(job);
     return handler != null ? handler : handler(job.type);
   }
 
@@ -299,20 +299,20 @@ final class Dispatcher {
       if (!open || stopped || exclusive || reserved || !node.hasRoom() || !starter.mayStart()) {
         return false;
       }
-      ShardJob alone = waitsAlone;
+      NodeJob alone = waitsAlone;
       if (alone != null) {
         if (!starter.mayStartAlone()) {
           return false;
         }
         waitsAlone = null;
-        if (alone.isIdle(ShardJob.Phase.READY)) {
+        if (alone.isIdle(NodeJob.Phase.READY)) {
           startAlone(alone);
         } else {
           offerLimited(handlerOf(alone));
         }
         continue;
       }
-      ShardJob job = next(toRun);
+      NodeJob job = next(toRun);
       if (job == null) {
         return false;
       }
@@ -326,7 +326,7 @@ final class Dispatcher {
   }
 
   /** What let it through when it was chosen may have changed while it waited to be alone. */
-  private void startAlone(ShardJob job) {
+  private void startAlone(NodeJob job) {
     Lane lane = laneOf(job);
     if (!lane.hasRoom()) {
       if (!ready(job, false)) {
@@ -389,7 +389,7 @@ final class Dispatcher {
   void lendWaiting(int most, long reserve) {
     spare = ready - reserve;
     for (int lent = 0; lent < most; ) {
-      ShardJob job = next(toLend);
+      NodeJob job = next(toLend);
       if (job == null) {
         break;
       }
@@ -413,7 +413,7 @@ final class Dispatcher {
     }
   }
 
-  private boolean mayLend(ShardJob job, Lane lane) {
+  private boolean mayLend(NodeJob job, Lane lane) {
     if (!handlerOf(job).registered) {
       return mayRun(job, lane);
     }
@@ -430,17 +430,17 @@ final class Dispatcher {
   }
 
   /** What may have killed a node, or may have been completed under another, stays here. */
-  private static boolean isLendable(ShardJob job) {
+  private static boolean isLendable(NodeJob job) {
     return !job.isMarked() && !job.isUnsettled() && (job.rare == null || job.rare.markers == 0);
   }
 
-  private void lendOut(ShardJob job, long borrower) {
+  private void lendOut(NodeJob job, long borrower) {
     starter.lend(grant(job, null, false), borrower);
   }
 
   /** Jobs without a handler here, as many as others have room for, go on. */
-  List<ShardJob> offerBlocked(int most) {
-    List<ShardJob> offered = new ArrayList<>();
+  List<NodeJob> offerBlocked(int most) {
+    List<NodeJob> offered = new ArrayList<>();
     for (HandlerSlot handler : handlers.values()) {
       if (!handler.registered && handler.hasBlocked() && lender.borrowerFor(handler.type) != 0) {
         offered.addAll(handler.takeBlocked(most));
@@ -450,17 +450,17 @@ final class Dispatcher {
   }
 
   /** Jobs of that type that could not be decoded elsewhere are tried again. */
-  List<ShardJob> offerUndecodable(String type) {
+  List<NodeJob> offerUndecodable(String type) {
     HandlerSlot handler = handlers.get(type);
     return handler == null || handler.registered ? List.of() : handler.takeUndecodable();
   }
 
   private interface Admission {
-    boolean admits(ShardJob job, Lane lane);
+    boolean admits(NodeJob job, Lane lane);
   }
 
   /** The next job that may start now, in turn of the lanes. */
-  private @Nullable ShardJob next(Admission admission) {
+  private @Nullable NodeJob next(Admission admission) {
     while (true) {
       if (passedOver.size() >= MOST_PASSED_OVER) {
         return null;
@@ -477,7 +477,7 @@ final class Dispatcher {
         crowded.add(lane);
         continue;
       }
-      ShardJob job = lane.poll();
+      NodeJob job = lane.poll();
       ready -= lane.refill();
       if (lane.isEmpty()) {
         lane.active = false;
@@ -489,7 +489,7 @@ final class Dispatcher {
       }
       ready--;
       boolean moved = job.lane != lane; // a replace gave it another queue, where it stands as well
-      if (moved || !job.isIdle(ShardJob.Phase.READY)) {
+      if (moved || !job.isIdle(NodeJob.Phase.READY)) {
         offerLimited(handlerOf(job));
       } else if (job.isStripped()) {
         bodies.await(job, null);
@@ -500,7 +500,7 @@ final class Dispatcher {
     }
   }
 
-  private boolean mayRun(ShardJob job, Lane lane) {
+  private boolean mayRun(NodeJob job, Lane lane) {
     HandlerSlot handler = handlerOf(job);
     Concurrency concurrency = job.concurrency();
     if (!handler.registered) {
@@ -511,7 +511,7 @@ final class Dispatcher {
         }
         return false;
       }
-      handler.block(job, ShardJob.Phase.NO_HANDLER);
+      handler.block(job, NodeJob.Phase.NO_HANDLER);
       if (concurrency != null) {
         keys.leave(job, concurrency);
       }
@@ -531,16 +531,16 @@ final class Dispatcher {
     return true;
   }
 
-  private void start(ShardJob job, boolean alone) {
+  private void start(NodeJob job, boolean alone) {
     starts++;
     HandlerSlot handler = handlerOf(job);
     enterSlot(handler);
     starter.start(grant(job, handler, alone));
   }
 
-  private Grant grant(ShardJob job, @Nullable HandlerSlot handler, boolean alone) {
+  private Grant grant(NodeJob job, @Nullable HandlerSlot handler, boolean alone) {
     Grant grant = new Grant(this, job, laneOf(job), handler, alone);
-    job.phase = ShardJob.Phase.RUNNING;
+    job.enter(NodeJob.Phase.RUNNING);
     Concurrency concurrency = job.concurrency();
     if (concurrency != null) {
       keys.start(grant, concurrency);
@@ -574,21 +574,21 @@ final class Dispatcher {
   }
 
   /** Those that have a concurrency key or wait for it, and are due later. */
-  List<ShardJob> keyedAfter(long micros) {
+  List<NodeJob> keyedAfter(long micros) {
     return keys.dueAfter(micros);
   }
 
   /** Lanes were paused: what stands in them gives its concurrency keys back to others. */
   void paused() {
-    List<ShardJob> stand = new ArrayList<>();
+    List<NodeJob> stand = new ArrayList<>();
     for (Lane lane : lanes.values()) {
       if (lane.paused() != null) {
         lane.forEach(stand::add);
       }
     }
-    for (ShardJob job : stand) {
+    for (NodeJob job : stand) {
       Concurrency concurrency = job.concurrency();
-      if (concurrency != null && job.phase == ShardJob.Phase.READY) {
+      if (concurrency != null && job.phase() == NodeJob.Phase.READY) {
         keys.leave(job, concurrency);
       }
     }
@@ -606,7 +606,7 @@ final class Dispatcher {
     int room = handler.gate.limit() - handler.gate.running();
     int aloof = handler.limitedLanes();
     while (room > 0 && aloof > 0) {
-      ShardJob job = handler.takeLimited();
+      NodeJob job = handler.takeLimited();
       if (job == null) {
         return;
       }
@@ -627,25 +627,25 @@ final class Dispatcher {
   }
 
   /** The handler is gone: what waited for its gate goes on, to wait for a handler or elsewhere. */
-  List<ShardJob> unregister(String type) {
+  List<NodeJob> unregister(String type) {
     HandlerSlot handler = handler(type);
     handler.registered = false;
     return takeLimited(handler);
   }
 
-  private static List<ShardJob> takeLimited(HandlerSlot handler) {
-    List<ShardJob> taken = new ArrayList<>();
-    for (ShardJob job = handler.takeLimited(); job != null; job = handler.takeLimited()) {
+  private static List<NodeJob> takeLimited(HandlerSlot handler) {
+    List<NodeJob> taken = new ArrayList<>();
+    for (NodeJob job = handler.takeLimited(); job != null; job = handler.takeLimited()) {
       taken.add(job);
     }
     return taken;
   }
 
   /** A handler is here: what waited for it goes on. */
-  List<ShardJob> register(String type) {
+  List<NodeJob> register(String type) {
     HandlerSlot handler = handler(type);
     handler.registered = true;
-    List<ShardJob> released = handler.takeBlocked();
+    List<NodeJob> released = handler.takeBlocked();
     released.addAll(takeLimited(handler));
     return released;
   }

@@ -19,7 +19,7 @@ final class DueHeap {
   boolean inTurn;
 
   private long[] dues = new long[SMALLEST];
-  private @Nullable ShardJob[] jobs = new @Nullable ShardJob[SMALLEST];
+  private @Nullable NodeJob[] jobs = new @Nullable NodeJob[SMALLEST];
   private int size;
 
   /** The first due time, {@link Long#MAX_VALUE} when empty. */
@@ -35,7 +35,7 @@ final class DueHeap {
     return size;
   }
 
-  void add(ShardJob job) {
+  void add(NodeJob job) {
     if (size == dues.length) {
       dues = Arrays.copyOf(dues, size + (size >> 1));
       jobs = Arrays.copyOf(jobs, dues.length);
@@ -44,15 +44,15 @@ final class DueHeap {
   }
 
   /** Takes the first. */
-  @Nullable ShardJob poll() {
-    ShardJob first = jobs[0];
+  @Nullable NodeJob poll() {
+    NodeJob first = jobs[0];
     removeHead();
     return first;
   }
 
   private boolean valid(int i) {
-    ShardJob job = jobs[i];
-    return job != null && job.phase == ShardJob.Phase.SCHEDULED && job.dueMicros == dues[i];
+    NodeJob job = jobs[i];
+    return job != null && job.phase() == NodeJob.Phase.SCHEDULED && job.dueMicros == dues[i];
   }
 
   /** Drops what is not valid from the front; how many those are. */
@@ -67,7 +67,7 @@ final class DueHeap {
   private void removeHead() {
     size--;
     long due = dues[size];
-    ShardJob job = jobs[size];
+    NodeJob job = jobs[size];
     jobs[size] = null;
     if (size > 0 && job != null) {
       siftDown(0, due, job);
@@ -82,7 +82,7 @@ final class DueHeap {
   void sweep() {
     int kept = 0;
     for (int i = 0; i < size; i++) {
-      ShardJob job = jobs[i];
+      NodeJob job = jobs[i];
       if (job != null && valid(i) && !job.seen) {
         job.seen = true; // a job that was taken back and waits again stands here twice
         dues[kept] = dues[i];
@@ -92,7 +92,7 @@ final class DueHeap {
     Arrays.fill(jobs, kept, size, null);
     size = kept;
     for (int i = size / 2 - 1; i >= 0; i--) {
-      ShardJob job = jobs[i];
+      NodeJob job = jobs[i];
       if (job != null) {
         siftDown(i, dues[i], job);
       }
@@ -102,14 +102,14 @@ final class DueHeap {
   /** The sweep is over. */
   void forgetSeen() {
     for (int i = 0; i < size; i++) {
-      ShardJob job = jobs[i];
+      NodeJob job = jobs[i];
       if (job != null) {
         job.seen = false;
       }
     }
   }
 
-  private void siftUp(int at, long due, ShardJob job) {
+  private void siftUp(int at, long due, NodeJob job) {
     int i = at;
     while (i > 0) {
       int parent = (i - 1) >>> 1;
@@ -124,7 +124,7 @@ final class DueHeap {
     jobs[i] = job;
   }
 
-  private void siftDown(int at, long due, ShardJob job) {
+  private void siftDown(int at, long due, NodeJob job) {
     int i = at;
     int half = size >>> 1;
     while (i < half) {

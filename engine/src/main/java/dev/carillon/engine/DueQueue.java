@@ -87,8 +87,8 @@ final class DueQueue {
     return size;
   }
 
-  void add(ShardJob job) {
-    DueHeap heap = heapOf(job.lane);
+  void add(NodeJob job) {
+    DueHeap heap = heapOf(Lane.of(job));
     heap.add(job);
     size++;
     if (!heap.inTurn) {
@@ -109,7 +109,7 @@ final class DueQueue {
   }
 
   /** The next job due at or before {@code nowMicros}, in turn of the lanes; null without any. */
-  @Nullable ShardJob poll(long nowMicros) {
+  @Nullable NodeJob poll(long nowMicros) {
     for (Place place = firstPlace();
         place != null && place.dueMicros() <= nowMicros;
         place = firstPlace()) {
@@ -121,7 +121,7 @@ final class DueQueue {
     while (!turns.isEmpty()) {
       DueHeap heap = turns.removeFirst();
       dropStale(heap);
-      ShardJob job = heap.firstMicros() <= nowMicros ? heap.poll() : null;
+      NodeJob job = heap.firstMicros() <= nowMicros ? heap.poll() : null;
       size -= job != null ? 1 : 0;
       if (job != null && heap.firstMicros() <= nowMicros) {
         turns.add(heap);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Grant implements KeySlot.Holder {
   private final Dispatcher dispatcher;
-  private final ShardJob job;
+  private final NodeJob job;
 
   /** The lane whose gates it went through; its job may have moved to another since. */
   final Lane lane;
@@ -57,11 +57,7 @@ final class Grant implements KeySlot.Holder {
    * @param alone whether nothing else starts until {@link #endAlone}
    */
   Grant(
-      Dispatcher dispatcher,
-      ShardJob job,
-      Lane lane,
-      @Nullable HandlerSlot handler,
-      boolean alone) {
+      Dispatcher dispatcher, NodeJob job, Lane lane, @Nullable HandlerSlot handler, boolean alone) {
     this.dispatcher = dispatcher;
     this.job = job;
     this.lane = lane;
@@ -94,7 +90,7 @@ final class Grant implements KeySlot.Holder {
   }
 
   @Override
-  public ShardJob job() {
+  public NodeJob job() {
     return job;
   }
 

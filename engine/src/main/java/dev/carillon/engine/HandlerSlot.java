@@ -9,7 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What the node knows of one job type: whether its handler is here, its limit, and who waits. */
-final class HandlerSlot {
+final class HandlerSlot implements JobPlace {
+  /** The slot of a job's handler; null before the node has taken the job in. */
+  static @Nullable HandlerSlot of(NodeJob job) {
+    return (HandlerSlot) job.handler;
+  }
+
   private static final int FIRST_SWEEP = 1024;
 
   final String type;
@@ -31,7 +36,7 @@ final class HandlerSlot {
   private int sweepAt = FIRST_SWEEP;
 
   /** Due jobs without a handler, or whose payload this handler could not decode. */
-  private final ArrayDeque<ShardJob> blocked = new ArrayDeque<>();
+  private final ArrayDeque<NodeJob> blocked = new ArrayDeque<>();
 
   /** Due jobs that wait for the gate, by their lanes, and whose turn it is. */
   private final Map<Lane, ReadyLine> limited = new LinkedHashMap<>();
@@ -53,8 +58,8 @@ final class HandlerSlot {
     policy = settings.policy();
   }
 
-  void block(ShardJob job, ShardJob.Phase why) {
-    job.phase = why;
+  void block(NodeJob job, NodeJob.Phase why) {
+    job.enter(why);
     blocked.add(job);
     if (blocked.size() >= sweepAt) {
       blocked.removeIf(each -> !isBlocked(each));
@@ -62,12 +67,12 @@ final class HandlerSlot {
     }
   }
 
-  private static boolean isBlocked(ShardJob job) {
-    return job.phase == ShardJob.Phase.NO_HANDLER || job.phase == ShardJob.Phase.UNDECODABLE;
+  private static boolean isBlocked(NodeJob job) {
+    return job.phase() == NodeJob.Phase.NO_HANDLER || job.phase() == NodeJob.Phase.UNDECODABLE;
   }
 
-  void limit(ShardJob job, Lane lane) {
-    job.phase = ShardJob.Phase.LIMITED;
+  void limit(NodeJob job, Lane lane) {
+    job.enter(NodeJob.Phase.LIMITED);
     ReadyLine line = limited.get(lane);
     if (line == null) {
       line = new ReadyLine();
@@ -78,7 +83,7 @@ final class HandlerSlot {
   }
 
   /** The job no longer waits for the gate; false where it did not. */
-  boolean withdraw(ShardJob job) {
+  boolean withdraw(NodeJob job) {
     ReadyLine line = job.lane != null ? limited.get(job.lane) : null;
     return line != null && line.remove(job);
   }
@@ -99,13 +104,13 @@ final class HandlerSlot {
 
   /** How many jobs wait for a handler. */
   long withoutHandler() {
-    return blocked.stream().filter(job -> job.phase == ShardJob.Phase.NO_HANDLER).count();
+    return blocked.stream().filter(job -> job.phase() == NodeJob.Phase.NO_HANDLER).count();
   }
 
   /** The jobs that wait for a handler, which wait no longer. */
-  List<ShardJob> takeBlocked() {
-    List<ShardJob> taken = new ArrayList<>();
-    for (ShardJob job : blocked) {
+  List<NodeJob> takeBlocked() {
+    List<NodeJob> taken = new ArrayList<>();
+    for (NodeJob job : blocked) {
       if (isBlocked(job)) {
         taken.add(job);
       }
@@ -120,12 +125,12 @@ final class HandlerSlot {
   }
 
   /** Some of the jobs that wait for a handler, which wait no longer; the first to wait go first. */
-  List<ShardJob> takeBlocked(int most) {
-    List<ShardJob> taken = new ArrayList<>();
-    ArrayDeque<ShardJob> passed = new ArrayDeque<>();
+  List<NodeJob> takeBlocked(int most) {
+    List<NodeJob> taken = new ArrayList<>();
+    ArrayDeque<NodeJob> passed = new ArrayDeque<>();
     while (taken.size() < most && !blocked.isEmpty()) {
-      ShardJob job = blocked.remove();
-      if (job.phase == ShardJob.Phase.NO_HANDLER) {
+      NodeJob job = blocked.remove();
+      if (job.phase() == NodeJob.Phase.NO_HANDLER) {
         taken.add(job);
       } else if (isBlocked(job)) {
         passed.push(job);
@@ -136,10 +141,10 @@ final class HandlerSlot {
   }
 
   /** The jobs that could not be decoded, which are tried again. */
-  List<ShardJob> takeUndecodable() {
-    List<ShardJob> taken = new ArrayList<>();
-    for (ShardJob job : blocked) {
-      if (job.phase == ShardJob.Phase.UNDECODABLE) {
+  List<NodeJob> takeUndecodable() {
+    List<NodeJob> taken = new ArrayList<>();
+    for (NodeJob job : blocked) {
+      if (job.phase() == NodeJob.Phase.UNDECODABLE) {
         taken.add(job);
       }
     }
@@ -148,20 +153,20 @@ final class HandlerSlot {
   }
 
   /** The next job that waits for the gate, in turn of the lanes; null where none does. */
-  @Nullable ShardJob takeLimited() {
+  @Nullable NodeJob takeLimited() {
     while (true) {
       Lane lane = turns.poll();
       ReadyLine line = lane != null ? limited.get(lane) : null;
       if (lane == null || line == null) {
         return null;
       }
-      ShardJob job = line.poll();
+      NodeJob job = line.poll();
       if (line.isEmpty()) {
         limited.remove(lane);
       } else {
         turns.add(lane);
       }
-      if (job != null && job.lane == lane && job.isIdle(ShardJob.Phase.LIMITED)) {
+      if (job != null && job.lane == lane && job.isIdle(NodeJob.Phase.LIMITED)) {
         return job; // what is busy ends, or comes back once it is not
       }
     }

@@ -52,7 +52,7 @@ final class JobLife implements Attempts.Life {
   private final Dependencies dependencies;
   private final Consumer<JobRef> pauseForPoison;
   private final DueQueue due = new DueQueue();
-  private final ArrayDeque<ShardJob> arrivals = new ArrayDeque<>();
+  private final ArrayDeque<NodeJob> arrivals = new ArrayDeque<>();
   private long endedTotal;
 
   /** The parts of a node that carry a job from one state to the next. */
@@ -125,7 +125,7 @@ final class JobLife implements Attempts.Life {
   // ---- coming
 
   /** A job was added to a loaded shard, or a dead letter lives again. */
-  void added(Shard shard, ShardJob job) {
+  void added(Shard shard, NodeJob job) {
     job.shard = shard;
     watchers.scheduled(job);
     long now = env.wallMicros();
@@ -133,7 +133,7 @@ final class JobLife implements Attempts.Life {
     place(job, now);
   }
 
-  private void takeIn(Shard shard, ShardJob job, long now) {
+  private void takeIn(Shard shard, NodeJob job, long now) {
     job.shard = shard;
     bodies.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
@@ -143,7 +143,7 @@ final class JobLife implements Attempts.Life {
     }
   }
 
-  private void place(ShardJob job, long now) {
+  private void place(NodeJob job, long now) {
     if (job.dueMicros <= now && !job.isStripped() && !job.isPaused() && status.isClockTrusted()) {
       ready(job, job.dueMicros < overdueBefore(now));
     } else {
@@ -152,7 +152,7 @@ final class JobLife implements Attempts.Life {
   }
 
   /** The jobs of a shard are in memory. They find their places a part at a time. */
-  void loaded(Shard shard, ShardLoad.Folded load) {
+  void loaded(Shard shard, ShardLoad.Folded<NodeJob> load) {
     load.fold().listener(new Ends(shard));
     long now = env.wallMicros();
     // Who released the shard had done so before.
@@ -161,7 +161,7 @@ final class JobLife implements Attempts.Life {
     }
     // What was due by the clock of whoever had the shard may have killed it.
     long dueElsewhere = now + (status.isShared() ? CLOCKS_APART_MICROS : 0);
-    List<ShardJob> occurrencesHere = new ArrayList<>();
+    List<NodeJob> occurrencesHere = new ArrayList<>();
     load.fold()
         .live()
         .forEach(
@@ -169,7 +169,7 @@ final class JobLife implements Attempts.Life {
               takeIn(shard, job, now);
               arrivals.add(job);
               mayBeCompleted(shard, job, now);
-              ShardJob.Rare rare = job.rare;
+              FoldedJob.Rare rare = job.rare;
               boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
@@ -191,7 +191,7 @@ final class JobLife implements Attempts.Life {
   }
 
   /** What may have run under an owner that did not release the shard, by whatever clock. */
-  private void mayBeCompleted(Shard shard, ShardJob job, long now) {
+  private void mayBeCompleted(Shard shard, NodeJob job, long now) {
     if (env.hasTransactions() && shard.suspect && job.dueMicros <= now + CLOCKS_APART_MICROS) {
       job.settled(false);
     }
@@ -201,11 +201,11 @@ final class JobLife implements Attempts.Life {
   boolean placeArrivals() {
     long now = env.wallMicros();
     for (int i = 0; i < ARRIVALS_A_TURN; i++) {
-      ShardJob job = arrivals.poll();
+      NodeJob job = arrivals.poll();
       if (job == null) {
         return false;
       }
-      if (job.phase == ShardJob.Phase.SCHEDULED) {
+      if (job.phase() == NodeJob.Phase.SCHEDULED) {
         place(job, now); // else somebody did something about it meanwhile
       }
     }
@@ -215,13 +215,13 @@ final class JobLife implements Attempts.Life {
   /** A shard, of whose jobs none was started any more, stays with this node. */
   void staysHere(Shard shard) {
     if (shard.fold != null) {
-      List<ShardJob> parked = new ArrayList<>();
+      List<NodeJob> parked = new ArrayList<>();
       shard
           .fold
           .live()
           .forEach(
               job -> {
-                if (job.isIdle(ShardJob.Phase.READY)) {
+                if (job.isIdle(NodeJob.Phase.READY)) {
                   parked.add(job);
                 }
               });
@@ -233,43 +233,43 @@ final class JobLife implements Attempts.Life {
 
   /** The job waits for its due time, or for its resume while it is paused. */
   @Override
-  public void schedule(ShardJob job) {
+  public void schedule(NodeJob job) {
     enqueue(job);
     watchers.changed(job);
   }
 
-  private void enqueue(ShardJob job) {
+  private void enqueue(NodeJob job) {
     if (job.isPaused()) {
-      job.phase = ShardJob.Phase.PAUSED;
+      job.enter(NodeJob.Phase.PAUSED);
       if (!job.isStripped()) {
         expireIfItHasADeadline(job);
       }
     } else {
-      job.phase = ShardJob.Phase.SCHEDULED;
+      job.enter(NodeJob.Phase.SCHEDULED);
       due.add(job);
     }
   }
 
   /** The job waits for its due time again, wherever it stands in line. */
-  void scheduleAgain(ShardJob job) {
+  void scheduleAgain(NodeJob job) {
     dispatcher.leaveLine(job);
     schedule(job);
   }
 
   /** The job, which stands in no line, has another due time. */
-  void rescheduled(ShardJob job) {
+  void rescheduled(NodeJob job) {
     noteStale(job);
     schedule(job);
   }
 
   @Override
-  public void moved(ShardJob job) {
+  public void moved(NodeJob job) {
     noteStale(job);
     scheduleAgain(job);
   }
 
-  private void noteStale(ShardJob job) {
-    if (job.phase == ShardJob.Phase.SCHEDULED) {
+  private void noteStale(NodeJob job) {
+    if (job.phase() == NodeJob.Phase.SCHEDULED) {
       due.noteStale();
     }
   }
@@ -277,12 +277,12 @@ final class JobLife implements Attempts.Life {
   /**
    * The order of the job in its line is about to change: it stands in none until it waits again.
    */
-  void withdraw(ShardJob job) {
+  void withdraw(NodeJob job) {
     dispatcher.withdraw(job);
   }
 
   /** Runs {@code then} once the job's body is in memory, or the job is not: it looks. */
-  void whenBody(ShardJob job, Runnable then) {
+  void whenBody(NodeJob job, Runnable then) {
     bodies.whenHere(job, then);
   }
 
@@ -292,25 +292,25 @@ final class JobLife implements Attempts.Life {
   }
 
   /** The journal says that the job was replaced or updated. */
-  void replaced(ShardJob job, int bytesBefore, @Nullable Concurrency concurrencyBefore) {
+  void replaced(NodeJob job, int bytesBefore, @Nullable Concurrency concurrencyBefore) {
     bodies.resized(job.bodyBytes - bytesBefore);
     leaveKey(job, concurrencyBefore);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     noteStale(job);
-    if (job.phase != ShardJob.Phase.RUNNING && job.phase != ShardJob.Phase.GONE) {
+    if (job.phase() != NodeJob.Phase.RUNNING && job.phase() != NodeJob.Phase.GONE) {
       schedule(job);
     }
   }
 
   /** The journal says that the job is paused. */
-  void paused(ShardJob job) {
-    Attempt attempt = job.attempt;
-    if (job.phase == ShardJob.Phase.RUNNING) {
+  void paused(NodeJob job) {
+    Attempt attempt = Attempt.of(job);
+    if (job.phase() == NodeJob.Phase.RUNNING) {
       if (attempt != null) {
         attempts.pause(attempt, Attempt.StopCause.PAUSE);
       }
       watchers.changed(job);
-    } else if (job.phase != ShardJob.Phase.GONE) {
+    } else if (job.phase() != NodeJob.Phase.GONE) {
       withdraw(job);
       rescheduled(job);
     }
@@ -318,7 +318,7 @@ final class JobLife implements Attempts.Life {
 
   /** The wall clock went back: a job that is not due any more must not keep its key. */
   void wentBack(long nowMicros) {
-    for (ShardJob job : dispatcher.keyedAfter(nowMicros)) {
+    for (NodeJob job : dispatcher.keyedAfter(nowMicros)) {
       dispatcher.withdraw(job);
       schedule(job);
     }
@@ -331,13 +331,13 @@ final class JobLife implements Attempts.Life {
     long now = env.wallMicros();
     long overdueBefore = overdueBefore(now);
     for (int i = 0; i < DUE_A_TURN; i++) {
-      ShardJob job = due.poll(now);
+      NodeJob job = due.poll(now);
       if (job == null) {
         return false;
       }
       boolean overdue = job.dueMicros < overdueBefore;
       if (job.isStripped() && !overdue) {
-        job.phase = ShardJob.Phase.READY;
+        job.enter(NodeJob.Phase.READY);
         bodies.await(job, null);
       } else {
         ready(job, overdue);
@@ -350,13 +350,13 @@ final class JobLife implements Attempts.Life {
     return nowMicros - Micros.ceil(options.overdueAfter());
   }
 
-  private void ready(ShardJob job, boolean overdue) {
+  private void ready(NodeJob job, boolean overdue) {
     if (!job.shard().stays()) {
-      job.phase = ShardJob.Phase.READY; // whoever gets its shard starts it
+      job.enter(NodeJob.Phase.READY); // whoever gets its shard starts it
       return;
     }
     if (job.isDependent() || endIfBroken(job)) {
-      job.phase = ShardJob.Phase.DEPENDENCY;
+      job.enter(NodeJob.Phase.DEPENDENCY);
       expireIfItHasADeadline(job);
       blocked(job);
       return;
@@ -369,11 +369,11 @@ final class JobLife implements Attempts.Life {
     }
     if (job.isOccurrence() && Occurrences.mustWait(job)) {
       if (job.isStripped()) {
-        job.phase = ShardJob.Phase.READY;
+        job.enter(NodeJob.Phase.READY);
         bodies.await(job, null); // whoever is told that it waits is told what it is
         return;
       }
-      job.phase = ShardJob.Phase.LIMITED;
+      job.enter(NodeJob.Phase.LIMITED);
       blocked(job);
       return;
     }
@@ -384,7 +384,7 @@ final class JobLife implements Attempts.Life {
   }
 
   /** A job that is due has its body again. */
-  void restored(ShardJob job) {
+  void restored(NodeJob job) {
     long now = env.wallMicros();
     if (job.dueMicros <= now && !job.isPaused() && status.isClockTrusted()) {
       ready(job, job.dueMicros < overdueBefore(now));
@@ -394,14 +394,14 @@ final class JobLife implements Attempts.Life {
   }
 
   /** The job, which is due, may get its concurrency key. */
-  void mayGetKey(ShardJob job) {
+  void mayGetKey(NodeJob job) {
     dispatcher.ready(job, job.dueMicros < overdueBefore(env.wallMicros()));
   }
 
   // ---- blocked
 
   /** The job is due and may not start. */
-  void blocked(ShardJob job) {
+  void blocked(NodeJob job) {
     env.metrics().count("jobs.blocked", 1);
     blockedTypes.blocked(dispatcher.handler(job.type), job.shard(), job);
     watchers.blocked(job);
@@ -411,7 +411,7 @@ final class JobLife implements Attempts.Life {
    * Whether the job's schedule and policy are such as this JVM can read; blocks it where they are
    * not, in a time zone it does not know, say.
    */
-  private boolean isReadable(ShardJob job) {
+  private boolean isReadable(NodeJob job) {
     if (!job.isRecurring() && !job.hasPolicy()) {
       return true;
     }
@@ -422,7 +422,7 @@ final class JobLife implements Attempts.Life {
       var unused = retries.of(job);
       return true;
     } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
-      ShardJob.Rare rare = job.rare();
+      FoldedJob.Rare rare = job.rare();
       rare.lastErrorType = e.getClass().getName();
       rare.lastErrorMessage = e.getMessage();
       env.metrics().count("jobs.undecodable", 1);
@@ -432,7 +432,7 @@ final class JobLife implements Attempts.Life {
   }
 
   @Override
-  public void undecodable(ShardJob job) {
+  public void undecodable(NodeJob job) {
     if (job.isPaused()) {
       schedule(job); // it is tried again when it is resumed
     } else {
@@ -440,15 +440,15 @@ final class JobLife implements Attempts.Life {
     }
   }
 
-  private void blockUndecodable(ShardJob job) {
-    dispatcher.handler(job.type).block(job, ShardJob.Phase.UNDECODABLE);
+  private void blockUndecodable(NodeJob job) {
+    dispatcher.handler(job.type).block(job, NodeJob.Phase.UNDECODABLE);
     blocked(job);
     expireIfItHasADeadline(job);
   }
 
   /** A handler for {@code type} is here: jobs that waited for it go on. */
   void register(String type) {
-    List<ShardJob> waited = dispatcher.register(type);
+    List<NodeJob> waited = dispatcher.register(type);
     blockedTypes.registered(dispatcher.handler(type), waited.size());
     waited.forEach(this::schedule);
   }
@@ -469,11 +469,11 @@ final class JobLife implements Attempts.Life {
   }
 
   /** One that the job waited for has ended: it may start, or never can. */
-  private void met(ShardJob job) {
+  private void met(NodeJob job) {
     if (endIfBroken(job)) {
       return;
     }
-    if (job.phase == ShardJob.Phase.DEPENDENCY && !job.isDependent()) {
+    if (job.phase() == NodeJob.Phase.DEPENDENCY && !job.isDependent()) {
       schedule(job);
     } else {
       watchers.changed(job);
@@ -482,10 +482,10 @@ final class JobLife implements Attempts.Life {
 
   // ---- ending without an attempt
 
-  private boolean endIfBroken(ShardJob job) {
+  private boolean endIfBroken(NodeJob job) {
     Awaited awaited = job.awaited();
     String why = awaited != null ? awaited.broken() : null;
-    if (why == null || job.phase == ShardJob.Phase.GONE) {
+    if (why == null || job.phase() == NodeJob.Phase.GONE) {
       return false;
     }
     if (job.busy > 0) {
@@ -497,14 +497,14 @@ final class JobLife implements Attempts.Life {
     return true;
   }
 
-  private void expireIfItHasADeadline(ShardJob job) {
+  private void expireIfItHasADeadline(NodeJob job) {
     if (job.has(JobSpec.DEADLINE)) {
       expireAt(job, job.revision, job.head().deadlineMicros());
     }
   }
 
   /** Ends the job at its deadline if it still waits then. */
-  private void expireAt(ShardJob job, int revision, long deadlineMicros) {
+  private void expireAt(NodeJob job, int revision, long deadlineMicros) {
     long micros = Math.max(0, deadlineMicros - env.wallMicros());
     long nanos = Math.min(micros, LONGEST_EXPIRY_MICROS) * 1000;
     timers.cancel(job.expiry);
@@ -514,7 +514,7 @@ final class JobLife implements Attempts.Life {
             () -> {
               Shard shard = job.shard;
               boolean waits =
-                  switch (job.phase) {
+                  switch (job.phase()) {
                     case READY, NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY, PAUSED -> true;
                     case SCHEDULED, RUNNING, GONE -> false;
                   };
@@ -535,23 +535,23 @@ final class JobLife implements Attempts.Life {
   }
 
   /** The job's deadline has passed. */
-  void expire(Shard shard, ShardJob job) {
+  void expire(Shard shard, NodeJob job) {
     cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
   }
 
   /** The job gets no key and ends; a recurring job passes over this time. */
-  void refuse(ShardJob job, JobState state, String reason) {
+  void refuse(NodeJob job, JobState state, String reason) {
     if (job.isRecurring()) {
       occurrences.skip(job, reason);
     } else {
-      job.phase = ShardJob.Phase.READY;
+      job.enter(NodeJob.Phase.READY);
       cancels.end(job.shard(), job, state, reason);
     }
   }
 
   /** The job does not go on; of a recurring job that is the occurrence. */
-  void cancel(ShardJob job, String reason) {
-    Attempt attempt = job.attempt;
+  void cancel(NodeJob job, String reason) {
+    Attempt attempt = Attempt.of(job);
     if (!job.isRecurring()) {
       cancel(job.shard().ref(job.number), reason);
     } else if (attempt != null) {
@@ -568,13 +568,13 @@ final class JobLife implements Attempts.Life {
   }
 
   @Override
-  public void endRequested(ShardJob job) {
+  public void endRequested(NodeJob job) {
     cancels.endRequested(job.shard(), job);
   }
 
   @Override
-  public void convict(ShardJob job) {
-    if (job.phase != ShardJob.Phase.GONE && job.busy == 0) {
+  public void convict(NodeJob job) {
+    if (job.phase() != NodeJob.Phase.GONE && job.busy == 0) {
       dispatcher.withdraw(job);
       convict(job.shard(), job);
     }
@@ -584,7 +584,7 @@ final class JobLife implements Attempts.Life {
    * The job goes to the dead letters. Of a recurring one that is the occurrence; the schedule is
    * paused, or it would kill the node again at its next time.
    */
-  private void convict(Shard shard, ShardJob job) {
+  private void convict(Shard shard, NodeJob job) {
     if (job.isUnsettled()) {
       attempts.unlessCompleted(job, () -> convict(shard, job), () -> {});
       return;
@@ -607,7 +607,7 @@ final class JobLife implements Attempts.Life {
   // ---- going
 
   /** What ends in a shard. */
-  private final class Ends implements ShardFold.Listener {
+  private final class Ends implements ShardFold.Listener<NodeJob> {
     private final Shard shard;
 
     Ends(Shard shard) {
@@ -615,12 +615,12 @@ final class JobLife implements Attempts.Life {
     }
 
     @Override
-    public void ended(ShardJob job, Body.End end) {
+    public void ended(NodeJob job, Body.End end) {
       JobLife.this.ended(shard, job, end);
     }
 
     @Override
-    public void occurred(ShardJob job, Body.Next next) {
+    public void occurred(NodeJob job, Body.Next next) {
       countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
       watchers.occurred(shard, job, next);
     }
@@ -646,15 +646,15 @@ final class JobLife implements Attempts.Life {
   }
 
   /** The end of the job is durable, whether its shard is loaded or not. */
-  void ended(Shard shard, ShardJob job, Body.End end) {
-    if (job.phase == ShardJob.Phase.SCHEDULED && job.shard != null) {
+  void ended(Shard shard, NodeJob job, Body.End end) {
+    if (job.phase() == NodeJob.Phase.SCHEDULED && job.shard != null) {
       due.noteStale();
     }
     if (job.shard != null) {
       bodies.left(shard, job);
     }
     timers.cancel(job.expiry);
-    job.phase = ShardJob.Phase.GONE;
+    job.enter(NodeJob.Phase.GONE);
     leaveKey(job, job.concurrency());
     if (job.isOccurrence()) {
       occurrences.ended(shard, job);
@@ -669,14 +669,14 @@ final class JobLife implements Attempts.Life {
     watchers.ended(shard, job, end);
   }
 
-  private void leaveKey(ShardJob job, @Nullable Concurrency concurrency) {
+  private void leaveKey(NodeJob job, @Nullable Concurrency concurrency) {
     if (concurrency != null) {
       keys.leave(job, concurrency);
     }
   }
 
   /** The jobs of a shard leave this node's memory. */
-  void unloaded(Shard shard, ShardFold fold) {
+  void unloaded(Shard shard, ShardFold<NodeJob> fold) {
     fold.live()
         .forEach(
             job -> {
@@ -684,7 +684,7 @@ final class JobLife implements Attempts.Life {
               timers.cancel(job.expiry);
               noteStale(job);
               attempts.disown(job);
-              job.phase = ShardJob.Phase.GONE;
+              job.enter(NodeJob.Phase.GONE);
               leaveKey(job, job.concurrency());
             });
   }
@@ -692,7 +692,7 @@ final class JobLife implements Attempts.Life {
   /** Forgets lanes and handlers that no live job needs, if there are many. */
   void sweep(Iterable<Shard> shards) {
     if (dispatcher.wantsSweep()) {
-      List<ShardJob> live = new ArrayList<>();
+      List<NodeJob> live = new ArrayList<>();
       for (Shard shard : shards) {
         if (shard.fold != null) {
           shard.fold.live().forEach(live::add);

@@ -30,7 +30,7 @@ final class JobLookup {
 
   /** The job as it is, or empty where there is none. */
   void get(JobRef ref, Consumer<Outcome<Optional<JobView>>> answer) {
-    ShardJob job = live(ref);
+    NodeJob job = live(ref);
     if (job != null && !job.isStripped()) {
       answer.accept(Outcome.ok(Optional.of(new JobView(Standing.info(job), null))));
     } else {
@@ -40,16 +40,16 @@ final class JobLookup {
 
   /** The job as its journal tells it, with the state that it has on this node. */
   private JobView asItIs(JobRef ref, JobReader.Story story) {
-    ShardJob job = live(ref);
+    NodeJob job = live(ref);
     Standing standing = new Standing(env.wallMicros());
-    if (job != null && job.phase != ShardJob.Phase.SCHEDULED) {
+    if (job != null && job.phase() != NodeJob.Phase.SCHEDULED) {
       standing.note(job);
     }
     return new JobView(standing.complete(ref, story.view().info()), story.view().result());
   }
 
   /** The job in memory; null where its shard is not loaded or the job is not live. */
-  @Nullable ShardJob live(JobRef ref) {
+  @Nullable NodeJob live(JobRef ref) {
     Shard shard = shards.known(ref.shard());
     return shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
   }
@@ -100,7 +100,7 @@ final class JobLookup {
           .live()
           .forEach(
               job -> {
-                if (job.phase != ShardJob.Phase.SCHEDULED) {
+                if (job.phase() != NodeJob.Phase.SCHEDULED) {
                   standing.note(job);
                 }
               });

@@ -39,10 +39,17 @@ public final class JobReader {
   private static final int MOST_READS = 4;
 
   private final Store store;
+  private final ShardFold.Maker<FoldedJob> maker;
 
   /** Reads from {@code store}. */
   public JobReader(Store store) {
+    this(store, FoldedJob::new);
+  }
+
+  /** The same, with jobs of a type of the caller's. */
+  JobReader(Store store, ShardFold.Maker<FoldedJob> maker) {
     this.store = store;
+    this.maker = maker;
   }
 
   /**
@@ -63,7 +70,7 @@ public final class JobReader {
   }
 
   /** The job, if it has not ended. */
-  Outcome<Optional<ShardJob>> live(JobRef ref) {
+  Outcome<Optional<FoldedJob>> live(JobRef ref) {
     return tell(ref, Told.Range.NEWEST)
         .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
@@ -111,14 +118,14 @@ public final class JobReader {
   }
 
   /** Empty where the footer is not enough. */
-  private static Optional<Telling> tell(PackedReader packed, JobRef ref, Told.Range range) {
+  private Optional<Telling> tell(PackedReader packed, JobRef ref, Told.Range range) {
     int[] blocks = packed.blocksOf(ref.number());
     if (blocks == null && packed.tailAddsJobs()) {
       return Optional.empty();
     }
     int[] known = blocks != null ? blocks : new int[0];
     Telling telling =
-        new Telling(ref.shard(), new Selection(number -> number == ref.number()), range);
+        new Telling(maker, ref.shard(), new Selection(number -> number == ref.number()), range);
     telling.home = packed.home();
     packed.each(known, telling::apply);
     packed.tail().forEach(telling::apply);
@@ -129,7 +136,10 @@ public final class JobReader {
   static Optional<JobInfo> told(PackedReader packed, JobRef ref, int[] blocks) {
     Telling own =
         new Telling(
-            ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
+            FoldedJob::new,
+            ref.shard(),
+            new Selection(number -> number == ref.number()),
+            Told.Range.NEWEST);
     own.home = packed.home();
     packed.eachOf(ref.number(), blocks, own::apply);
     List<Story> stories = own.stories();
@@ -137,11 +147,14 @@ public final class JobReader {
       // An occurrence, which began with an operation of its recurring job.
       Telling all =
           new Telling(
-              ref.shard(), new Selection(number -> number == ref.number()), Told.Range.NEWEST);
+              FoldedJob::new,
+              ref.shard(),
+              new Selection(number -> number == ref.number()),
+              Told.Range.NEWEST);
       all.home = packed.home();
       packed.each(blocks, all::apply);
       if (all.selection.cameTooLate()) {
-        all = new Telling(ref.shard(), all.selection.again(), Told.Range.NEWEST);
+        all = new Telling(FoldedJob::new, ref.shard(), all.selection.again(), Told.Range.NEWEST);
         all.home = packed.home();
         packed.each(blocks, all::apply);
       }
@@ -151,10 +164,10 @@ public final class JobReader {
   }
 
   private Outcome<Telling> tell(ShardId shard, LongPredicate wanted, Told.Range range) {
-    Telling telling = new Telling(shard, new Selection(wanted), range);
+    Telling telling = new Telling(maker, shard, new Selection(wanted), range);
     Outcome<Boolean> read = each(shard, head -> telling.home = head.home(), telling::apply);
     if (telling.selection.cameTooLate()) {
-      Telling again = new Telling(shard, telling.selection.again(), range);
+      Telling again = new Telling(maker, shard, telling.selection.again(), range);
       again.home = telling.home;
       return each(shard, head -> {}, again::apply).map(all -> again);
     }
@@ -229,17 +242,19 @@ public final class JobReader {
     private final Map<Long, Integer> begun = new LinkedHashMap<>();
 
     private final PastAttempts past = new PastAttempts();
-    private final ShardFold fold;
+    private final ShardFold<FoldedJob> fold;
 
     /** Where attempts ran that do not say. */
     private String home = "";
 
-    Telling(ShardId shard, Selection selection, Told.Range range) {
+    Telling(
+        ShardFold.Maker<FoldedJob> maker, ShardId shard, Selection selection, Told.Range range) {
       this.shard = shard;
       this.selection = selection;
       this.range = range;
       this.fold =
-          new ShardFold(
+          new ShardFold<>(
+              maker,
               (job, end) -> {
                 ended.put(job.number, ended(new JobRef(shard, job.number), home, job, end));
                 bodies.put(job.number, job.body());
@@ -380,7 +395,7 @@ public final class JobReader {
             JobRef ref = new JobRef(shard, number);
             JobView view = ended.get(number);
             byte[] body = bodies.get(number);
-            ShardJob live = fold.job(number);
+            FoldedJob live = fold.job(number);
             if (view == null && live != null) {
               view = new JobView(live(ref, live, errors.get(number)), null);
               body = live.body();
@@ -395,7 +410,7 @@ public final class JobReader {
   }
 
   /** A job that has ended, in a shard with that home. */
-  static JobView ended(JobRef ref, String home, ShardJob job, Body.End end) {
+  static JobView ended(JobRef ref, String home, FoldedJob job, Body.End end) {
     Now now = new Now(end.state(), null, end.at(), end.error(), end.reason()).with(job.rare);
     JobInfo info =
         info(
@@ -407,7 +422,7 @@ public final class JobReader {
   }
 
   /** An occurrence that its recurring job, which still stands at it, has run itself. */
-  static JobInfo occurred(JobRef ref, String home, ShardJob job, Body.Next next) {
+  static JobInfo occurred(JobRef ref, String home, FoldedJob job, Body.Next next) {
     JobState outcome = Objects.requireNonNull(next.outcome(), "outcome");
     Move move = Objects.requireNonNull(job.move(), "move");
     JobError error = next.error();
@@ -427,11 +442,11 @@ public final class JobReader {
    * A job that was written in a user's transaction and has no place yet, by the body of its row.
    */
   public static JobInfo placeless(byte[] body) {
-    ShardJob job = new ShardJob(0, JobSpec.decode(body), body, text -> text);
+    FoldedJob job = new FoldedJob(0, JobSpec.decode(body), body, text -> text);
     return live(NOWHERE, job, null);
   }
 
-  static JobInfo live(JobRef ref, ShardJob job, @Nullable JobError error) {
+  static JobInfo live(JobRef ref, FoldedJob job, @Nullable JobError error) {
     JobState state = job.isPaused() ? JobState.PAUSED : JobState.SCHEDULED;
     return info(ref, job, new Now(state, null, 0, error, null));
   }
@@ -445,7 +460,7 @@ public final class JobReader {
       @Nullable String reason) {
 
     /** The same with the error that the fold remembers, where it has none. */
-    Now with(ShardJob.@Nullable Rare rare) {
+    Now with(FoldedJob.@Nullable Rare rare) {
       return error != null ? this : new Now(state, blocked, endedMicros, remembered(rare), reason);
     }
   }
@@ -463,7 +478,7 @@ public final class JobReader {
       @Nullable RecurringInfo recurring,
       @Nullable OccurrenceInfo occurrence) {
 
-    static Run of(JobRef ref, ShardJob job, int attempts, @Nullable Ran ran, String home) {
+    static Run of(JobRef ref, FoldedJob job, int attempts, @Nullable Ran ran, String home) {
       JobSpec spec = job.facts();
       return new Run(
           attempts, ran, home, JobReader.recurring(job, spec), JobReader.occurrence(ref, spec));
@@ -471,12 +486,12 @@ public final class JobReader {
   }
 
   /** A snapshot; its cost does not grow with the number of jobs that this one waits for. */
-  static JobInfo info(JobRef ref, ShardJob job, Now now) {
+  static JobInfo info(JobRef ref, FoldedJob job, Now now) {
     int attempts = job.attempts + (now.state() == JobState.RUNNING ? 1 : 0);
     return info(ref, job, now.with(job.rare), Run.of(ref, job, attempts, null, ""));
   }
 
-  private static @Nullable JobError remembered(ShardJob.@Nullable Rare rare) {
+  private static @Nullable JobError remembered(FoldedJob.@Nullable Rare rare) {
     if (rare == null || rare.lastErrorType == null) {
       return null;
     }
@@ -484,7 +499,7 @@ public final class JobReader {
     return new JobError(rare.lastErrorType, message != null ? message : "", "");
   }
 
-  private static JobInfo info(JobRef ref, ShardJob job, Now now, Run run) {
+  private static JobInfo info(JobRef ref, FoldedJob job, Now now, Run run) {
     JobSpec spec = job.facts();
     return new JobInfo(
         Ticket.id(ref, spec.key()),
@@ -514,14 +529,14 @@ public final class JobReader {
         job.awaited() != null ? job.awaited().infos() : List.of());
   }
 
-  private static @Nullable String reason(Now now, ShardJob.@Nullable Rare rare) {
+  private static @Nullable String reason(Now now, FoldedJob.@Nullable Rare rare) {
     if (now.reason() != null || rare == null) {
       return now.reason();
     }
     return rare.cancelReason != null ? rare.cancelReason : rare.pauseReason;
   }
 
-  private static @Nullable RecurringInfo recurring(ShardJob job, JobSpec spec) {
+  private static @Nullable RecurringInfo recurring(FoldedJob job, JobSpec spec) {
     More.Recurring recurring = spec.more().recurring();
     Move move = job.move();
     if (recurring == null || move == null) {

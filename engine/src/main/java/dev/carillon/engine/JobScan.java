@@ -29,7 +29,7 @@ public final class JobScan {
   /** Dead letters, which may still be replayed or discarded. */
   private final TreeMap<Long, JobInfo> dead = new TreeMap<>();
 
-  private final ShardFold fold = new ShardFold(this::ended);
+  private final ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, this::ended);
   private final Selection selection;
 
   /** Where attempts ran that do not say. */
@@ -140,7 +140,7 @@ public final class JobScan {
     }
   }
 
-  private void ended(ShardJob job, Body.End end) {
+  private void ended(FoldedJob job, Body.End end) {
     over.put(job.number, true);
     JobRef ref = new JobRef(shard, job.number);
     if (end.state() == JobState.DEAD) {

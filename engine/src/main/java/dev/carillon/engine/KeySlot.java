@@ -28,9 +28,9 @@ final class KeySlot {
    * Those that are not to wait, where it is not known yet whether other nodes use the key: for the
    * first the others have been asked, for the second they are to be.
    */
-  private final Set<ShardJob> asked = new LinkedHashSet<>();
+  private final Set<NodeJob> asked = new LinkedHashSet<>();
 
-  private final Set<ShardJob> doubtful = new LinkedHashSet<>();
+  private final Set<NodeJob> doubtful = new LinkedHashSet<>();
 
   /** How often attempts may start; null for as often as they come. */
   @Nullable TokenBucket bucket;
@@ -40,7 +40,7 @@ final class KeySlot {
 
   /** A job in its lane, or the grant of an attempt. */
   sealed interface Holder permits InLane, Grant {
-    ShardJob job();
+    NodeJob job();
 
     /** Whether an attempt of the job was started. */
     default boolean isStarted() {
@@ -59,7 +59,7 @@ final class KeySlot {
   }
 
   /** A job that has the key and waits for its start. */
-  private record InLane(ShardJob job) implements Holder {}
+  private record InLane(NodeJob job) implements Holder {}
 
   KeySlot(String namespace, String key) {
     this.namespace = namespace;
@@ -67,16 +67,16 @@ final class KeySlot {
   }
 
   /** Whether the job, which has not started, has it. */
-  boolean isHeldBy(ShardJob job) {
+  boolean isHeldBy(NodeJob job) {
     return holders.contains(new InLane(job));
   }
 
-  void hold(ShardJob job) {
+  void hold(NodeJob job) {
     holders.add(new InLane(job));
   }
 
   /** The job gives it back; false where it did not have it. */
-  boolean release(ShardJob job) {
+  boolean release(NodeJob job) {
     return holders.remove(new InLane(job));
   }
 
@@ -100,7 +100,7 @@ final class KeySlot {
   }
 
   /** Whether a handler of the job has it that goes on after its timeout, or after a replay. */
-  boolean isHeldByAttemptOf(ShardJob job) {
+  boolean isHeldByAttemptOf(NodeJob job) {
     for (Holder holder : holders) {
       if (holder.isStarted() && isSame(holder.job(), job)) {
         return true;
@@ -110,7 +110,7 @@ final class KeySlot {
   }
 
   /** A dead letter that is replayed is another object than the one that its attempts know. */
-  private static boolean isSame(ShardJob job, ShardJob other) {
+  private static boolean isSame(NodeJob job, NodeJob other) {
     return job.number == other.number && job.shard == other.shard;
   }
 
@@ -129,7 +129,7 @@ final class KeySlot {
   }
 
   /** Whether a job in its lane has it, other than this one. */
-  boolean isHeldByJobBesides(ShardJob job) {
+  boolean isHeldByJobBesides(NodeJob job) {
     return holders.size() - attempts > (isHeldBy(job) ? 1 : 0);
   }
 
@@ -146,7 +146,7 @@ final class KeySlot {
     return firmly;
   }
 
-  private static boolean isLeaving(ShardJob job) {
+  private static boolean isLeaving(NodeJob job) {
     return job.shard != null && !job.shard.owned();
   }
 
@@ -156,12 +156,12 @@ final class KeySlot {
   }
 
   /** The job waits for the key. */
-  void await(ShardJob job) {
-    job.phase = ShardJob.Phase.LIMITED;
+  void await(NodeJob job) {
+    job.enter(NodeJob.Phase.LIMITED);
     line.add(job);
   }
 
-  void forget(ShardJob job) {
+  void forget(NodeJob job) {
     line.remove(job);
     know(job);
   }
@@ -169,14 +169,14 @@ final class KeySlot {
   // ---- whether others use it
 
   /** The job, which waits, is not to if others use the key. */
-  void doubt(ShardJob job) {
+  void doubt(NodeJob job) {
     if (!asked.contains(job)) {
       doubtful.add(job);
     }
   }
 
   /** The job no longer depends on what others say. */
-  private void know(ShardJob job) {
+  private void know(NodeJob job) {
     asked.remove(job);
     doubtful.remove(job);
   }
@@ -195,18 +195,18 @@ final class KeySlot {
   }
 
   /** Those for whom the others were asked. */
-  List<ShardJob> asked() {
+  List<NodeJob> asked() {
     doubts();
     return new ArrayList<>(asked);
   }
 
   /** Whether the others were asked for the job, and it still waits. */
-  boolean isAsked(ShardJob job) {
+  boolean isAsked(NodeJob job) {
     return asked.contains(job) && isWaiting(job);
   }
 
   /** What it is to know is known; where {@code again}, the others are to be asked once more. */
-  void judged(ShardJob job, boolean again) {
+  void judged(NodeJob job, boolean again) {
     know(job);
     if (again) {
       doubtful.add(job);
@@ -214,9 +214,9 @@ final class KeySlot {
   }
 
   /** The first that waits; null where none does. Those that no longer do are let go. */
-  @Nullable ShardJob first() {
+  @Nullable NodeJob first() {
     while (true) {
-      ShardJob first = line.peek();
+      NodeJob first = line.peek();
       if (first == null || isWaiting(first)) {
         return first;
       }
@@ -224,15 +224,15 @@ final class KeySlot {
     }
   }
 
-  private boolean isWaiting(ShardJob job) {
+  private boolean isWaiting(NodeJob job) {
     Concurrency concurrency = job.concurrency();
-    return job.isIdle(ShardJob.Phase.LIMITED)
+    return job.isIdle(NodeJob.Phase.LIMITED)
         && concurrency != null
         && concurrency.key().equals(key);
   }
 
-  @Nullable ShardJob poll() {
-    ShardJob first = first();
+  @Nullable NodeJob poll() {
+    NodeJob first = first();
     if (first != null) {
       line.poll();
       know(first);
@@ -241,7 +241,7 @@ final class KeySlot {
   }
 
   /** Adds those to {@code later} that have it or wait for it and are due after that time. */
-  void dueAfter(long micros, List<ShardJob> later) {
+  void dueAfter(long micros, List<NodeJob> later) {
     line.forEach(
         job -> {
           if (isWaiting(job) && job.dueMicros > micros) {
@@ -249,7 +249,7 @@ final class KeySlot {
           }
         });
     for (Holder holder : holders) { // after those to whom it would be given else
-      ShardJob job = holder.job();
+      NodeJob job = holder.job();
       if (!holder.isStarted() && job.busy == 0 && job.dueMicros > micros) {
         later.add(job);
       }
@@ -257,9 +257,9 @@ final class KeySlot {
   }
 
   /** Takes out all that wait, first come first. */
-  List<ShardJob> pollAll() {
-    List<ShardJob> all = new ArrayList<>();
-    for (ShardJob job = poll(); job != null; job = poll()) {
+  List<NodeJob> pollAll() {
+    List<NodeJob> all = new ArrayList<>();
+    for (NodeJob job = poll(); job != null; job = poll()) {
       all.add(job);
     }
     return all;
@@ -269,25 +269,25 @@ final class KeySlot {
    * Those that run or may, without those that are over or asked to stop, then those that wait;
    * oldest first.
    */
-  List<ShardJob> contenders() {
+  List<NodeJob> contenders() {
     return contenders(job -> true);
   }
 
   /** The same without those that wait and are newer than the job, and without itself. */
-  List<ShardJob> contendersBefore(ShardJob job) {
+  List<NodeJob> contendersBefore(NodeJob job) {
     return contenders(other -> isOlder(other, job));
   }
 
-  private static boolean isOlder(ShardJob job, ShardJob than) {
+  private static boolean isOlder(NodeJob job, NodeJob than) {
     return job.dueMicros != than.dueMicros
         ? job.dueMicros < than.dueMicros
         : job.number < than.number;
   }
 
-  private List<ShardJob> contenders(Predicate<ShardJob> counts) {
-    List<ShardJob> all = new ArrayList<>();
+  private List<NodeJob> contenders(Predicate<NodeJob> counts) {
+    List<NodeJob> all = new ArrayList<>();
     for (Holder holder : holders) {
-      ShardJob job = holder.job();
+      NodeJob job = holder.job();
       // A job that has left with its shard is the next owner's, and what is asked of it goes there.
       if (!holder.isEnding() && !job.cancelRequested() && !isLeaving(job)) {
         all.add(job);

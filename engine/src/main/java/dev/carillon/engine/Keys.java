@@ -35,16 +35,16 @@ final class Keys {
   /** The node, as far as keys need it. */
   interface Host {
     /** The job may get its key: it is due. */
-    void ready(ShardJob job);
+    void ready(NodeJob job);
 
     /** The job waits for its key. */
-    void blocked(ShardJob job);
+    void blocked(NodeJob job);
 
     /** The job ends without an attempt, or passes over this time if it is recurring. */
-    void refuse(ShardJob job, JobState state, String reason);
+    void refuse(NodeJob job, JobState state, String reason);
 
     /** The job does not go on; of a recurring one that is the occurrence. */
-    void cancel(ShardJob job, String reason);
+    void cancel(NodeJob job, String reason);
   }
 
   Keys(Rates rates, Shares shares, Host host) {
@@ -83,7 +83,7 @@ final class Keys {
   }
 
   private void lookAgain() {
-    List<ShardJob> waiting = new ArrayList<>();
+    List<NodeJob> waiting = new ArrayList<>();
     slots.values().forEach(slot -> waiting.addAll(slot.pollAll()));
     waiting.forEach(host::ready);
   }
@@ -96,7 +96,7 @@ final class Keys {
     return open;
   }
 
-  private KeySlot slot(ShardJob job, Concurrency concurrency) {
+  private KeySlot slot(NodeJob job, Concurrency concurrency) {
     KeySlot slot =
         slots.computeIfAbsent(
             new Name(job.namespace, concurrency.key()), n -> new KeySlot(n.namespace(), n.key()));
@@ -122,7 +122,7 @@ final class Keys {
   }
 
   /** Asks for more of the limit than this node has, for a job that waits here. */
-  private void askForMore(KeySlot slot, ShardJob job, Concurrency concurrency) {
+  private void askForMore(KeySlot slot, NodeJob job, Concurrency concurrency) {
     Share share = slot.share;
     if (share != null && slot.held() < concurrency.limit() && slot.held() >= share.usable()) {
       int wanted = Math.min(concurrency.limit() - slot.held(), slot.waiting());
@@ -137,7 +137,7 @@ final class Keys {
   }
 
   /** Whether the due job has its key; if not, it waits or is over. */
-  boolean admit(ShardJob job, Concurrency concurrency) {
+  boolean admit(NodeJob job, Concurrency concurrency) {
     sweepIfMany();
     KeySlot slot = slot(job, concurrency);
     if (slot.isHeldBy(job)) {
@@ -153,7 +153,7 @@ final class Keys {
     // timeout.
     boolean byRate = slot.bucket != null && slot.held() < room(slot, concurrency);
     boolean byShare = slot.share != null && slot.held() < concurrency.limit();
-    ShardJob oldest = null;
+    NodeJob oldest = null;
     // A retry waits too: its occasion was there when it was new.
     boolean mayGo = may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job);
     if (mayGo && !byShare) {
@@ -179,8 +179,8 @@ final class Keys {
     return false;
   }
 
-  private static boolean isNext(KeySlot slot, ShardJob job) {
-    ShardJob first = slot.first();
+  private static boolean isNext(KeySlot slot, NodeJob job) {
+    NodeJob first = slot.first();
     return first == null || ReadyLine.compare(job, first) <= 0;
   }
 
@@ -192,7 +192,7 @@ final class Keys {
     return "a newer job is due; " + full(concurrency);
   }
 
-  private boolean refuse(ShardJob job, Concurrency concurrency) {
+  private boolean refuse(NodeJob job, Concurrency concurrency) {
     JobState state =
         switch (concurrency.whenFull()) {
           case REJECT -> JobState.FAILED;
@@ -206,14 +206,14 @@ final class Keys {
   }
 
   /** The newest wins over the oldest of those that run or wait; null where there is room. */
-  private static @Nullable ShardJob inTheWay(KeySlot slot, int limit) {
-    List<ShardJob> others = slot.contenders();
+  private static @Nullable NodeJob inTheWay(KeySlot slot, int limit) {
+    List<NodeJob> others = slot.contenders();
     boolean full = others.size() + slot.hung() >= limit;
     return full && !others.isEmpty() ? others.getFirst() : null;
   }
 
   /** Whether the job, whose turn has come in its lane, may start; if not, it waits again. */
-  boolean mayStart(ShardJob job, Concurrency concurrency) {
+  boolean mayStart(NodeJob job, Concurrency concurrency) {
     KeySlot slot = slot(job, concurrency);
     if (!slot.isHeldBy(job)) {
       host.ready(job); // it gave the key back while its lane was paused
@@ -239,7 +239,7 @@ final class Keys {
    * Whether its rate lets the job start. Where another stands in its lane that was let through by
    * another rate, that one goes first: their writes would else undo each other.
    */
-  private boolean mayTake(KeySlot slot, TokenBucket bucket, ShardJob job) {
+  private boolean mayTake(KeySlot slot, TokenBucket bucket, NodeJob job) {
     Rate rate = rate(bucket, job.concurrency());
     boolean standsBack = bucket.isWrittenForOther(rate) && slot.isHeldByJobBesides(job);
     return !standsBack && rates.mayTake(bucket, rate);
@@ -260,7 +260,7 @@ final class Keys {
     if (bucket != null) {
       rates.take(bucket, rate(bucket, concurrency));
       grant.took(bucket);
-      ShardJob next = slot.first();
+      NodeJob next = slot.first();
       if (next != null && bucket.isWrittenForOther(rate(bucket, next.concurrency()))) {
         rates.lookAgain(bucket); // it may have stood back
       }
@@ -279,7 +279,7 @@ final class Keys {
   }
 
   /** The job gives its key back, if it has it. */
-  void leave(ShardJob job, Concurrency concurrency) {
+  void leave(NodeJob job, Concurrency concurrency) {
     KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
     if (slot != null && slot.release(job)) {
       freed(slot);
@@ -288,7 +288,7 @@ final class Keys {
   }
 
   /** The job no longer stands where it waits for its key; looks at all who do. */
-  void withdraw(ShardJob job, Concurrency concurrency) {
+  void withdraw(NodeJob job, Concurrency concurrency) {
     KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
     if (slot != null) {
       slot.forget(job);
@@ -297,8 +297,8 @@ final class Keys {
   }
 
   /** The jobs that have a key or wait for one, and are due later. */
-  List<ShardJob> dueAfter(long micros) {
-    List<ShardJob> later = new ArrayList<>();
+  List<NodeJob> dueAfter(long micros) {
+    List<NodeJob> later = new ArrayList<>();
     slots.values().forEach(slot -> slot.dueAfter(micros, later));
     return later;
   }
@@ -308,7 +308,7 @@ final class Keys {
     if (!mayJudge()) {
       return;
     }
-    for (ShardJob first = slot.first(); first != null; first = slot.first()) {
+    for (NodeJob first = slot.first(); first != null; first = slot.first()) {
       Concurrency concurrency = first.concurrency();
       TokenBucket bucket = slot.bucket;
       if (concurrency != null && slot.held() >= room(slot, concurrency)) {
@@ -378,7 +378,7 @@ final class Keys {
 
     @Override
     public Share.Verdict judge(int used, Stake.@Nullable Oldest oldestElsewhere) {
-      for (ShardJob job : slot.asked()) {
+      for (NodeJob job : slot.asked()) {
         Concurrency concurrency = job.concurrency();
         Shard shard = job.shard;
         boolean here = mayJudge() && shard != null && shard.owned() && !shard.handingBack;
@@ -400,8 +400,8 @@ final class Keys {
 
     /** Cancels the oldest for the job if it is one of this node. */
     private boolean cancelsHere(
-        ShardJob job, Concurrency concurrency, Stake.@Nullable Oldest elsewhere) {
-      ShardJob oldestHere = first(slot.contendersBefore(job));
+        NodeJob job, Concurrency concurrency, Stake.@Nullable Oldest elsewhere) {
+      NodeJob oldestHere = first(slot.contendersBefore(job));
       if (oldestHere != null
           && (elsewhere == null || oldestHere.dueMicros <= elsewhere.dueMicros())) {
         host.cancel(oldestHere, forNewer(concurrency));
@@ -410,13 +410,13 @@ final class Keys {
       return elsewhere == null;
     }
 
-    private static @Nullable ShardJob first(List<ShardJob> contenders) {
+    private static @Nullable NodeJob first(List<NodeJob> contenders) {
       return contenders.isEmpty() ? null : contenders.getFirst();
     }
 
     @Override
     public Stake.@Nullable Oldest oldest() {
-      ShardJob oldest = first(slot.contenders());
+      NodeJob oldest = first(slot.contenders());
       Shard shard = oldest == null ? null : oldest.shard;
       return oldest == null || shard == null
           ? null
@@ -426,7 +426,7 @@ final class Keys {
     /** Where it has left since there is room. */
     @Override
     public void cancelOldest(JobRef job) {
-      for (ShardJob contender : slot.contenders()) {
+      for (NodeJob contender : slot.contenders()) {
         Shard shard = contender.shard;
         Concurrency concurrency = contender.concurrency();
         if (shard != null && concurrency != null && shard.ref(contender.number).equals(job)) {

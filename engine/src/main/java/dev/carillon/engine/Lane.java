@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * than a few seconds stands in a part of its own that gets at most every other turn, so that a
  * backlog does not delay what has just become due.
  */
-final class Lane {
+final class Lane implements JobPlace {
   final String namespace;
   final String queue;
   final Gate namespaceGate;
@@ -41,7 +41,12 @@ final class Lane {
     this.late = new LateLine(dispatcher.bodies());
   }
 
-  void add(ShardJob job, boolean overdue) {
+  /** The lane of a job; null before the node has taken it in. */
+  static @Nullable Lane of(NodeJob job) {
+    return (Lane) job.lane;
+  }
+
+  void add(NodeJob job, boolean overdue) {
     if (overdue) {
       late.add(job);
     } else {
@@ -49,17 +54,17 @@ final class Lane {
     }
   }
 
-  boolean remove(ShardJob job) {
+  boolean remove(NodeJob job) {
     return fresh.remove(job) || late.remove(job);
   }
 
   /** The body of an overdue job that left its line for it is here. */
-  void fetched(ShardJob job) {
+  void fetched(NodeJob job) {
     late.fetched(job);
   }
 
   /** An overdue job that left its line for its body has no place in it any more. */
-  void gaveUp(ShardJob job) {
+  void gaveUp(NodeJob job) {
     late.gaveUp(job);
   }
 
@@ -87,7 +92,7 @@ final class Lane {
     return namespaceGate.paused != null ? namespaceGate.paused : queueGate.paused;
   }
 
-  void forEach(Consumer<ShardJob> action) {
+  void forEach(Consumer<NodeJob> action) {
     fresh.forEach(action);
     late.forEach(action);
   }
@@ -98,7 +103,7 @@ final class Lane {
     return paused() == null && namespaceGate.hasRoom(since) && queueGate.hasRoom(since);
   }
 
-  private static long dueMicros(@Nullable ShardJob job) {
+  private static long dueMicros(@Nullable NodeJob job) {
     return job != null ? job.dueMicros : Long.MAX_VALUE;
   }
 
@@ -108,7 +113,7 @@ final class Lane {
   }
 
   /** The next job in turn. */
-  @Nullable ShardJob poll() {
+  @Nullable NodeJob poll() {
     boolean lateTurn = fresh.isEmpty() || (!late.isEmpty() && !lateHadTurn);
     lateHadTurn = lateTurn;
     return lateTurn ? late.poll() : fresh.poll();

@@ -29,16 +29,16 @@ final class LateLine {
   private long frontBytes;
 
   /** The job whose body has just come, until it stands in line. */
-  private @Nullable ShardJob returning;
+  private @Nullable NodeJob returning;
 
   LateLine(Bodies bodies) {
     this.bodies = bodies;
   }
 
-  void add(ShardJob job) {
+  void add(NodeJob job) {
     boolean hasPlace = job == returning && !job.isStripped();
     returning = null;
-    ShardJob behind = rest.peek();
+    NodeJob behind = rest.peek();
     boolean after = behind != null && ReadyLine.compare(job, behind) > 0;
     if (hasPlace) {
       addToFront(job);
@@ -53,12 +53,12 @@ final class LateLine {
     }
   }
 
-  private void addToFront(ShardJob job) {
+  private void addToFront(NodeJob job) {
     front.add(job);
     count(job.bodyBytes);
   }
 
-  private void addToRest(ShardJob job) {
+  private void addToRest(NodeJob job) {
     bodies.letGo(job);
     rest.add(job);
   }
@@ -75,11 +75,11 @@ final class LateLine {
 
   /** Many came that stand before the rest: the first of the front stay, the others step back. */
   private void spill() {
-    List<ShardJob> inOrder = new ArrayList<>(front.size());
-    for (ShardJob job = poll(); job != null; job = poll()) {
+    List<NodeJob> inOrder = new ArrayList<>(front.size());
+    for (NodeJob job = poll(); job != null; job = poll()) {
       inOrder.add(job);
     }
-    for (ShardJob job : inOrder) {
+    for (NodeJob job : inOrder) {
       if (front.isEmpty() || !isFull(1)) {
         addToFront(job);
       } else {
@@ -101,9 +101,9 @@ final class LateLine {
       return 0;
     }
     int left = 0;
-    for (ShardJob job = rest.peek(); job != null && mayComeForward(); job = rest.peek()) {
+    for (NodeJob job = rest.peek(); job != null && mayComeForward(); job = rest.peek()) {
       var unused = rest.poll();
-      if (job.isStripped() && job.phase == ShardJob.Phase.READY) {
+      if (job.isStripped() && job.phase() == NodeJob.Phase.READY) {
         fetching++;
         count(job.bodyBytes);
         bodies.await(job, lane);
@@ -123,18 +123,18 @@ final class LateLine {
   /**
    * The body of a job of this line is here: the job is about to stand in line again, or is gone.
    */
-  void fetched(ShardJob job) {
+  void fetched(NodeJob job) {
     gaveUp(job);
     returning = job;
   }
 
   /** A job of this line no longer waits for its body in a place at the front. */
-  void gaveUp(ShardJob job) {
+  void gaveUp(NodeJob job) {
     fetching--;
     count(-job.bodyBytes);
   }
 
-  boolean remove(ShardJob job) {
+  boolean remove(NodeJob job) {
     if (front.remove(job)) {
       count(-job.bodyBytes);
       return true;
@@ -143,7 +143,7 @@ final class LateLine {
   }
 
   /** In no order that means anything. */
-  void forEach(Consumer<ShardJob> action) {
+  void forEach(Consumer<NodeJob> action) {
     front.forEach(action);
     rest.forEach(action);
   }
@@ -158,12 +158,12 @@ final class LateLine {
   }
 
   /** The job that {@link #poll} would take. */
-  @Nullable ShardJob peek() {
+  @Nullable NodeJob peek() {
     return front.peek();
   }
 
-  @Nullable ShardJob poll() {
-    ShardJob job = front.poll();
+  @Nullable NodeJob poll() {
+    NodeJob job = front.poll();
     if (job != null) {
       count(-job.bodyBytes);
     }

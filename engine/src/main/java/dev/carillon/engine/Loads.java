@@ -67,7 +67,9 @@ final class Loads {
         reading = true;
         env.submit(
             NodeEnvironment.Channel.READ,
-            store -> ShardLoad.read(store, read.shard().id, read.generation(), read.upTo()),
+            store ->
+                ShardLoad.read(
+                    store, NodeJob::new, read.shard().id, read.generation(), read.upTo()),
             load -> {
               reading = false;
               wasRead(read.shard(), read.generation(), read.upTo(), load);
@@ -105,13 +107,13 @@ final class Loads {
     }
   }
 
-  private void wasRead(Shard shard, int generation, long upTo, ShardLoad load) {
+  private void wasRead(Shard shard, int generation, long upTo, ShardLoad<NodeJob> load) {
     List<Shard.Arrived> arrived = shard.arrivedWhileLoading;
     if (shard.journal.isLost() || arrived == null) {
       return;
     }
     switch (load) {
-      case ShardLoad.Folded folded -> {
+      case ShardLoad.Folded<NodeJob> folded -> {
         env.metrics().count("shards.loaded", 1);
         for (Shard.Arrived late : arrived) {
           folded.fold().at(late.number());
@@ -128,12 +130,13 @@ final class Loads {
         shard.fireLoaded();
         shards.settling.settle(shard);
       }
-      case ShardLoad.Failed failed -> shards.later(() -> readAgain(shard, generation, upTo));
-      case ShardLoad.Replaced replaced when generation != shard.journal.generation() ->
+      case ShardLoad.Failed<NodeJob> failed ->
+          shards.later(() -> readAgain(shard, generation, upTo));
+      case ShardLoad.Replaced<NodeJob> replaced when generation != shard.journal.generation() ->
           read(shard, shard.journal.generation(), shard.journal.tail());
-      case ShardLoad.Replaced byAnother -> shards.lost(shard);
-      case ShardLoad.Gone gone -> shards.lost(shard);
-      case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
+      case ShardLoad.Replaced<NodeJob> byAnother -> shards.lost(shard);
+      case ShardLoad.Gone<NodeJob> gone -> shards.lost(shard);
+      case ShardLoad.Refused<NodeJob>(String why) -> shards.refuse(shard, why);
     }
   }
 
@@ -145,8 +148,8 @@ final class Loads {
 
   /** Loads a shard that was just created: there is nothing to read. */
   void loadEmpty(Shard shard) {
-    ShardFold fold = new ShardFold((job, end) -> {});
+    ShardFold<NodeJob> fold = new ShardFold<>(NodeJob::new, (job, end) -> {});
     shard.fold = fold;
-    host.loaded(shard, new ShardLoad.Folded(fold, 0, 0, List.of(), List.of()));
+    host.loaded(shard, new ShardLoad.Folded<>(fold, 0, 0, List.of(), List.of()));
   }
 }

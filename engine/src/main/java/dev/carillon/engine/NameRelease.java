@@ -24,7 +24,7 @@ final class NameRelease {
   }
 
   /** The job, which has a name or a key, has ended. */
-  void ended(Shard shard, ShardJob job, Body.End end) {
+  void ended(Shard shard, NodeJob job, Body.End end) {
     JobSpec spec = job.head();
     byte[] value = null;
     String key = spec.key();

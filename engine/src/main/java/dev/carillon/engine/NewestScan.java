@@ -211,16 +211,17 @@ public final class NewestScan {
     private final Map<Long, JobInfo> dead = new TreeMap<>();
     private final TreeMap<NewestJobs.Place, JobInfo> page = new TreeMap<>();
     private final LongMap<Boolean> over = new LongMap<>();
-    private final ShardFold fold =
-        new ShardFold(
-            new ShardFold.Listener() {
+    private final ShardFold<FoldedJob> fold =
+        new ShardFold<>(
+            FoldedJob::new,
+            new ShardFold.Listener<FoldedJob>() {
               @Override
-              public void ended(ShardJob job, Body.End end) {
+              public void ended(FoldedJob job, Body.End end) {
                 Whole.this.ended(job, end);
               }
 
               @Override
-              public void occurred(ShardJob job, Body.Next next) {
+              public void occurred(FoldedJob job, Body.Next next) {
                 Whole.this.occurred(job, next);
               }
             });
@@ -255,7 +256,7 @@ public final class NewestScan {
       }
     }
 
-    private void ended(ShardJob job, Body.End end) {
+    private void ended(FoldedJob job, Body.End end) {
       over.put(job.number, true);
       JobRef ref = new JobRef(head.shard(), job.number);
       NewestJobs.Place place = new NewestJobs.Place(end.at(), ref);
@@ -266,7 +267,7 @@ public final class NewestScan {
       }
     }
 
-    private void occurred(ShardJob job, Body.Next next) {
+    private void occurred(FoldedJob job, Body.Next next) {
       JobRef ref = new JobRef(head.shard(), job.number);
       Move move = job.move();
       NewestJobs.Place place =

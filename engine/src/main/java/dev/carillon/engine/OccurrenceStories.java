@@ -14,7 +14,7 @@ import java.util.function.LongPredicate;
  * failed attempts of each recurring job's last occurrence, however many it had.
  */
 final class OccurrenceStories {
-  private final ShardFold fold = new ShardFold((job, end) -> {});
+  private final ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (job, end) -> {});
   private final PastAttempts past = new PastAttempts();
   private final Map<Long, List<Body.Retry>> attempts = new LinkedHashMap<>();
   private final LongPredicate wanted;
@@ -30,7 +30,7 @@ final class OccurrenceStories {
 
   void apply(Frame frame) {
     long number = frame.job();
-    ShardJob job = fold.job(number);
+    FoldedJob job = fold.job(number);
     if (job == null || !job.isRecurring()) {
       ShardFold.Answer answer = fold.apply(frame);
       var unused = past.note(frame, answer, fold);
@@ -38,7 +38,7 @@ final class OccurrenceStories {
     }
     // Those of the occurrences of this operation, which may end the job.
     JobSpec head = frame.kind() == Kind.NEXT ? job.head() : null;
-    ShardJob.Payload payload = job.payload();
+    FoldedJob.Payload payload = job.payload();
     int priority = job.priority;
     ShardFold.Answer answer = fold.apply(frame);
     boolean tellsAttempt = past.note(frame, answer, fold);
@@ -108,26 +108,26 @@ final class OccurrenceStories {
         yield Frame.of(Kind.NEXT, frame.job(), next.encode());
       }
       case ADD -> {
-        ShardJob job = fold.job(frame.job());
+        FoldedJob job = fold.job(frame.job());
         yield job != null && job.sharesPayload()
             ? Frame.of(Kind.ADD, job.number, payloads.spec(job))
             : frame;
       }
       case STATE -> {
-        ShardJob job = fold.job(frame.job());
+        FoldedJob job = fold.job(frame.job());
         yield job != null && job.sharesPayload() ? state(job, payloads.spec(job)) : frame;
       }
       default -> frame;
     };
   }
 
-  private static Frame state(ShardJob job, byte[] spec) {
+  private static Frame state(FoldedJob job, byte[] spec) {
     return Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec));
   }
 
   /** Where the story begins if a compaction left the first of too many attempts behind. */
   private static Frame stateAfter(int attempts, long number, byte[] spec) {
-    ShardJob job = new ShardJob(number, JobSpec.decodeHead(spec), spec, word -> word);
+    FoldedJob job = new FoldedJob(number, JobSpec.decodeHead(spec), spec, word -> word);
     job.attempts = attempts;
     return state(job, spec);
   }

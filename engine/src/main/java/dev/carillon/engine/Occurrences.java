@@ -39,20 +39,20 @@ final class Occurrences {
   }
 
   /** A recurring job's time has come; false where it runs its occurrences itself. */
-  boolean due(ShardJob job) {
+  boolean due(NodeJob job) {
     Schedule schedule = recurrences.of(job);
     Move move = job.move();
     if (!Recurrences.spawns(schedule) || move == null) {
       return false;
     }
     if (job.busy > 0) {
-      job.phase = ShardJob.Phase.READY; // a pause or change may be on its way: it comes back
+      job.enter(NodeJob.Phase.READY); // a pause or change may be on its way: it comes back
       return true;
     }
     Shard shard = job.shard();
     long now = env.wallMicros();
     if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
-      job.phase = ShardJob.Phase.READY;
+      job.enter(NodeJob.Phase.READY);
       life.expire(shard, job);
       return true;
     }
@@ -73,7 +73,7 @@ final class Occurrences {
   }
 
   /** Passes over the occurrence of a recurring job whose time has come. */
-  void skip(ShardJob job, String reason) {
+  void skip(NodeJob job, String reason) {
     Move move = job.move();
     if (move != null) {
       Schedule schedule = recurrences.of(job);
@@ -86,13 +86,13 @@ final class Occurrences {
    * Moves the schedule on, with an occurrence as a job of its own or a reason why there is none.
    */
   private void moveOn(
-      ShardJob job, Schedule schedule, Move move, Recurrences.Step step, @Nullable String reason) {
+      NodeJob job, Schedule schedule, Move move, Recurrences.Step step, @Nullable String reason) {
     env.metrics().count(reason != null ? "occurrences.skipped" : "occurrences", 1);
     Shard shard = job.shard();
     long now = env.wallMicros();
     int revision = job.revision;
     long due = job.dueMicros;
-    job.phase = ShardJob.Phase.READY;
+    job.enter(NodeJob.Phase.READY);
     job.busy++;
     shards.ensureAwakeBy(
         shard,
@@ -101,7 +101,7 @@ final class Occurrences {
           boolean same = move.equals(job.move()) && job.dueMicros == due;
           if (job.busy > 1 || !same || job.isPaused()) {
             job.busy--; // something came between: it is looked at anew
-            if (job.busy == 0 && job.phase == ShardJob.Phase.READY) {
+            if (job.busy == 0 && job.phase() == NodeJob.Phase.READY) {
               life.schedule(job);
             }
             return;
@@ -126,23 +126,23 @@ final class Occurrences {
         });
   }
 
-  private static Body.Next.Child child(Shard shard, ShardJob job, Schedule schedule, Move move) {
+  private static Body.Next.Child child(Shard shard, NodeJob job, Schedule schedule, Move move) {
     Occurrence occurrence =
         new Occurrence(job.number, move.count() + 1, move.timeMicros(), schedule.overlap());
     return new Body.Next.Child(shard.nextNumber(), job.dueMicros, occurrence);
   }
 
-  private void append(Shard shard, ShardJob job, Body.Next next) {
+  private void append(Shard shard, NodeJob job, Body.Next next) {
     committer.add(
         shard.journal,
         new Operation(
             Frame.of(Kind.NEXT, job.number, next.encode()),
             new Operation.Listener() {
               @Override
-              public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+              public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
                 job.busy--;
                 arrived(shard);
-                if (job.phase == ShardJob.Phase.READY) {
+                if (job.phase() == NodeJob.Phase.READY) {
                   life.schedule(job);
                 }
               }
@@ -156,18 +156,18 @@ final class Occurrences {
 
   /** The last operation applied to the shard may have made occurrences jobs of their own. */
   void arrived(Shard shard) {
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     if (fold != null && !fold.spawned().isEmpty()) {
-      List<ShardJob> spawned = List.copyOf(fold.spawned());
+      List<NodeJob> spawned = List.copyOf(fold.spawned());
       spawned.forEach(job -> life.added(shard, job));
       cancelOlder(shard, spawned.getLast()); // those between them too, and each of them once
     }
   }
 
   /** Occurrences were read: of each schedule the newest cancels the others, if that is the rule. */
-  void loaded(Shard shard, List<ShardJob> occurrences) {
-    Map<Long, ShardJob> newest = new LinkedHashMap<>();
-    for (ShardJob job : occurrences) {
+  void loaded(Shard shard, List<NodeJob> occurrences) {
+    Map<Long, NodeJob> newest = new LinkedHashMap<>();
+    for (NodeJob job : occurrences) {
       if (overlapOf(job) == Overlap.CANCEL_RUNNING) {
         newest.merge(ShardFold.scheduleOf(job), job, (a, b) -> a.number > b.number ? a : b);
       }
@@ -176,11 +176,11 @@ final class Occurrences {
   }
 
   /** Cancels the occurrences before this one, if that is their rule. */
-  private void cancelOlder(Shard shard, ShardJob newest) {
+  private void cancelOlder(Shard shard, NodeJob newest) {
     if (overlapOf(newest) != Overlap.CANCEL_RUNNING) {
       return;
     }
-    for (ShardJob job : List.copyOf(liveOf(shard, ShardFold.scheduleOf(newest)))) {
+    for (NodeJob job : List.copyOf(liveOf(shard, ShardFold.scheduleOf(newest)))) {
       if (job.number < newest.number && !job.cancelRequested()) {
         life.cancel(shard.ref(job.number), "a newer occurrence is due");
       }
@@ -188,26 +188,26 @@ final class Occurrences {
   }
 
   /** Whether the occurrence must wait because one before it has not ended. */
-  static boolean mustWait(ShardJob job) {
+  static boolean mustWait(NodeJob job) {
     return overlapOf(job) == Overlap.BUFFER_ALL
         && liveOf(job.shard(), ShardFold.scheduleOf(job)).getFirst() != job;
   }
 
   /** An occurrence has ended: the next in line may go. */
-  void ended(Shard shard, ShardJob job) {
-    List<ShardJob> waiting = liveOf(shard, ShardFold.scheduleOf(job));
+  void ended(Shard shard, NodeJob job) {
+    List<NodeJob> waiting = liveOf(shard, ShardFold.scheduleOf(job));
     if (!waiting.isEmpty()
-        && waiting.getFirst().isIdle(ShardJob.Phase.LIMITED)
+        && waiting.getFirst().isIdle(NodeJob.Phase.LIMITED)
         && overlapOf(waiting.getFirst()) == Overlap.BUFFER_ALL) {
       life.schedule(waiting.getFirst());
     }
   }
 
-  private static List<ShardJob> liveOf(Shard shard, long schedule) {
+  private static List<NodeJob> liveOf(Shard shard, long schedule) {
     return shard.fold != null ? shard.fold.occurrences(schedule) : List.of();
   }
 
-  private static @Nullable Overlap overlapOf(ShardJob job) {
+  private static @Nullable Overlap overlapOf(NodeJob job) {
     Occurrence occurrence = job.occurrence();
     return occurrence != null ? occurrence.overlap() : null;
   }

@@ -22,7 +22,7 @@ final class OldestEnds {
   private long failedMicros = NONE;
   private long deadMicros = NONE;
 
-  void ended(ShardJob job, Body.End end) {
+  void ended(FoldedJob job, Body.End end) {
     occurred.remove(job.number);
     switch (end.state()) {
       case DEAD -> deadMicros = Math.min(deadMicros, end.at());

@@ -61,7 +61,7 @@ final class Operation {
   /** Who waits for an operation. Exactly one of the two is called, on the loop. */
   interface Listener {
     /** It is durable; the fold answered {@code answer}, {@code job} is what it met, if anything. */
-    void applied(ShardFold.Answer answer, @Nullable ShardJob job);
+    void applied(ShardFold.Answer answer, @Nullable FoldedJob job);
 
     /** It is not, or nobody can say. */
     void lost(Loss loss, String why);

@@ -118,16 +118,17 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
   private static final class Maker {
     private final Set<String> metadataKeys;
     private final int fullBytes;
-    private final ShardFold fold =
-        new ShardFold(
-            new ShardFold.Listener() {
+    private final ShardFold<FoldedJob> fold =
+        new ShardFold<>(
+            FoldedJob::new,
+            new ShardFold.Listener<FoldedJob>() {
               @Override
-              public void ended(ShardJob job, Body.End end) {
+              public void ended(FoldedJob job, Body.End end) {
                 Maker.this.ended(job, end);
               }
 
               @Override
-              public void occurred(ShardJob job, Body.Next next) {
+              public void occurred(FoldedJob job, Body.Next next) {
                 Maker.this.occurred(next);
               }
             });
@@ -184,7 +185,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     private void apply(Frame frame, int block) {
       notePayload(frame, block);
       ShardFold.Answer answer = fold.apply(frame);
-      ShardJob met = fold.met();
+      FoldedJob met = fold.met();
       boolean applied = answer == ShardFold.Answer.APPLIED;
       if (applied && met != null && bringsSpec(frame.kind())) {
         describe(enter(frame.job()), met);
@@ -214,7 +215,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
     }
 
     /** Notes its words; where nothing later needs its body, that is let go. */
-    private void describe(Footer.Job job, ShardJob from) {
+    private void describe(Footer.Job job, FoldedJob from) {
       job.state = 0;
       job.endMicros = 0;
       job.type = code(types, WordFilter.Of.TYPE, from.type);
@@ -228,7 +229,7 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
       }
     }
 
-    private List<Long> metadata(ShardJob from) {
+    private List<Long> metadata(FoldedJob from) {
       List<Long> hashes = new ArrayList<>();
       from.head()
           .metadata()
@@ -268,14 +269,14 @@ record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, long by
         Footer.Job job = enter(child.number());
         job.schedule = frame.job();
         job.in(block);
-        ShardJob live = fold.job(child.number());
+        FoldedJob live = fold.job(child.number());
         if (live != null) {
           describe(job, live);
         }
       }
     }
 
-    private void ended(ShardJob job, Body.End end) {
+    private void ended(FoldedJob job, Body.End end) {
       Footer.Job noted = jobs.get(job.number);
       if (noted == null) {
         noted = enter(job.number); // an occurrence that is dead from its first operation on

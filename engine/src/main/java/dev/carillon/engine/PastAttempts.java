@@ -67,7 +67,7 @@ final class PastAttempts {
    *
    * @return whether it tells an attempt of a live job, for the first time or again
    */
-  boolean note(Frame frame, ShardFold.Answer answer, ShardFold fold) {
+  boolean note(Frame frame, ShardFold.Answer answer, ShardFold<?> fold) {
     index++;
     if (frame.kind() == Kind.RETRY) {
       return retry(frame, answer, fold.job(frame.job()));
@@ -80,13 +80,13 @@ final class PastAttempts {
     return false;
   }
 
-  private void state(long number, @Nullable ShardJob job) {
+  private void state(long number, @Nullable FoldedJob job) {
     if (job != null && job.attempts > 0) {
       runs.put(number, new Run(true));
     }
   }
 
-  private boolean retry(Frame frame, ShardFold.Answer answer, @Nullable ShardJob job) {
+  private boolean retry(Frame frame, ShardFold.Answer answer, @Nullable FoldedJob job) {
     Run run = runs.get(frame.job());
     ByteReader in = frame.reader();
     int attempt = (int) in.varint();
@@ -115,7 +115,7 @@ final class PastAttempts {
   }
 
   /** It is no longer told again; if the next attempt is the first, those before do not count. */
-  private void other(long number, @Nullable ShardJob job) {
+  private void other(long number, @Nullable FoldedJob job) {
     Run run = runs.get(number);
     if (run != null) {
       run.retelling = false;

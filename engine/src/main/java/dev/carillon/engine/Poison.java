@@ -2,7 +2,7 @@ package dev.carillon.engine;
 
 /**
  * The rule that finds a job which kills its node, and convicts no other. {@link
- * ShardJob#startsAlone} says when a suspected job runs alone.
+ * NodeJob#startsAlone} says when a suspected job runs alone.
  */
 final class Poison {
   /** Why a convicted job is dead and its schedule paused. */
@@ -11,7 +11,7 @@ final class Poison {
   private Poison() {}
 
   /** Whether the node died while the job ran alone: only that convicts. */
-  static boolean convicted(ShardJob job) {
+  static boolean convicted(NodeJob job) {
     return job.rare != null && job.rare.alone;
   }
 }

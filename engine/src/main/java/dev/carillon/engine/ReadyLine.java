@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 final class ReadyLine {
   private static final long SLACK_MICROS = 1000;
 
-  private final ArrayDeque<ShardJob> inOrder = new ArrayDeque<>();
-  private final PriorityQueue<ShardJob> overtaking = new PriorityQueue<>(ReadyLine::compare);
+  private final ArrayDeque<NodeJob> inOrder = new ArrayDeque<>();
+  private final PriorityQueue<NodeJob> overtaking = new PriorityQueue<>(ReadyLine::compare);
 
   /** By priority, then due time; written out because every start pays for it. */
-  static int compare(ShardJob a, ShardJob b) {
+  static int compare(NodeJob a, NodeJob b) {
     if (a.priority != b.priority) {
       return a.priority > b.priority ? -1 : 1;
     }
@@ -24,14 +24,14 @@ final class ReadyLine {
     return byDue != 0 ? byDue : Long.compare(a.number, b.number);
   }
 
-  private static boolean mayFollow(ShardJob last, ShardJob job) {
+  private static boolean mayFollow(NodeJob last, NodeJob job) {
     return last.priority == job.priority
         ? last.dueMicros <= job.dueMicros + SLACK_MICROS
         : last.priority > job.priority;
   }
 
-  void add(ShardJob job) {
-    ShardJob last = inOrder.peekLast();
+  void add(NodeJob job) {
+    NodeJob last = inOrder.peekLast();
     if (last == null || mayFollow(last, job)) {
       inOrder.addLast(job);
     } else {
@@ -40,7 +40,7 @@ final class ReadyLine {
   }
 
   /** Takes the job out, wherever it stands; looks at all of them. */
-  boolean remove(ShardJob job) {
+  boolean remove(NodeJob job) {
     return inOrder.removeFirstOccurrence(job) || overtaking.remove(job);
   }
 
@@ -53,21 +53,21 @@ final class ReadyLine {
   }
 
   /** The job that {@link #poll} would take. */
-  @Nullable ShardJob peek() {
-    ShardJob first = inOrder.peekFirst();
-    ShardJob other = overtaking.peek();
+  @Nullable NodeJob peek() {
+    NodeJob first = inOrder.peekFirst();
+    NodeJob other = overtaking.peek();
     return other == null || (first != null && compare(first, other) <= 0) ? first : other;
   }
 
   /** In no order that means anything. */
-  void forEach(Consumer<ShardJob> action) {
+  void forEach(Consumer<NodeJob> action) {
     inOrder.forEach(action);
     overtaking.forEach(action);
   }
 
-  @Nullable ShardJob poll() {
-    ShardJob first = inOrder.peekFirst();
-    ShardJob other = overtaking.peek();
+  @Nullable NodeJob poll() {
+    NodeJob first = inOrder.peekFirst();
+    NodeJob other = overtaking.peek();
     if (other == null || (first != null && compare(first, other) <= 0)) {
       return inOrder.pollFirst();
     }

@@ -61,7 +61,7 @@ final class Recurrences {
     }
   }
 
-  Schedule of(ShardJob job) {
+  Schedule of(NodeJob job) {
     More.Recurring recurring = job.head().more().recurring();
     if (recurring == null) {
       throw new IllegalStateException("job " + job.number + ": not recurring");
@@ -129,7 +129,7 @@ final class Recurrences {
   }
 
   /** At most {@code most} times that the job's schedule has from one time to another. */
-  List<Instant> between(ShardJob job, Instant from, Instant to, int most) {
+  List<Instant> between(NodeJob job, Instant from, Instant to, int most) {
     Schedule schedule = of(job);
     Move move = job.move();
     List<Instant> times = new ArrayList<>();

@@ -47,7 +47,7 @@ final class Replacements {
   }
 
   /** Exchanges a live job's input and times. */
-  void replace(AddRequest request, Shard shard, ShardJob job) {
+  void replace(AddRequest request, Shard shard, NodeJob job) {
     JobSpec old = job.head();
     JobSpec spec = request.spec;
     if (!old.type().equals(spec.type())) {
@@ -86,7 +86,7 @@ final class Replacements {
         new Shards.Use() {
           @Override
           public void use(Shard shard) {
-            ShardJob live = shard.job(job.number());
+            NodeJob live = shard.job(job.number());
             if (live == null || !Adds.isNamedAs(live, request)) {
               none();
             } else {
@@ -128,7 +128,7 @@ final class Replacements {
     }
   }
 
-  private void update(AddRequest request, Shard shard, ShardJob job) {
+  private void update(AddRequest request, Shard shard, NodeJob job) {
     Body.Update update;
     try {
       update = updates.of(job, request.spec, status.nowMicros());
@@ -147,7 +147,7 @@ final class Replacements {
   }
 
   private void exchange(Exchange exchange, Frame frame, long awakeBy) {
-    ShardJob job = exchange.job;
+    NodeJob job = exchange.job;
     Shard shard = exchange.shard;
     job.busy++;
     life.withdraw(job); // what orders it in line changes with the replace
@@ -160,11 +160,11 @@ final class Replacements {
   private final class Exchange implements Operation.Listener {
     private final AddRequest request;
     private final Shard shard;
-    private final ShardJob job;
+    private final NodeJob job;
     private final int bytesBefore;
     private final @Nullable Concurrency concurrencyBefore;
 
-    Exchange(AddRequest request, Shard shard, ShardJob job) {
+    Exchange(AddRequest request, Shard shard, NodeJob job) {
       this.request = request;
       this.shard = shard;
       this.job = job;
@@ -173,7 +173,7 @@ final class Replacements {
     }
 
     @Override
-    public void applied(ShardFold.Answer answer, @Nullable ShardJob met) {
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
       job.busy--;
       if (answer != ShardFold.Answer.APPLIED) {
         request.replaces(null, null);
@@ -187,7 +187,7 @@ final class Replacements {
     @Override
     public void lost(Operation.Loss loss, String why) {
       job.busy--;
-      if (job.phase == ShardJob.Phase.READY || job.phase == ShardJob.Phase.LIMITED) {
+      if (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED) {
         life.schedule(job); // its lane or its handler's line may have passed it over
       }
       request.refused(

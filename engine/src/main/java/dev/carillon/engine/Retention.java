@@ -305,16 +305,17 @@ public final class Retention {
     long tail = shard.journal.tail();
     env.submit(
         NodeEnvironment.Channel.READ,
-        store -> ShardLoad.read(store, shard.id, generation, tail),
+        store -> ShardLoad.read(store, NodeJob::new, shard.id, generation, tail),
         load -> {
           switch (load) {
-            case ShardLoad.Folded folded ->
+            case ShardLoad.Folded<NodeJob> folded ->
                 forgetKeys(
                     shard, keyed(folded, endedBefore), goesOn, () -> then.accept(endedBefore));
-            case ShardLoad.Failed failed -> forgetKeysLater(shard, before, goesOn, then);
-            case ShardLoad.Replaced meanwhile -> forgetKeysLater(shard, before, goesOn, then);
-            case ShardLoad.Gone gone -> shards.lost(shard);
-            case ShardLoad.Refused(String why) -> shards.refuse(shard, why);
+            case ShardLoad.Failed<NodeJob> failed -> forgetKeysLater(shard, before, goesOn, then);
+            case ShardLoad.Replaced<NodeJob> meanwhile ->
+                forgetKeysLater(shard, before, goesOn, then);
+            case ShardLoad.Gone<NodeJob> gone -> shards.lost(shard);
+            case ShardLoad.Refused<NodeJob>(String why) -> shards.refuse(shard, why);
           }
         });
   }
@@ -329,10 +330,10 @@ public final class Retention {
         });
   }
 
-  private static ArrayDeque<ShardJob> keyed(ShardLoad.Folded folded, long endedBefore) {
-    ArrayDeque<ShardJob> jobs = new ArrayDeque<>();
+  private static ArrayDeque<NodeJob> keyed(ShardLoad.Folded<NodeJob> folded, long endedBefore) {
+    ArrayDeque<NodeJob> jobs = new ArrayDeque<>();
     for (int i = 0; i < folded.ends().size(); i++) {
-      ShardJob job = folded.endedWithName().get(i);
+      NodeJob job = folded.endedWithName().get(i);
       if (job.has(JobSpec.KEYED) && folded.ends().get(i).at() < endedBefore) {
         jobs.add(job);
       }
@@ -341,11 +342,11 @@ public final class Retention {
   }
 
   private void forgetKeys(
-      Shard shard, ArrayDeque<ShardJob> jobs, BooleanSupplier goesOn, Runnable then) {
+      Shard shard, ArrayDeque<NodeJob> jobs, BooleanSupplier goesOn, Runnable then) {
     if (!goesOn.getAsBoolean()) {
       return;
     }
-    ShardJob job = jobs.poll();
+    NodeJob job = jobs.poll();
     if (job == null) {
       then.run();
       return;
@@ -401,7 +402,7 @@ public final class Retention {
    * need not be kept.
    */
   void compactIfWorthwhile(Shard shard) {
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     if (fold == null || !mayBeCompacted(shard, fold)) {
       return;
     }
@@ -414,7 +415,7 @@ public final class Retention {
     }
   }
 
-  private static boolean mayBeCompacted(Shard shard, ShardFold fold) {
+  private static boolean mayBeCompacted(Shard shard, ShardFold<NodeJob> fold) {
     return fold.live().size() > 0
         && fold.debts().isEmpty()
         && shard.stripped == 0
@@ -426,14 +427,14 @@ public final class Retention {
    * When something is to be done about the history of a lingering shard: part of it is past its
    * retention, or a generation is that was kept for it.
    */
-  long dueMicros(Shard shard, ShardFold fold) {
+  long dueMicros(Shard shard, ShardFold<NodeJob> fold) {
     long replaced =
         shard.replaced.isEmpty() ? Long.MAX_VALUE : shard.replaced.getFirst().untilMicros();
     return fold.live().size() == 0 ? replaced : Math.min(replaced, agesMicros(fold));
   }
 
   /** Not at once when the first job is past its retention, so that some go together. */
-  private long agesMicros(ShardFold fold) {
+  private long agesMicros(ShardFold<NodeJob> fold) {
     long patience = HORIZONS_A_LOOK * Micros.ceil(options.loadHorizon());
     long until = fold.oldestEnds().keptUntilMicros(options);
     return until > Long.MAX_VALUE - patience ? Long.MAX_VALUE : until + patience;
@@ -665,7 +666,7 @@ public final class Retention {
   /** Where the bodies of its jobs stand now is known again when it is loaded the next time. */
   private static void forgetPositions(Shard shard) {
     if (shard.fold != null) {
-      shard.fold.live().forEach(job -> job.position = ShardJob.NO_POSITION);
+      shard.fold.live().forEach(job -> job.position = FoldedJob.NO_POSITION);
     }
   }
 

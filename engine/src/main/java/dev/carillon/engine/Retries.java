@@ -47,12 +47,12 @@ final class Retries {
     namespaces.put(namespace, policy);
   }
 
-  FailurePolicy of(ShardJob job) {
+  FailurePolicy of(NodeJob job) {
     byte[] own = job.hasPolicy() ? job.head().more().policy() : null;
     if (own != null) {
       return PolicyFormat.decode(own);
     }
-    HandlerSlot handler = job.handler;
+    HandlerSlot handler = HandlerSlot.of(job);
     if (handler != null && handler.policy != null) {
       return handler.policy;
     }

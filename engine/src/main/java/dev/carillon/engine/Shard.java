@@ -27,7 +27,7 @@ final class Shard implements ShardJournal.StateMachine {
   boolean sealed;
 
   /** Null while not loaded. */
-  @Nullable ShardFold fold;
+  @Nullable ShardFold<NodeJob> fold;
 
   /** Operations committed while its journal is being read; null when no load is under way. */
   @Nullable List<Arrived> arrivedWhileLoading;
@@ -122,7 +122,7 @@ final class Shard implements ShardJournal.StateMachine {
   @Override
   public void apply(Operation operation, long number) {
     Frame frame = operation.frame;
-    ShardFold loaded = fold;
+    ShardFold<NodeJob> loaded = fold;
     if (loaded == null) {
       if (arrivedWhileLoading != null) {
         arrivedWhileLoading.add(new Arrived(frame, number));
@@ -171,14 +171,14 @@ final class Shard implements ShardJournal.StateMachine {
   }
 
   /** The live job of that number, if the shard is loaded and has it. */
-  @Nullable ShardJob job(long number) {
-    ShardFold loaded = fold;
+  @Nullable NodeJob job(long number) {
+    ShardFold<NodeJob> loaded = fold;
     return loaded != null ? loaded.job(number) : null;
   }
 
   /** Its jobs that have not ended; those ever added where they are not in memory. */
   long atMostPending() {
-    ShardFold loaded = fold;
+    ShardFold<NodeJob> loaded = fold;
     if (loaded != null) {
       return loaded.live().size();
     }
@@ -201,7 +201,7 @@ final class Shard implements ShardJournal.StateMachine {
 
   /** When its last job ended: 0 where none has, the end of time where that must still be read. */
   long lastEndMicros() {
-    ShardFold loaded = fold;
+    ShardFold<NodeJob> loaded = fold;
     if (loaded != null) {
       return Math.max(lastEndMicros, loaded.lastEndMicros());
     }
@@ -214,7 +214,7 @@ final class Shard implements ShardJournal.StateMachine {
   }
 
   /** Whether the job's end is news that others wait for. */
-  boolean isAwaited(ShardJob job) {
+  boolean isAwaited(NodeJob job) {
     return registering > 0 || !job.waiters().isEmpty();
   }
 
@@ -276,7 +276,7 @@ final class Shard implements ShardJournal.StateMachine {
   }
 
   /** The job, as an event names it. */
-  NodeEvent.Subject subject(ShardJob job) {
+  NodeEvent.Subject subject(NodeJob job) {
     String key = job.isStripped() || !job.has(JobSpec.KEYED) ? null : job.head().key();
     return new NodeEvent.Subject(ref(job.number), key, job.type, job.namespace, job.queue);
   }
@@ -287,7 +287,7 @@ final class Shard implements ShardJournal.StateMachine {
 
   /** Its state in a few numbers, as its head tells it. */
   Summary summary() {
-    ShardFold loaded = fold;
+    ShardFold<NodeJob> loaded = fold;
     Packed packedNow = packed != null ? packed.at(journal.tail()) : null;
     if (loaded == null) {
       Summary asClaimed = drainedAs();
@@ -322,6 +322,6 @@ final class Shard implements ShardJournal.StateMachine {
         journal.bytes(),
         packedNow,
         replaced,
-        suspect && loaded.live().any(ShardJob::isSuspected));
+        suspect && loaded.live().any(NodeJob::isSuspected));
   }
 }

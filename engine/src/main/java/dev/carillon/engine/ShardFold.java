@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,20 +15,21 @@ import org.jspecify.annotations.Nullable;
  * pure: every operation yields an answer, one that no longer fits changes nothing and says so.
  * Replay, the live path, queries and the simulator all go through here.
  */
-final class ShardFold {
+final class ShardFold<J extends FoldedJob> {
   private static final int REMEMBERED_MESSAGE_CHARS = 200;
 
   private static final byte[] NOTHING = {};
 
-  private final LongMap<ShardJob> live = new LongMap<>();
+  private final LongMap<J> live = new LongMap<>();
   private final Map<String, String> words = new LinkedHashMap<>();
   private final @Nullable String[] recentWords = new @Nullable String[8];
-  private Listener listener;
-  private @Nullable ShardJob met;
-  private final List<ShardJob> spawned = new ArrayList<>(0);
+  private final Maker<J> maker;
+  private Listener<J> listener;
+  private @Nullable J met;
+  private final List<J> spawned = new ArrayList<>(0);
 
   /** Live occurrences of recurring jobs that are jobs of their own, oldest first. */
-  private final LongMap<List<ShardJob>> occurrences = new LongMap<>();
+  private final LongMap<List<J>> occurrences = new LongMap<>();
 
   private long position;
   private long added;
@@ -37,7 +39,7 @@ final class ShardFold {
   private LongMap<Boolean> dead = new LongMap<>();
 
   /** What a compaction wrote once for several jobs, by its number. */
-  private final LongMap<ShardJob.Payload> payloads = new LongMap<>();
+  private final LongMap<FoldedJob.Payload> payloads = new LongMap<>();
 
   private final Map<Owed, Debt> debts = new LinkedHashMap<>();
   private int failed;
@@ -47,18 +49,25 @@ final class ShardFold {
   private record Owed(long number, JobRef waiter) {}
 
   /** Told of jobs as they leave the fold. */
-  interface Listener {
+  interface Listener<J extends FoldedJob> {
     /** {@code job} has ended by {@code end}. */
-    void ended(ShardJob job, Body.End end);
+    void ended(J job, Body.End end);
 
     /**
      * A recurring job has run one of its occurrences itself, which ended by {@code next}: not as a
      * dead letter, for that is a job of its own. {@code job} still stands at that occurrence.
      */
-    default void occurred(ShardJob job, Body.Next next) {}
+    default void occurred(J job, Body.Next next) {}
   }
 
-  ShardFold(Listener listener) {
+  /** Makes the jobs of a fold. */
+  interface Maker<J extends FoldedJob> {
+    /** A job by its spec, whose words are shared through {@code intern}. */
+    J make(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern);
+  }
+
+  ShardFold(Maker<J> maker, Listener<J> listener) {
+    this.maker = maker;
     this.listener = listener;
   }
 
@@ -73,27 +82,27 @@ final class ShardFold {
     DUPLICATE
   }
 
-  LongMap<ShardJob> live() {
+  LongMap<J> live() {
     return live;
   }
 
-  @Nullable ShardJob job(long number) {
+  @Nullable J job(long number) {
     return live.get(number);
   }
 
   /** The job that the last operation met, added or ended; null where there was none. */
-  @Nullable ShardJob met() {
+  @Nullable J met() {
     return met;
   }
 
   /** The occurrences that the last operation made live jobs of their own. */
-  List<ShardJob> spawned() {
+  List<J> spawned() {
     return spawned;
   }
 
   /** The live occurrences of a recurring job that are jobs of their own, oldest first. */
-  List<ShardJob> occurrences(long schedule) {
-    List<ShardJob> found = occurrences.get(schedule);
+  List<J> occurrences(long schedule) {
+    List<J> found = occurrences.get(schedule);
     return found != null ? found : List.of();
   }
 
@@ -162,7 +171,7 @@ final class ShardFold {
   }
 
   /** From now on {@code next} is told. */
-  void listener(Listener next) {
+  void listener(Listener<J> next) {
     listener = next;
   }
 
@@ -186,7 +195,7 @@ final class ShardFold {
       }
       case PAYLOAD -> {
         met = null;
-        payloads.put(frame.job(), new ShardJob.Payload(frame.body(), 0));
+        payloads.put(frame.job(), new FoldedJob.Payload(frame.body(), 0));
         liveBytes += frame.frameBytes(); // a compaction would write it again
         yield Answer.APPLIED;
       }
@@ -195,7 +204,7 @@ final class ShardFold {
         yield Answer.APPLIED;
       }
       default -> {
-        ShardJob job = live.get(frame.job());
+        J job = live.get(frame.job());
         met = job;
         yield job == null ? Answer.NO_SUCH_JOB : change(job, frame);
       }
@@ -209,7 +218,7 @@ final class ShardFold {
       return Answer.NO_SUCH_JOB;
     }
     JobSpec spec = JobSpec.decodeHead(replay.spec());
-    put(new ShardJob(number, spec, replay.spec(), this::intern));
+    put(maker.make(number, spec, replay.spec(), this::intern));
     return Answer.APPLIED;
   }
 
@@ -218,7 +227,7 @@ final class ShardFold {
     if (met != null) {
       return Answer.DUPLICATE;
     }
-    ShardJob job = job(number, body);
+    J job = job(number, body);
     if (job == null) {
       return Answer.NO_SUCH_JOB;
     }
@@ -227,17 +236,17 @@ final class ShardFold {
   }
 
   /** A job with this spec; null where it shares a payload that is not here. */
-  private @Nullable ShardJob job(long number, byte[] body) {
+  private @Nullable J job(long number, byte[] body) {
     long shared = JobSpec.sharedPayload(body);
     if (shared == 0) {
-      return new ShardJob(number, JobSpec.decodeHead(body), body, this::intern);
+      return maker.make(number, JobSpec.decodeHead(body), body, this::intern);
     }
-    ShardJob.Payload payload = payloads.get(shared);
+    FoldedJob.Payload payload = payloads.get(shared);
     if (payload == null) {
       return null;
     }
     byte[] head = JobSpec.withoutShared(body);
-    ShardJob job = new ShardJob(number, JobSpec.decodeHead(head), head, this::intern);
+    J job = maker.make(number, JobSpec.decodeHead(head), head, this::intern);
     job.share(payload);
     return job;
   }
@@ -248,7 +257,7 @@ final class ShardFold {
     if (met != null) {
       return Answer.DUPLICATE;
     }
-    put(new ShardJob(number, spec, body, this::intern));
+    put(maker.make(number, spec, body, this::intern));
     return Answer.APPLIED;
   }
 
@@ -287,7 +296,7 @@ final class ShardFold {
     };
   }
 
-  private void put(ShardJob job) {
+  private void put(J job) {
     met = job;
     job.position = position;
     live.put(job.number, job);
@@ -296,7 +305,7 @@ final class ShardFold {
     addedBytes += job.bodyBytes + Frame.HEADER_BYTES;
     if (job.isOccurrence()) {
       long schedule = scheduleOf(job);
-      List<ShardJob> siblings = occurrences.get(schedule);
+      List<J> siblings = occurrences.get(schedule);
       if (siblings == null) {
         siblings = new ArrayList<>(2);
         occurrences.put(schedule, siblings);
@@ -306,12 +315,12 @@ final class ShardFold {
   }
 
   /** The number of the recurring job that {@code job} is an occurrence of. */
-  static long scheduleOf(ShardJob job) {
+  static long scheduleOf(FoldedJob job) {
     Occurrence occurrence = job.occurrence();
     return occurrence != null ? occurrence.schedule() : 0;
   }
 
-  private Answer change(ShardJob job, Frame frame) {
+  private Answer change(J job, Frame frame) {
     ByteReader in = frame.reader();
     return switch (frame.kind()) {
       case START -> start(job, Body.Start.decode(in));
@@ -334,15 +343,15 @@ final class ShardFold {
     };
   }
 
-  private static boolean current(ShardJob job, int attempt, int revision) {
+  private static boolean current(FoldedJob job, int attempt, int revision) {
     return attempt == job.attempts + 1 && revision == job.revision;
   }
 
-  private static Answer start(ShardJob job, Body.Start start) {
+  private static Answer start(FoldedJob job, Body.Start start) {
     if (!current(job, start.attempt(), start.revision())) {
       return Answer.STALE;
     }
-    ShardJob.Rare rare = job.rare();
+    FoldedJob.Rare rare = job.rare();
     if (rare.markers == 0 || rare.markerIncarnation != start.incarnation()) {
       rare.markers++; // else the same node goes on, so the start before was cut off by no crash
     }
@@ -351,7 +360,7 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private Answer save(ShardJob job, Body.Save save) {
+  private Answer save(J job, Body.Save save) {
     if (!current(job, save.attempt(), save.revision())) {
       return Answer.STALE;
     }
@@ -361,20 +370,20 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer retry(ShardJob job, Body.Retry retry) {
+  private static Answer retry(FoldedJob job, Body.Retry retry) {
     if (!current(job, retry.attempt(), retry.revision())) {
       return Answer.STALE;
     }
     job.attempts = retry.attempt();
     job.dueMicros = retry.nextDue();
     clear(job, 0);
-    ShardJob.Rare rare = job.rare();
+    FoldedJob.Rare rare = job.rare();
     rare.jitterMicros = retry.jitter();
     remember(rare, retry.error());
     return Answer.APPLIED;
   }
 
-  private static void remember(ShardJob.Rare rare, JobError error) {
+  private static void remember(FoldedJob.Rare rare, JobError error) {
     rare.lastErrorType = error.type();
     String message = error.message();
     rare.lastErrorMessage =
@@ -383,7 +392,7 @@ final class ShardFold {
             : message.substring(0, REMEMBERED_MESSAGE_CHARS);
   }
 
-  private Answer replace(ShardJob job, Body.Replace replace) {
+  private Answer replace(J job, Body.Replace replace) {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
     liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
@@ -393,7 +402,7 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private Answer update(ShardJob job, Body.Update update) {
+  private Answer update(J job, Body.Update update) {
     if (update.revision() != job.revision || !job.isRecurring()) {
       return Answer.STALE;
     }
@@ -410,15 +419,15 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer cancel(ShardJob job, Body.Cancel cancel) {
+  private static Answer cancel(FoldedJob job, Body.Cancel cancel) {
     if (!job.cancelRequested()) {
       job.rare().cancelReason = cancel.why().reason();
     }
     return Answer.APPLIED;
   }
 
-  private static Answer clear(ShardJob job, int markersLeft) {
-    ShardJob.Rare rare = job.rare;
+  private static Answer clear(FoldedJob job, int markersLeft) {
+    FoldedJob.Rare rare = job.rare;
     if (rare != null) {
       rare.markers = Math.min(rare.markers, markersLeft);
       rare.alone = false;
@@ -430,7 +439,7 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer again(ShardJob job, Body.Again again) {
+  private static Answer again(FoldedJob job, Body.Again again) {
     if (!current(job, again.attempt(), again.revision())) {
       return Answer.STALE;
     }
@@ -441,13 +450,13 @@ final class ShardFold {
     return clear(job, 0);
   }
 
-  private static Answer pause(ShardJob job, Body.Pause pause) {
+  private static Answer pause(FoldedJob job, Body.Pause pause) {
     job.rare().pauseReason = pause.why().reason();
     return Answer.APPLIED;
   }
 
-  private static Answer resume(ShardJob job) {
-    ShardJob.Rare rare = job.rare;
+  private static Answer resume(FoldedJob job) {
+    FoldedJob.Rare rare = job.rare;
     if (rare != null) {
       rare.pauseReason = null;
       job.rare = rare.isEmpty() ? null : rare;
@@ -455,17 +464,17 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private static Answer waiter(ShardJob job, Body.Waiter body) {
+  private static Answer waiter(FoldedJob job, Body.Waiter body) {
     job.waiter(body.waiter());
     return Answer.APPLIED;
   }
 
-  private static Answer met(ShardJob job, Body.Met body) {
+  private static Answer met(FoldedJob job, Body.Met body) {
     Awaited awaited = job.awaited();
     return awaited != null && awaited.met(body.job(), body.state()) ? Answer.APPLIED : Answer.STALE;
   }
 
-  private Answer changed(ShardJob job, Body.Change change) {
+  private Answer changed(J job, Body.Change change) {
     Move move = change.move();
     if (change.revision() != job.revision || (move != null && !job.isRecurring())) {
       return Answer.STALE;
@@ -495,7 +504,7 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private Answer next(ShardJob job, Body.Next next) {
+  private Answer next(J job, Body.Next next) {
     boolean fits =
         next.attempt() != 0
             ? current(job, next.attempt(), next.revision())
@@ -524,10 +533,9 @@ final class ShardFold {
   }
 
   /** An occurrence becomes a job of its own, to be run or dead. */
-  private void spawn(ShardJob job, Body.Next next, Body.Next.Child child) {
+  private void spawn(J job, Body.Next next, Body.Next.Child child) {
     byte[] head = job.head().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
-    ShardJob occurrence =
-        new ShardJob(child.number(), JobSpec.decodeHead(head), head, this::intern);
+    J occurrence = maker.make(child.number(), JobSpec.decodeHead(head), head, this::intern);
     occurrence.share(job.payload());
     occurrence.priority = job.priority;
     put(occurrence);
@@ -552,10 +560,10 @@ final class ShardFold {
         NOTHING);
   }
 
-  private void moveOn(ShardJob job, Body.Next next, Move move) {
+  private void moveOn(J job, Body.Next next, Move move) {
     liveBytes -= job.bytes();
     clear(job, 0);
-    ShardJob.Rare rare = job.rare();
+    FoldedJob.Rare rare = job.rare();
     rare.saved = null;
     if (next.outcome() == JobState.SUCCEEDED) {
       rare.lastErrorType = null;
@@ -576,7 +584,7 @@ final class ShardFold {
     return met == null ? Answer.NO_SUCH_JOB : end(met, end);
   }
 
-  private Answer end(ShardJob job, Body.End end) {
+  private Answer end(J job, Body.End end) {
     if (!end.state().ended()) {
       throw new DamagedException("end: state " + end.state() + " (expected: one that has ended)");
     }
@@ -606,9 +614,9 @@ final class ShardFold {
     return Answer.APPLIED;
   }
 
-  private void leaveLine(ShardJob job) {
+  private void leaveLine(J job) {
     long schedule = scheduleOf(job);
-    List<ShardJob> siblings = occurrences.get(schedule);
+    List<J> siblings = occurrences.get(schedule);
     if (siblings != null && siblings.remove(job) && siblings.isEmpty()) {
       occurrences.remove(schedule);
     }
@@ -620,7 +628,7 @@ final class ShardFold {
       return Answer.DUPLICATE;
     }
     StateFormat read = StateFormat.read(frame.reader());
-    ShardJob job = job(frame.job(), read.spec());
+    J job = job(frame.job(), read.spec());
     if (job == null) {
       return Answer.NO_SUCH_JOB;
     }

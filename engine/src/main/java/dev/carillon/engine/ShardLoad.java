@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reads a shard's journal up to a number and folds it; runs beside the loop. */
-sealed interface ShardLoad {
+sealed interface ShardLoad<J extends FoldedJob> {
 
   /**
    * The fold, and the ended jobs whose names may still be held.
@@ -17,30 +17,32 @@ sealed interface ShardLoad {
    * @param bytes of the generation
    * @param pastBytes those of them that tell {@link PastAttempts}
    */
-  record Folded(
-      ShardFold fold, long bytes, long pastBytes, List<ShardJob> endedWithName, List<Body.End> ends)
-      implements ShardLoad {}
+  record Folded<J extends FoldedJob>(
+      ShardFold<J> fold, long bytes, long pastBytes, List<J> endedWithName, List<Body.End> ends)
+      implements ShardLoad<J> {}
 
   /** The store did not answer; worth trying again. */
-  record Failed(String why) implements ShardLoad {}
+  record Failed<J extends FoldedJob>(String why) implements ShardLoad<J> {}
 
   /** The shard is gone. */
-  record Gone() implements ShardLoad {}
+  record Gone<J extends FoldedJob>() implements ShardLoad<J> {}
 
   /** The generation is not the shard's any more. */
-  record Replaced() implements ShardLoad {}
+  record Replaced<J extends FoldedJob>() implements ShardLoad<J> {}
 
   /** It cannot be read by this code, or by nobody. */
-  record Refused(String why) implements ShardLoad {}
+  record Refused<J extends FoldedJob>(String why) implements ShardLoad<J> {}
 
   /** Bytes asked for at a time. */
   int PAGE_BYTES = 4 << 20;
 
-  static ShardLoad read(Store store, ShardId shard, int generation, long upTo) {
-    List<ShardJob> named = new ArrayList<>();
+  static <J extends FoldedJob> ShardLoad<J> read(
+      Store store, ShardFold.Maker<J> maker, ShardId shard, int generation, long upTo) {
+    List<J> named = new ArrayList<>();
     List<Body.End> ends = new ArrayList<>();
-    ShardFold fold =
-        new ShardFold(
+    ShardFold<J> fold =
+        new ShardFold<>(
+            maker,
             (job, end) -> {
               if (job.hasName()) {
                 named.add(job);
@@ -54,7 +56,7 @@ sealed interface ShardLoad {
       switch (store.journals().read(shard, generation, next, PAGE_BYTES)) {
         case Outcome.Ok<ReadPage>(ReadPage page) -> {
           if (page.entries().isEmpty()) {
-            return new Refused("shard " + shard + ": entry " + next + " is missing");
+            return new Refused<>("shard " + shard + ": entry " + next + " is missing");
           }
           for (Entry entry : page.entries()) {
             if (entry.number() > upTo) {
@@ -67,30 +69,30 @@ sealed interface ShardLoad {
                 past.note(frame, apply(frame, fold), fold);
               }
             } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
-              return new Refused(
+              return new Refused<>(
                   "shard " + shard + ", entry " + entry.number() + ": " + e.getMessage());
             }
           }
           next = page.entries().getLast().number() + 1;
         }
         case Outcome.Fenced<ReadPage> gone -> {
-          return new Gone();
+          return new Gone<>();
         }
         case Outcome.Conflict<ReadPage> replaced -> {
-          return new Replaced();
+          return new Replaced<>();
         }
         case Outcome.Damaged<ReadPage>(String where) -> {
-          return new Refused(where);
+          return new Refused<>(where);
         }
         case Outcome<ReadPage> other -> {
-          return new Failed(other.toString());
+          return new Failed<>(other.toString());
         }
       }
     }
-    return new Folded(fold, bytes, past.bytes(), named, ends);
+    return new Folded<>(fold, bytes, past.bytes(), named, ends);
   }
 
-  private static ShardFold.Answer apply(Frame frame, ShardFold fold) {
+  private static ShardFold.Answer apply(Frame frame, ShardFold<?> fold) {
     ShardFold.Answer answer = fold.apply(frame);
     boolean begins = frame.kind() == Kind.STATE || frame.kind() == Kind.ADD;
     if (begins && answer == ShardFold.Answer.NO_SUCH_JOB) {

@@ -62,10 +62,10 @@ final class Shards {
     void claimed(Shard shard);
 
     /** The shard's jobs are here and may be dispatched. */
-    void loaded(Shard shard, ShardLoad.Folded load);
+    void loaded(Shard shard, ShardLoad.Folded<NodeJob> load);
 
     /** The shard's jobs leave this node's memory. */
-    void unloaded(Shard shard, ShardFold fold);
+    void unloaded(Shard shard, ShardFold<NodeJob> fold);
 
     /** Whether the outcome of an attempt of one of its jobs is open. */
     boolean hasOpenAttempts(Shard shard);
@@ -469,7 +469,7 @@ final class Shards {
 
   /** Takes the shard's jobs out of memory. */
   void unload(Shard shard) {
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     if (fold != null) {
       shard.fold = null;
       shard.lastEndMicros = Math.max(shard.lastEndMicros, fold.lastEndMicros());

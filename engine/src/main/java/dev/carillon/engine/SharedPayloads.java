@@ -22,20 +22,20 @@ final class SharedPayloads {
   }
 
   /** The spec of a job as it is to be written. */
-  byte[] spec(ShardJob job) {
+  byte[] spec(FoldedJob job) {
     return job.isRecurring() || job.isOccurrence()
         ? spec(job.payload(), job.ownHead())
         : job.body();
   }
 
   /** A spec of this payload and, without one, {@code head}. */
-  byte[] spec(ShardJob.Payload payload, byte[] head) {
+  byte[] spec(FoldedJob.Payload payload, byte[] head) {
     return payload.length() < Long.BYTES // no larger than what would stand in its place
         ? payload.behind(head)
         : JobSpec.sharing(head, number(payload));
   }
 
-  private long number(ShardJob.Payload payload) {
+  private long number(FoldedJob.Payload payload) {
     return seen.computeIfAbsent(
         payload.bytes(),
         bytes ->

@@ -17,44 +17,44 @@ import org.jspecify.annotations.Nullable;
 public final class Standing {
   private final long nowMicros;
   private long[] numbers = new long[16];
-  private ShardJob.Phase[] phases = new ShardJob.Phase[16];
+  private NodeJob.Phase[] phases = new NodeJob.Phase[16];
   private int size;
   private final Map<Long, JobError> undecodable = new LinkedHashMap<>();
-  private @Nullable LongMap<ShardJob.Phase> index;
+  private @Nullable LongMap<NodeJob.Phase> index;
 
   Standing(long nowMicros) {
     this.nowMicros = nowMicros;
   }
 
   /** How a job is shown: one that is ready in a paused queue or namespace is paused. */
-  static ShardJob.Phase shown(ShardJob job) {
-    return pauseReason(job) != null ? ShardJob.Phase.PAUSED : job.phase;
+  static NodeJob.Phase shown(NodeJob job) {
+    return pauseReason(job) != null ? NodeJob.Phase.PAUSED : job.phase();
   }
 
   /** Why the job's queue or namespace is paused, if that is what it waits for. */
-  static @Nullable String pauseReason(ShardJob job) {
-    Lane lane = job.lane;
-    return job.phase == ShardJob.Phase.READY && lane != null ? lane.paused() : null;
+  static @Nullable String pauseReason(NodeJob job) {
+    Lane lane = Lane.of(job);
+    return job.phase() == NodeJob.Phase.READY && lane != null ? lane.paused() : null;
   }
 
   /** A live job as it stands, from memory; its body must be there. */
-  static JobInfo info(ShardJob job) {
-    ShardJob.Phase phase = shown(job);
+  static JobInfo info(NodeJob job) {
+    NodeJob.Phase phase = shown(job);
     JobRef ref = job.shard().ref(job.number);
     return JobReader.info(
         ref, job, new JobReader.Now(state(phase), reason(phase), 0, null, pauseReason(job)));
   }
 
   /** On the loop. */
-  void note(ShardJob job) {
+  void note(NodeJob job) {
     if (size == numbers.length) {
       numbers = Arrays.copyOf(numbers, 2 * size);
       phases = Arrays.copyOf(phases, 2 * size);
     }
     numbers[size] = job.number;
     phases[size++] = shown(job);
-    ShardJob.Rare rare = job.rare;
-    if (job.phase == ShardJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
+    FoldedJob.Rare rare = job.rare;
+    if (job.phase() == NodeJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
       String message = rare.lastErrorMessage;
       undecodable.put(
           job.number, new JobError(rare.lastErrorType, message != null ? message : "", ""));
@@ -69,11 +69,11 @@ public final class Standing {
     if (read.state().ended()) {
       return read;
     }
-    ShardJob.Phase phase = size == 0 ? null : index().get(ref.number());
+    NodeJob.Phase phase = size == 0 ? null : index().get(ref.number());
     if (phase != null) {
       return as(phase, read, undecodable.get(ref.number()));
     }
-    return waitsForOthers(read) ? as(ShardJob.Phase.DEPENDENCY, read, null) : read;
+    return waitsForOthers(read) ? as(NodeJob.Phase.DEPENDENCY, read, null) : read;
   }
 
   /** Whether its time has come and a job that it waits for has not ended. */
@@ -84,7 +84,7 @@ public final class Standing {
         && read.dependencies().stream().anyMatch(dependency -> !dependency.met());
   }
 
-  private static JobInfo as(ShardJob.Phase phase, JobInfo read, @Nullable JobError error) {
+  private static JobInfo as(NodeJob.Phase phase, JobInfo read, @Nullable JobError error) {
     return new JobInfo(
         read.id(),
         read.type(),
@@ -99,7 +99,7 @@ public final class Standing {
         reason(phase),
         read.scheduledAt(),
         read.dueAt(),
-        read.attempt() + (phase == ShardJob.Phase.RUNNING ? 1 : 0),
+        read.attempt() + (phase == NodeJob.Phase.RUNNING ? 1 : 0),
         null,
         null,
         null,
@@ -113,8 +113,8 @@ public final class Standing {
         read.dependencies());
   }
 
-  private LongMap<ShardJob.Phase> index() {
-    LongMap<ShardJob.Phase> made = index;
+  private LongMap<NodeJob.Phase> index() {
+    LongMap<NodeJob.Phase> made = index;
     if (made == null) {
       made = new LongMap<>();
       for (int i = 0; i < size; i++) {
@@ -125,7 +125,7 @@ public final class Standing {
     return made;
   }
 
-  static JobState state(ShardJob.Phase phase) {
+  static JobState state(NodeJob.Phase phase) {
     return switch (phase) {
       case SCHEDULED -> JobState.SCHEDULED;
       case READY -> JobState.READY;
@@ -136,7 +136,7 @@ public final class Standing {
     };
   }
 
-  static @Nullable BlockReason reason(ShardJob.Phase phase) {
+  static @Nullable BlockReason reason(NodeJob.Phase phase) {
     return switch (phase) {
       case NO_HANDLER -> BlockReason.NO_HANDLER;
       case UNDECODABLE -> BlockReason.UNDECODABLE;

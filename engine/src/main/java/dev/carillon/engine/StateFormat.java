@@ -32,7 +32,7 @@ record StateFormat(
     int revision,
     long due,
     int priority,
-    ShardJob.Rare rare,
+    FoldedJob.Rare rare,
     List<JobRef> waiters,
     byte[] awaited,
     byte[] spec) {
@@ -49,8 +49,8 @@ record StateFormat(
   private static final byte[] NOTHING = {};
 
   /** The state of {@code job} with {@code spec}, as it is to be written. */
-  static byte[] write(ShardJob job, byte[] spec) {
-    ShardJob.Rare rare = job.rare != null ? job.rare : new ShardJob.Rare();
+  static byte[] write(FoldedJob job, byte[] spec) {
+    FoldedJob.Rare rare = job.rare != null ? job.rare : new FoldedJob.Rare();
     ByteWriter out =
         new ByteWriter(64 + spec.length)
             .varint(job.attempts)
@@ -88,7 +88,7 @@ record StateFormat(
     return out.raw(spec).toBytes();
   }
 
-  private static int flags(ShardJob.Rare rare) {
+  private static int flags(FoldedJob.Rare rare) {
     return (rare.saved != null ? SAVED : 0)
         | (rare.cancelReason != null ? CANCEL : 0)
         | (rare.lastErrorType != null ? ERROR : 0)
@@ -108,7 +108,7 @@ record StateFormat(
       throw new UnknownFormatException("state: parts " + flags + " (expected: ones this reads)");
     }
     int priority = in.i8();
-    ShardJob.Rare rare = new ShardJob.Rare();
+    FoldedJob.Rare rare = new FoldedJob.Rare();
     rare.markers = (int) in.varint();
     rare.markerIncarnation = in.i64();
     rare.jitterMicros = in.varint();
@@ -129,7 +129,7 @@ record StateFormat(
   }
 
   /** Puts a job that has just been made of the spec into this state. */
-  void applyTo(ShardJob job) {
+  void applyTo(FoldedJob job) {
     rare.concurrency = job.concurrency();
     rare.occurrence = job.occurrence();
     rare.payload = job.rare != null ? job.rare.payload : null;

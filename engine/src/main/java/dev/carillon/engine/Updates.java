@@ -24,7 +24,7 @@ final class Updates {
   }
 
   /** Whether both recur; else one takes the place of the other. */
-  static boolean fits(ShardJob job, JobSpec asked) {
+  static boolean fits(NodeJob job, JobSpec asked) {
     return job.isRecurring() && asked.more().recurring() != null;
   }
 
@@ -33,7 +33,7 @@ final class Updates {
    *
    * @throws InvalidJobException if the schedule leaves no time to come
    */
-  Body.@Nullable Update of(ShardJob job, JobSpec asked, long nowMicros) {
+  Body.@Nullable Update of(NodeJob job, JobSpec asked, long nowMicros) {
     JobSpec old = job.spec();
     byte[] spec = old.updated(asked).encode();
     if (Arrays.equals(spec, job.body())) {
@@ -43,11 +43,11 @@ final class Updates {
   }
 
   /** Where the schedule goes; null where it stays. */
-  private @Nullable Move move(ShardJob job, JobSpec old, JobSpec asked, long nowMicros) {
+  private @Nullable Move move(NodeJob job, JobSpec old, JobSpec asked, long nowMicros) {
     Move move = job.move();
     More.Recurring before = old.more().recurring();
     More.Recurring after = asked.more().recurring();
-    boolean underWay = job.phase == ShardJob.Phase.RUNNING || job.attempts > 0;
+    boolean underWay = job.phase() == NodeJob.Phase.RUNNING || job.attempts > 0;
     if (move == null
         || before == null
         || after == null
@@ -68,7 +68,7 @@ final class Updates {
   }
 
   /** Its schedule; null where this JVM does not know its time zone. */
-  private @Nullable Schedule known(ShardJob job) {
+  private @Nullable Schedule known(NodeJob job) {
     try {
       return recurrences.of(job);
     } catch (DamagedException | UnknownFormatException e) {

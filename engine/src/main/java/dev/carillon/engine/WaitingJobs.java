@@ -53,7 +53,7 @@ public record WaitingJobs(
         answer.accept(answer());
         return;
       }
-      ShardFold fold = shard.fold;
+      ShardFold<NodeJob> fold = shard.fold;
       if (fold != null) {
         long now = env.wallMicros();
         fold.live().forEach(job -> look(job, now));
@@ -61,8 +61,8 @@ public record WaitingJobs(
       timers.at(env.monotonicNanos(), this::goOn);
     }
 
-    private void look(ShardJob job, long now) {
-      if (job.dueMicros <= now && job.phase != ShardJob.Phase.RUNNING) {
+    private void look(NodeJob job, long now) {
+      if (job.dueMicros <= now && job.phase() != NodeJob.Phase.RUNNING) {
         Key key = new Key(meters.tags(job.type, job.queue, job.namespace), reason(job));
         long[] seen = found.computeIfAbsent(key, k -> new long[] {0, Long.MAX_VALUE});
         seen[0]++;
@@ -70,8 +70,8 @@ public record WaitingJobs(
       }
     }
 
-    private static String reason(ShardJob job) {
-      ShardJob.Phase phase = Standing.shown(job);
+    private static String reason(NodeJob job) {
+      NodeJob.Phase phase = Standing.shown(job);
       var blocked = Standing.reason(phase);
       if (blocked != null) {
         return blocked.name().toLowerCase(java.util.Locale.ROOT);

@@ -86,7 +86,7 @@ final class WakeTimes {
 
   /** Keeps a shard awake that owes news of ended jobs: clocks may have gone back. */
   void wakeIfOwing(Shard shard, long now) {
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     if (shard.owned() && fold != null && !fold.debts().isEmpty()) {
       ensureAwakeBy(shard, now, () -> {});
     }
@@ -97,7 +97,7 @@ final class WakeTimes {
    * one whose slice has come until that is over at the most, for then it is sealed.
    */
   void sleepUntilNext(Shard shard, long now) {
-    ShardFold fold = shard.fold;
+    ShardFold<NodeJob> fold = shard.fold;
     long soon = now + 2 * shards.horizonMicros();
     long slice = shard.sealed ? Long.MAX_VALUE : shard.bucket.startMicros();
     if (slice <= soon && shards.open.isSpare(shard)) {
@@ -120,18 +120,18 @@ final class WakeTimes {
     }
   }
 
-  private static long sleepsUntil(ShardJob job) {
+  private static long sleepsUntil(NodeJob job) {
     Awaited awaited = job.awaited();
     if (awaited != null && (!awaited.isArranged() || awaited.broken() != null)) {
       return Long.MIN_VALUE; // one that can never start is about to be ended
     }
-    if (job.isIdle(ShardJob.Phase.SCHEDULED)) {
+    if (job.isIdle(NodeJob.Phase.SCHEDULED)) {
       return job.dueMicros;
     }
-    if (job.isIdle(ShardJob.Phase.PAUSED) && !job.isStripped()) {
+    if (job.isIdle(NodeJob.Phase.PAUSED) && !job.isStripped()) {
       return job.has(JobSpec.DEADLINE) ? job.head().deadlineMicros() : Long.MAX_VALUE;
     }
-    if (job.isIdle(ShardJob.Phase.DEPENDENCY) && !job.isStripped() && awaited != null) {
+    if (job.isIdle(NodeJob.Phase.DEPENDENCY) && !job.isStripped() && awaited != null) {
       return job.has(JobSpec.DEADLINE) ? job.head().deadlineMicros() : Long.MAX_VALUE;
     }
     return Long.MIN_VALUE;

@@ -123,7 +123,7 @@ final class Watchers implements Attempts.News {
   // ---- jobs of this node
 
   /** The job's state has changed. */
-  void changed(ShardJob job) {
+  void changed(NodeJob job) {
     if (watchers.isEmpty() || job.isStripped()) {
       return;
     }
@@ -135,7 +135,7 @@ final class Watchers implements Attempts.News {
   }
 
   /** The job was added. */
-  void scheduled(ShardJob job) {
+  void scheduled(NodeJob job) {
     JobListener listener = env.listener();
     if (listener != null) {
       listener.scheduled(Standing.info(job));
@@ -143,7 +143,7 @@ final class Watchers implements Attempts.News {
   }
 
   /** The job is due and may not start. */
-  void blocked(ShardJob job) {
+  void blocked(NodeJob job) {
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
@@ -152,7 +152,7 @@ final class Watchers implements Attempts.News {
   }
 
   @Override
-  public void started(ShardJob job) {
+  public void started(NodeJob job) {
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
@@ -161,7 +161,7 @@ final class Watchers implements Attempts.News {
   }
 
   @Override
-  public void retrying(ShardJob job) {
+  public void retrying(NodeJob job) {
     JobListener listener = env.listener();
     if (listener != null) {
       listener.retrying(Standing.info(job));
@@ -169,7 +169,7 @@ final class Watchers implements Attempts.News {
   }
 
   @Override
-  public void failed(ShardJob job, NodeEvent.AttemptFailed failure) {
+  public void failed(NodeJob job, NodeEvent.AttemptFailed failure) {
     env.tell(failure);
     JobListener listener = env.listener();
     if (listener != null && !job.isStripped()) {
@@ -177,14 +177,14 @@ final class Watchers implements Attempts.News {
     }
   }
 
-  private static AttemptFailure failureOf(ShardJob job, NodeEvent.AttemptFailed failure) {
+  private static AttemptFailure failureOf(NodeJob job, NodeEvent.AttemptFailed failure) {
     JobRef ref = failure.job().ref();
     Instant next =
         failure.then() instanceof NodeEvent.Then.Retry(long micros)
             ? Micros.toInstant(micros)
             : null;
     JobInfo info =
-        failure.then() instanceof NodeEvent.Then.End end && job.phase == ShardJob.Phase.GONE
+        failure.then() instanceof NodeEvent.Then.End end && job.phase() == NodeJob.Phase.GONE
             ? JobReader.ended(ref, job.shard().home, job, endOf(failure, end)).info()
             : JobReader.info(
                 ref, job, new JobReader.Now(JobState.SCHEDULED, null, 0, failure.error(), null));
@@ -205,7 +205,7 @@ final class Watchers implements Attempts.News {
   }
 
   /** An occurrence of a recurring job has ended, and the job goes on. */
-  void occurred(Shard shard, ShardJob job, Body.Next next) {
+  void occurred(Shard shard, NodeJob job, Body.Next next) {
     JobListener listener = env.listener();
     if (listener != null) {
       listener.ended(JobReader.occurred(shard.ref(job.number), shard.home, job, next));
@@ -213,7 +213,7 @@ final class Watchers implements Attempts.News {
   }
 
   /** The job has ended. */
-  void ended(Shard shard, ShardJob job, Body.End end) {
+  void ended(Shard shard, NodeJob job, Body.End end) {
     JobRef ref = shard.ref(job.number);
     List<Consumer<JobView>> told = watchers.remove(ref);
     if (told == null && env.listener() == null) {

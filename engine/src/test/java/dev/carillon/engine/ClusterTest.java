@@ -1319,7 +1319,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     assertThat(headOf(job).owner()).isEqualTo(incarnations);
     assertThat(again.running()).hasSize(1);
-    ShardJob.Rare rare = again.running().getFirst().job().rare;
+    FoldedJob.Rare rare = again.running().getFirst().job().rare;
     assertThat(rare).isNotNull();
     assertThat(rare.markers).as("durable before it starts").isEqualTo(1);
   }

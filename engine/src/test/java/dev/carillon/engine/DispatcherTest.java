@@ -3,6 +3,7 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -11,9 +12,9 @@ class DispatcherTest {
 
   private final Dispatcher dispatcher = StillWorld.dispatcher();
 
-  private ShardJob job(String name) {
+  private NodeJob job(String name) {
     JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE);
-    ShardJob job = new ShardJob(1, spec, spec.encode(), word -> word);
+    NodeJob job = new NodeJob(1, spec, spec.encode(), word -> word);
     job.lane = dispatcher.lane(name, name);
     job.handler = dispatcher.handler(name);
     return job;
@@ -21,15 +22,18 @@ class DispatcherTest {
 
   @Test
   void lanesAndHandlersThatNobodyNeedsAreForgotten() {
-    ShardJob live = job("live");
-    ShardJob waiting = job("waiting");
+    NodeJob live = job("live");
+    NodeJob waiting = job("waiting");
     dispatcher.ready(waiting, false); // it is in line, whoever has it
     Gate limited = dispatcher.queue("limited");
     limited.limit(3);
     HandlerSlot registered = dispatcher.handler("registered");
     registered.registered = true;
     assertThat(dispatcher.wantsSweep()).isFalse();
-    List<Lane> idle = IntStream.range(0, NAMES).mapToObj(i -> job("" + i).lane).toList();
+    List<Lane> idle =
+        IntStream.range(0, NAMES)
+            .mapToObj(i -> Objects.requireNonNull(Lane.of(job("" + i))))
+            .toList();
     assertThat(dispatcher.wantsSweep()).isTrue();
 
     dispatcher.sweep(List.of(live));

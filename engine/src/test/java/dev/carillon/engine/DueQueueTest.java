@@ -13,17 +13,17 @@ class DueQueueTest {
   private final DueQueue queue = new DueQueue();
   private long numbers;
 
-  private ShardJob job(long due) {
+  private NodeJob job(long due) {
     JobSpec spec = new RandomOperations(1).spec();
-    ShardJob job = new ShardJob(++numbers, spec, spec.encode(), UnaryOperator.identity());
+    NodeJob job = new NodeJob(++numbers, spec, spec.encode(), UnaryOperator.identity());
     job.dueMicros = due;
     return job;
   }
 
   private List<Long> drain(long now) {
     List<Long> dues = new ArrayList<>();
-    for (ShardJob job = queue.poll(now); job != null; job = queue.poll(now)) {
-      job.phase = ShardJob.Phase.READY;
+    for (NodeJob job = queue.poll(now); job != null; job = queue.poll(now)) {
+      job.enter(NodeJob.Phase.READY);
       dues.add(job.dueMicros);
     }
     return dues;
@@ -63,7 +63,7 @@ class DueQueueTest {
     queue.add(job(40, quiet));
     List<Lane> first = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
-      first.add(poll(30).lane);
+      first.add(Objects.requireNonNull(Lane.of(poll(30))));
     }
     assertThat(first).containsExactly(crowded, quiet, crowded, quiet, crowded, crowded);
     assertThat(queue.nextMicros()).isEqualTo(10);
@@ -75,26 +75,26 @@ class DueQueueTest {
     assertThat(queue.size()).isZero();
   }
 
-  private ShardJob poll(long now) {
-    ShardJob job = Objects.requireNonNull(queue.poll(now));
-    job.phase = ShardJob.Phase.READY;
+  private NodeJob poll(long now) {
+    NodeJob job = Objects.requireNonNull(queue.poll(now));
+    job.enter(NodeJob.Phase.READY);
     return job;
   }
 
-  private ShardJob job(long due, Lane lane) {
-    ShardJob job = job(due);
+  private NodeJob job(long due, Lane lane) {
+    NodeJob job = job(due);
     job.lane = lane;
     return job;
   }
 
   @Test
   void jobThatIsTakenBackAndWaitsAgainDoesNotPileUp() {
-    ShardJob job = job(10);
+    NodeJob job = job(10);
     queue.add(job);
     for (int i = 0; i < 10_000; i++) {
-      job.phase = ShardJob.Phase.PAUSED;
+      job.enter(NodeJob.Phase.PAUSED);
       queue.noteStale();
-      job.phase = ShardJob.Phase.SCHEDULED;
+      job.enter(NodeJob.Phase.SCHEDULED);
       queue.add(job);
     }
     assertThat(queue.size()).isLessThan(200);
@@ -103,7 +103,7 @@ class DueQueueTest {
 
   @Test
   void aMovedJobComesOnlyAtItsNewTime() {
-    ShardJob job = job(10);
+    NodeJob job = job(10);
     queue.add(job);
     job.dueMicros = 50;
     queue.noteStale();
@@ -111,20 +111,20 @@ class DueQueueTest {
     assertThat(queue.nextMicros()).isEqualTo(50);
     assertThat(queue.poll(49)).isNull();
     assertThat(queue.poll(50)).isSameAs(job);
-    job.phase = ShardJob.Phase.READY;
+    job.enter(NodeJob.Phase.READY);
     assertThat(queue.poll(1000)).isNull();
   }
 
   @Test
   void entriesOfGoneJobsAreSweptOut() {
-    List<ShardJob> jobs = new ArrayList<>();
+    List<NodeJob> jobs = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      ShardJob job = job(i);
+      NodeJob job = job(i);
       jobs.add(job);
       queue.add(job);
     }
     for (int i = 0; i < 900; i++) {
-      jobs.get(i).phase = ShardJob.Phase.GONE;
+      jobs.get(i).enter(NodeJob.Phase.GONE);
       queue.noteStale();
     }
     assertThat(queue.size()).isLessThan(500);
@@ -139,9 +139,9 @@ class DueQueueTest {
       DueQueue swept = new DueQueue();
       Lane before = dispatcher.lane("before " + i, "q");
       Lane since = dispatcher.lane("since " + i, "q");
-      ShardJob moved = job(10, before);
+      NodeJob moved = job(10, before);
       swept.add(moved);
-      ShardJob other = job(10, since);
+      NodeJob other = job(10, since);
       swept.add(other);
       moved.lane = since;
       swept.add(moved);

@@ -7,7 +7,7 @@ import java.util.List;
 /** The state of a fold in a form that can be compared: every live job's whole state, by number. */
 record FoldState(List<String> jobs) {
 
-  static FoldState of(ShardFold fold) {
+  static FoldState of(ShardFold<FoldedJob> fold) {
     List<String> jobs = new ArrayList<>();
     fold.live()
         .forEach(
@@ -17,20 +17,20 @@ record FoldState(List<String> jobs) {
     return new FoldState(jobs);
   }
 
-  static ShardFold fold(List<Frame> frames) {
-    ShardFold fold = new ShardFold((job, end) -> {});
+  static ShardFold<FoldedJob> fold(List<Frame> frames) {
+    ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (job, end) -> {});
     frames.forEach(fold::apply);
     return fold;
   }
 
   /** The frames that a compaction of this state would write. */
-  static List<Frame> snapshot(ShardFold fold) {
-    List<ShardJob> jobs = new ArrayList<>();
+  static List<Frame> snapshot(ShardFold<FoldedJob> fold) {
+    List<FoldedJob> jobs = new ArrayList<>();
     fold.live().forEach(jobs::add);
     jobs.sort((a, b) -> Long.compare(a.number, b.number));
     List<Frame> frames = new ArrayList<>();
     SharedPayloads payloads = new SharedPayloads(frames::add);
-    for (ShardJob job : jobs) {
+    for (FoldedJob job : jobs) {
       byte[] spec = payloads.spec(job);
       frames.add(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)));
     }

@@ -10,9 +10,9 @@ class GrantTest {
   private final Lane lane = dispatcher.lane("shop", "mail");
   private final HandlerSlot handler = dispatcher.handler("note");
 
-  private static ShardJob job() {
+  private static NodeJob job() {
     JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE);
-    return new ShardJob(1, spec, spec.encode(), word -> word);
+    return new NodeJob(1, spec, spec.encode(), word -> word);
   }
 
   @Test
@@ -64,8 +64,8 @@ class GrantTest {
   @Test
   void keyGoesFromTheJobToItsGrantAndBecomesFreeWithIt() {
     KeySlot slot = new KeySlot("shop", "customer");
-    ShardJob job = job();
-    ShardJob next = job();
+    NodeJob job = job();
+    NodeJob next = job();
     slot.hold(job);
     slot.hold(next);
     Grant grant = new Grant(dispatcher, job, lane, null, false);

@@ -17,8 +17,8 @@ class ShardFoldTest {
   private static final long JOB = JobRef.number(1, 1);
 
   private final List<String> ended = new ArrayList<>();
-  private final ShardFold fold =
-      new ShardFold((job, end) -> ended.add(job.number + " " + end.state()));
+  private final ShardFold<FoldedJob> fold =
+      new ShardFold<>(FoldedJob::new, (job, end) -> ended.add(job.number + " " + end.state()));
 
   private ShardFold.Answer apply(Kind kind, Body body) {
     return fold.apply(Frame.of(kind, JOB, body.encode()));
@@ -121,7 +121,7 @@ class ShardFoldTest {
     add();
     apply(Kind.START, new Body.Start(1, 0, 1, 7, false));
     apply(Kind.START, new Body.Start(1, 0, 2, 8, true));
-    ShardJob job = fold.job(JOB);
+    FoldedJob job = fold.job(JOB);
     assertThat(job).isNotNull();
     assertThat(job.rare().markers).isEqualTo(2);
     assertThat(job.rare().alone).isTrue();
@@ -175,7 +175,7 @@ class ShardFoldTest {
   @Test
   void newsOfAnEndCountOnceAndOnlyFromThoseThatAreWaitedFor() {
     addAfter(Dependency.Condition.SUCCEEDED, OTHER, THIRD);
-    ShardJob job = fold.job(JOB);
+    FoldedJob job = fold.job(JOB);
     assertThat(job.isDependent()).isTrue();
     JobRef stranger = new JobRef(OTHER.shard(), 99);
     assertThat(apply(Kind.MET, new Body.Met(1, stranger, JobState.SUCCEEDED)))

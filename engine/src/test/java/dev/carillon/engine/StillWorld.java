@@ -103,19 +103,19 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   private static final class NoHost implements Bodies.Host, Keys.Host {
     @Override
-    public void blocked(ShardJob job) {}
+    public void blocked(NodeJob job) {}
 
     @Override
-    public void refuse(ShardJob job, JobState state, String reason) {}
+    public void refuse(NodeJob job, JobState state, String reason) {}
 
     @Override
-    public void cancel(ShardJob job, String reason) {}
+    public void cancel(NodeJob job, String reason) {}
 
     @Override
-    public void paused(ShardJob job) {}
+    public void paused(NodeJob job) {}
 
     @Override
-    public void ready(ShardJob job) {}
+    public void ready(NodeJob job) {}
 
     @Override
     public void refill(Lane lane) {}

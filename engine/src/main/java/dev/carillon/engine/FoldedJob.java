@@ -8,13 +8,13 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job that has not ended, in a loaded shard. The fields of the first group are the fold of its
- * operations; those of the second are what this node is doing with it and are not in any journal.
+ * A job that has not ended, as the operations of its journal made it: one entry of the state
+ * machine. It knows no node; {@code NodeJob} adds what a node does with it.
  *
  * <p>Owned by the loop, or by whoever folds before handing it to the loop. A million of these are
  * held at once: mind every field.
  */
-final class ShardJob {
+class FoldedJob {
   private static final byte[] STRIPPED = {};
   private static final int MARKED = 128;
   private static final int UNSETTLED = 128;
@@ -51,23 +51,7 @@ final class ShardJob {
   int attempts;
   @Nullable Rare rare;
 
-  Phase phase = Phase.SCHEDULED;
-
-  /** How many operations on it are on their way to the journal: it is not dispatched then. */
-  short busy;
-
-  @Nullable Shard shard;
-  @Nullable Lane lane;
-  @Nullable HandlerSlot handler;
-  @Nullable Attempt attempt;
-
-  /** While a {@link DueQueue} is swept: whether it has come across it. */
-  boolean seen;
-
-  /** Ends it at its deadline while it waits for a slot or a handler. */
-  Timers.@Nullable Timer expiry;
-
-  ShardJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
+  FoldedJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
     this.number = number;
     this.type = intern.apply(spec.type());
     this.namespace = intern.apply(spec.namespace());
@@ -98,15 +82,6 @@ final class ShardJob {
     spec.more().waiters().forEach(this::waiter);
   }
 
-  /** The shard that this node loaded it with. */
-  Shard shard() {
-    Shard found = shard;
-    if (found == null) {
-      throw new IllegalStateException("job " + number + ": not in this node's hands");
-    }
-    return found;
-  }
-
   /** Another job waits for the end of this one. */
   void waiter(JobRef waiter) {
     Rare kept = rare();
@@ -129,28 +104,6 @@ final class ShardJob {
   /** Whether a job that it waits for has not ended. */
   boolean isDependent() {
     return rare != null && rare.awaited != null && !rare.awaited.allMet();
-  }
-
-  /** What the node is doing with a job. */
-  enum Phase {
-    /** Waiting for its time. */
-    SCHEDULED,
-    /** Its time has come; in a lane. */
-    READY,
-    /** An attempt is under way or its outcome is not durable yet. */
-    RUNNING,
-    /** Due, but its handler is not registered. */
-    NO_HANDLER,
-    /** Due, but its payload does not decode. */
-    UNDECODABLE,
-    /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
-    LIMITED,
-    /** Due, but a job that it waits for has not ended. */
-    DEPENDENCY,
-    /** Does not start until it is resumed. */
-    PAUSED,
-    /** No longer in the fold. */
-    GONE
   }
 
   /** What most jobs never have. */
@@ -360,11 +313,6 @@ final class ShardJob {
   int bytes() {
     byte[] saved = rare != null ? rare.saved : null;
     return Frame.HEADER_BYTES + bodyBytes + (saved != null ? saved.length : 0);
-  }
-
-  /** Whether it is in this phase and nothing of it is on its way to the journal. */
-  boolean isIdle(Phase expected) {
-    return phase == expected && busy == 0;
   }
 
   boolean isPaused() {

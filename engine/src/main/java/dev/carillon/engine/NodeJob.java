@@ -1,0 +1,127 @@
+package dev.carillon.engine;
+
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job in a shard of this node: the folded job, and what the node is doing with it, which is in no
+ * journal. The phases are a state machine: a job changes its phase only by {@link #enter}, along
+ * the legal pairs.
+ */
+final class NodeJob extends FoldedJob {
+  /** By the phase of a job: the phases that may follow, one bit each. */
+  private static final int[] NEXT = legalPairs();
+
+  private Phase phase = Phase.SCHEDULED;
+
+  /** How many operations on it are on their way to the journal: it is not dispatched then. */
+  short busy;
+
+  @Nullable Shard shard;
+
+  /** Its line among due jobs, whether it stands in it or not. */
+  @Nullable JobPlace lane;
+
+  /** The slot of its type's handler. */
+  @Nullable JobPlace handler;
+
+  /** The attempt that is under way. */
+  @Nullable JobPlace attempt;
+
+  /** While a due queue is swept: whether it has come across it. */
+  boolean seen;
+
+  /** Ends it at its deadline while it waits for a slot or a handler. */
+  Timers.@Nullable Timer expiry;
+
+  NodeJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
+    super(number, spec, body, intern);
+  }
+
+  /** The job, which a shard of this node has folded. */
+  static NodeJob of(FoldedJob job) {
+    return (NodeJob) job;
+  }
+
+  /** What the node is doing with a job. */
+  enum Phase {
+    /** Waiting for its time. */
+    SCHEDULED,
+    /** Its time has come; in a lane. */
+    READY,
+    /** An attempt is under way or its outcome is not durable yet. */
+    RUNNING,
+    /** Due, but its handler is not registered. */
+    NO_HANDLER,
+    /** Due, but its payload does not decode. */
+    UNDECODABLE,
+    /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
+    LIMITED,
+    /** Due, but a job that it waits for has not ended. */
+    DEPENDENCY,
+    /** Does not start until it is resumed. */
+    PAUSED,
+    /** No longer in the fold. */
+    GONE
+  }
+
+  Phase phase() {
+    return phase;
+  }
+
+  /**
+   * The job goes on to another phase.
+   *
+   * @throws IllegalStateException if that phase cannot follow: an attempt starts only from a lane,
+   *     and a job that is gone stays gone
+   */
+  void enter(Phase next) {
+    if ((NEXT[phase.ordinal()] & bit(next)) == 0) {
+      throw new IllegalStateException(
+          "phase of job " + number + ": " + next + " (expected: one that follows " + phase + ")");
+    }
+    phase = next;
+  }
+
+  /** Whether a job may go from one phase to the other at once. */
+  static boolean mayFollow(Phase from, Phase next) {
+    return (NEXT[from.ordinal()] & bit(next)) != 0;
+  }
+
+  private static int bit(Phase phase) {
+    return 1 << phase.ordinal();
+  }
+
+  private static int[] legalPairs() {
+    int[] next = new int[Phase.values().length];
+    int all = (1 << next.length) - 1;
+    int always = bit(Phase.SCHEDULED) | bit(Phase.PAUSED) | bit(Phase.GONE);
+    for (Phase from : Phase.values()) {
+      next[from.ordinal()] =
+          switch (from) {
+            case SCHEDULED -> all & ~bit(Phase.RUNNING);
+            case READY -> all;
+            case RUNNING -> always | bit(Phase.UNDECODABLE);
+            case LIMITED -> always | bit(Phase.READY) | bit(Phase.LIMITED) | bit(Phase.NO_HANDLER);
+            case NO_HANDLER, UNDECODABLE, DEPENDENCY, PAUSED ->
+                always | bit(Phase.READY) | bit(from);
+            case GONE -> bit(Phase.GONE);
+          };
+    }
+    return next;
+  }
+
+  /** Whether it is in this phase and nothing of it is on its way to the journal. */
+  boolean isIdle(Phase expected) {
+    return phase == expected && busy == 0;
+  }
+
+  /** The shard that this node loaded it with. */
+  Shard shard() {
+    Shard found = shard;
+    if (found == null) {
+      throw new IllegalStateException("job " + number + ": not in this node's hands");
+    }
+    return found;
+  }
+}
