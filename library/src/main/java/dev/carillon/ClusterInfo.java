@@ -1,9 +1,9 @@
 package dev.carillon;
 
-import dev.carillon.engine.ClusterLook;
-import dev.carillon.engine.Holdings;
-import dev.carillon.engine.MemberState;
-import dev.carillon.engine.TimeSlice;
+import dev.carillon.engine.member.ClusterLook;
+import dev.carillon.engine.member.Holdings;
+import dev.carillon.engine.member.MemberState;
+import dev.carillon.engine.member.TimeSlice;
 import dev.carillon.store.Head;
 import java.time.Duration;
 import java.time.Instant;

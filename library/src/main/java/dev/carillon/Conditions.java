@@ -4,7 +4,7 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.OccurrenceInfo;
-import dev.carillon.engine.Sieve;
+import dev.carillon.engine.query.Sieve;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

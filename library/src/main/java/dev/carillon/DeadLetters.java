@@ -10,7 +10,7 @@ import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
-import dev.carillon.engine.JobEdit;
+import dev.carillon.engine.job.JobEdit;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

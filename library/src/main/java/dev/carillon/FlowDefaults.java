@@ -2,9 +2,9 @@ package dev.carillon;
 
 import dev.carillon.api.Limits;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.FlowSetting;
-import dev.carillon.engine.FlowSubject;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.job.FlowSetting;
+import dev.carillon.engine.job.FlowSubject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.engine.Attempt;
+import dev.carillon.engine.attempt.Attempt;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -2,8 +2,8 @@ package dev.carillon;
 
 import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.TypeToken;
-import dev.carillon.engine.JobReader;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Store;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.engine.Attempt;
-import dev.carillon.engine.NodeEvent;
+import dev.carillon.engine.attempt.Attempt;
+import dev.carillon.engine.environment.NodeEvent;
 import java.util.Map;
 import org.slf4j.MDC;
 import org.slf4j.helpers.NOPMDCAdapter;

@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.engine.MemberState;
+import dev.carillon.engine.member.MemberState;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;

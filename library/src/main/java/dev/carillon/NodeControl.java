@@ -1,9 +1,9 @@
 package dev.carillon;
 
 import dev.carillon.api.Health;
-import dev.carillon.engine.ClusterLook;
 import dev.carillon.engine.Node;
-import dev.carillon.engine.NodeStats;
+import dev.carillon.engine.member.ClusterLook;
+import dev.carillon.engine.member.NodeStats;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;

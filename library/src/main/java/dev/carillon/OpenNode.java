@@ -1,8 +1,8 @@
 package dev.carillon;
 
-import dev.carillon.engine.Formats;
 import dev.carillon.engine.Node;
-import dev.carillon.engine.NodeOptions;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.member.Formats;
 import dev.carillon.store.Doorbells;
 import dev.carillon.store.Store;
 import java.security.SecureRandom;

@@ -2,7 +2,7 @@ package dev.carillon;
 
 import dev.carillon.api.ClosedException;
 import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.engine.Membership;
+import dev.carillon.engine.environment.Membership;
 
 /** A handler of this node, until it is closed. Thread-safe. */
 final class RegisteredHandler implements HandlerRegistration {

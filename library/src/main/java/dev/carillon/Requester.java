@@ -6,8 +6,8 @@ import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.Micros;
-import dev.carillon.engine.Why;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.Why;
 import java.time.Instant;
 
 /**

@@ -7,7 +7,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TypeToken;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;

@@ -10,7 +10,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.WaitInterruptedException;
-import dev.carillon.engine.JobSpec;
+import dev.carillon.engine.job.JobSpec;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.engine.NodeEnvironment.Channel;
+import dev.carillon.engine.environment.NodeEnvironment.Channel;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreInfo.Capability;
 import java.time.Duration;

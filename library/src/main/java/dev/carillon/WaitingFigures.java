@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.engine.Micros;
-import dev.carillon.engine.WaitingJobs;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.life.WaitingJobs;
 import java.time.Instant;
 
 /**

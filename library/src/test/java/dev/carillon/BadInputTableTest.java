@@ -24,7 +24,7 @@ import dev.carillon.api.RunAgainException;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
-import dev.carillon.engine.Ticket;
+import dev.carillon.engine.job.Ticket;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.carillon;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.engine.Membership;
+import dev.carillon.engine.environment.Membership;
 import dev.carillon.store.postgres.PostgresOptions;
 import java.io.IOException;
 import java.lang.reflect.Field;

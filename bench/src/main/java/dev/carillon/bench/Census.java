@@ -1,7 +1,7 @@
 package dev.carillon.bench;
 
 import dev.carillon.api.JobState;
-import dev.carillon.engine.JobReader;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;

@@ -6,7 +6,7 @@ import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
 import dev.carillon.api.Job;
 import dev.carillon.api.TaskType;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;

@@ -1,13 +1,13 @@
 package dev.carillon.cli;
 
-import dev.carillon.engine.ClusterReader;
-import dev.carillon.engine.ClusterReader.MemberView;
-import dev.carillon.engine.ClusterReader.ShardView;
-import dev.carillon.engine.ClusterReader.View;
-import dev.carillon.engine.MemberState;
-import dev.carillon.engine.Membership;
-import dev.carillon.engine.Orders;
-import dev.carillon.engine.TimeSlice;
+import dev.carillon.engine.environment.Membership;
+import dev.carillon.engine.member.ClusterReader;
+import dev.carillon.engine.member.ClusterReader.MemberView;
+import dev.carillon.engine.member.ClusterReader.ShardView;
+import dev.carillon.engine.member.ClusterReader.View;
+import dev.carillon.engine.member.MemberState;
+import dev.carillon.engine.member.Orders;
+import dev.carillon.engine.member.TimeSlice;
 import dev.carillon.store.Head;
 import dev.carillon.store.Store;
 import java.io.PrintWriter;

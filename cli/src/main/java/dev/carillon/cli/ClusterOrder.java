@@ -1,7 +1,7 @@
 package dev.carillon.cli;
 
-import dev.carillon.engine.ClusterReader;
-import dev.carillon.engine.Orders;
+import dev.carillon.engine.member.ClusterReader;
+import dev.carillon.engine.member.Orders;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;

@@ -1,10 +1,10 @@
 package dev.carillon.cli;
 
-import dev.carillon.engine.Formats;
-import dev.carillon.engine.Membership;
-import dev.carillon.engine.Upgrade;
-import dev.carillon.engine.Upgrade.Reader;
-import dev.carillon.engine.Upgrade.Standing;
+import dev.carillon.engine.environment.Membership;
+import dev.carillon.engine.member.Formats;
+import dev.carillon.engine.member.Upgrade;
+import dev.carillon.engine.member.Upgrade.Reader;
+import dev.carillon.engine.member.Upgrade.Standing;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Store;
 import java.io.PrintWriter;

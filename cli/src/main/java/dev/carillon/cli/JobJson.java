@@ -3,7 +3,7 @@ package dev.carillon.cli;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
-import dev.carillon.engine.JobReader.Story;
+import dev.carillon.engine.query.JobReader.Story;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.carillon.cli;
 
-import dev.carillon.engine.DamagedHead;
-import dev.carillon.engine.Formats;
-import dev.carillon.engine.JobReader;
-import dev.carillon.engine.JobReader.Story;
+import dev.carillon.engine.history.DamagedHead;
+import dev.carillon.engine.member.Formats;
+import dev.carillon.engine.query.JobReader;
+import dev.carillon.engine.query.JobReader.Story;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;

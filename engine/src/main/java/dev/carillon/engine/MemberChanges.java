@@ -1,5 +1,12 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.dispatch.SlowStart;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeEvent;
+import dev.carillon.engine.member.Beat;
+import dev.carillon.engine.member.ClusterFormat;
+import dev.carillon.engine.member.Member;
+import dev.carillon.engine.member.Members;
 import java.util.List;
 
 /**

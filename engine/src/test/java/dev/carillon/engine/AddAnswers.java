@@ -1,6 +1,8 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.request.AddRequest;
 import java.util.List;
 
 /** What those heard who asked for jobs to be added, in the order in which they did. */

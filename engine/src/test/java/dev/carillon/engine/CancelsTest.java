@@ -3,6 +3,14 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.Dependency;
+import dev.carillon.engine.attempt.Attempt;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.After;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.More;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
 import java.util.List;

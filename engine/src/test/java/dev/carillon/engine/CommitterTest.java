@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
-import dev.carillon.engine.NodeEnvironment.Channel;
+import dev.carillon.engine.environment.NodeEnvironment.Channel;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.request.AddRequest;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.job.ConcurrencyFormat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,11 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import java.time.Duration;

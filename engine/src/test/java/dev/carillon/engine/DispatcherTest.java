@@ -2,6 +2,13 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.dispatch.Dispatcher;
+import dev.carillon.engine.dispatch.Gate;
+import dev.carillon.engine.dispatch.HandlerSlot;
+import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.More;
+import dev.carillon.engine.shard.NodeJob;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;

@@ -2,6 +2,11 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.dispatch.Dispatcher;
+import dev.carillon.engine.dispatch.DueQueue;
+import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.shard.NodeJob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,11 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.StateFormat;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.history.SharedPayloads;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,6 +3,9 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.UnknownFormatException;
 import java.util.List;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,14 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.engine.dispatch.Dispatcher;
+import dev.carillon.engine.dispatch.Grant;
+import dev.carillon.engine.dispatch.HandlerSlot;
+import dev.carillon.engine.dispatch.KeySlot;
+import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.More;
+import dev.carillon.engine.shard.NodeJob;
 import org.junit.jupiter.api.Test;
 
 class GrantTest {

@@ -3,6 +3,8 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.job.JobSpec;
 import dev.carillon.store.Records.Stamp;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;

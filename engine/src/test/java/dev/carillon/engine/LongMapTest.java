@@ -3,6 +3,8 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.engine.format.LongMap;
+import dev.carillon.engine.job.JobRef;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

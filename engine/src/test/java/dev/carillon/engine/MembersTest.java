@@ -4,6 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
+import dev.carillon.engine.commit.Basics;
+import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.environment.Membership;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.member.Beat;
+import dev.carillon.engine.member.ClusterFormat;
+import dev.carillon.engine.member.Formats;
+import dev.carillon.engine.member.Member;
+import dev.carillon.engine.member.Members;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.ShardId;

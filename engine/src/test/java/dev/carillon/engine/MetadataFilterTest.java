@@ -2,6 +2,9 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.history.MetadataFilter;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

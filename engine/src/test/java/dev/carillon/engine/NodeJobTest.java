@@ -3,7 +3,10 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.engine.NodeJob.Phase;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.More;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.NodeJob.Phase;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.shard.Orphans;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.ShardId;

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.PolicyFormat;
+import dev.carillon.engine.job.ScheduleFormat;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;

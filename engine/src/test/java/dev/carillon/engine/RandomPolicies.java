@@ -7,6 +7,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.format.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

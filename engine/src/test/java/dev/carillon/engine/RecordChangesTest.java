@@ -2,6 +2,9 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Change;

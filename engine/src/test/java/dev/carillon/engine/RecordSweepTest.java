@@ -2,6 +2,12 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.RecordSweep;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.loan.HandlerLists;
+import dev.carillon.engine.loan.Permits;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;

@@ -2,6 +2,10 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.history.Bucket;
+import dev.carillon.engine.history.Summary;
+import dev.carillon.engine.shard.Retention;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.MemoryStore;

@@ -1,5 +1,7 @@
 package dev.carillon.engine;
 
+import dev.carillon.engine.member.Format;
+import dev.carillon.engine.member.Formats;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;

@@ -2,6 +2,8 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.job.FlowSubject;
+import dev.carillon.engine.job.JobSpec;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

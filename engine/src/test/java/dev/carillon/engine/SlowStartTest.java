@@ -2,6 +2,10 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.dispatch.Gate;
+import dev.carillon.engine.dispatch.SlowStart;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

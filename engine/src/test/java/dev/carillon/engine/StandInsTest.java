@@ -2,6 +2,8 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.engine.member.Member;
+import dev.carillon.engine.member.StandIns;
 import dev.carillon.store.ShardId;
 import java.util.ArrayList;
 import java.util.Collections;

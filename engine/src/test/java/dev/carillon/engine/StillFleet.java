@@ -1,6 +1,12 @@
 package dev.carillon.engine;
 
 import dev.carillon.api.JobState;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.Membership;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.carillon.prove;
 
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
-import dev.carillon.engine.JobReader;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
 import dev.carillon.store.Journals;

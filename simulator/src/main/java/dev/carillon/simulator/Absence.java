@@ -2,8 +2,8 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
-import dev.carillon.engine.ClusterLook;
-import dev.carillon.engine.ClusterReader;
+import dev.carillon.engine.member.ClusterLook;
+import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.store.ShardId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

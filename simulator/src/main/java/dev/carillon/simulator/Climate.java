@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Rate;
-import dev.carillon.engine.NodeOptions;
+import dev.carillon.engine.environment.NodeOptions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

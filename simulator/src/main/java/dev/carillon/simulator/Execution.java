@@ -1,7 +1,7 @@
 package dev.carillon.simulator;
 
-import dev.carillon.engine.Attempt;
-import dev.carillon.engine.AttemptOutcome;
+import dev.carillon.engine.attempt.Attempt;
+import dev.carillon.engine.environment.AttemptOutcome;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a handler, as the simulator saw it. */

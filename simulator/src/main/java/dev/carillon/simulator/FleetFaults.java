@@ -1,7 +1,7 @@
 package dev.carillon.simulator;
 
-import dev.carillon.engine.Membership;
-import dev.carillon.engine.Micros;
+import dev.carillon.engine.environment.Membership;
+import dev.carillon.engine.format.Micros;
 import dev.carillon.simulator.FaultTable.Column;
 import java.util.function.LongSupplier;
 

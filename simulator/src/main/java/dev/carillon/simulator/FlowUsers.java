@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Rate;
-import dev.carillon.engine.FlowSetting;
-import dev.carillon.engine.FlowSubject;
+import dev.carillon.engine.job.FlowSetting;
+import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
 import java.time.Duration;

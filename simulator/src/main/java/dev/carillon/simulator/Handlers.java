@@ -1,11 +1,11 @@
 package dev.carillon.simulator;
 
 import dev.carillon.api.JobError;
-import dev.carillon.engine.Attempt;
-import dev.carillon.engine.AttemptOutcome;
-import dev.carillon.engine.AttemptRunner;
-import dev.carillon.engine.JobRef;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.attempt.Attempt;
+import dev.carillon.engine.attempt.AttemptRunner;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Outcome;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Entry;
 import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;

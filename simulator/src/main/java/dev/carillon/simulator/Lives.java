@@ -2,8 +2,8 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
-import dev.carillon.engine.FlowSetting;
-import dev.carillon.engine.FlowSubject;
+import dev.carillon.engine.job.FlowSetting;
+import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.simulator.FaultTable.Column;
 import org.jspecify.annotations.Nullable;
 

@@ -4,7 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.Publication;

@@ -5,7 +5,7 @@ import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.carillon.simulator;
 
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.ShardId;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -2,7 +2,7 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
-import dev.carillon.engine.ClusterReader;
+import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.simulator.FaultTable.Column;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.MemoryStore;

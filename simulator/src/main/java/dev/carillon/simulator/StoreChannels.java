@@ -1,6 +1,6 @@
 package dev.carillon.simulator;
 
-import dev.carillon.engine.NodeEnvironment.Channel;
+import dev.carillon.engine.environment.NodeEnvironment.Channel;
 import dev.carillon.simulator.FaultTable.Column;
 import dev.carillon.store.ForwardingStore.Operation;
 import dev.carillon.store.Store;

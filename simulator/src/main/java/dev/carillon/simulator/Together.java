@@ -1,6 +1,6 @@
 package dev.carillon.simulator;
 
-import dev.carillon.engine.Membership;
+import dev.carillon.engine.environment.Membership;
 import java.time.Duration;
 import java.util.List;
 

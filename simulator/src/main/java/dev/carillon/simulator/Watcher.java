@@ -3,7 +3,7 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobState;
-import dev.carillon.engine.JobView;
+import dev.carillon.engine.job.JobView;
 import java.util.function.Consumer;
 
 /** Watches one job as long as the node lives, and checks what it is told. */

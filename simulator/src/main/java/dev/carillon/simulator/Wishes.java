@@ -8,7 +8,7 @@ import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
-import dev.carillon.engine.JobRef;
+import dev.carillon.engine.job.JobRef;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,0 +1,24 @@
+package dev.carillon.engine.attempt;
+
+import dev.carillon.engine.Node;
+import dev.carillon.engine.environment.AttemptOutcome;
+import java.util.function.Consumer;
+
+/** Runs handlers beside the loop. All methods are called on the loop and return at once. */
+public interface AttemptRunner {
+
+  /** Runs the handler; exactly one {@link Node#finished} follows, also when it throws. */
+  void start(Attempt attempt);
+
+  /** Interrupts the handler's thread, if it still runs. */
+  void interrupt(Attempt attempt);
+
+  /**
+   * Asks what follows an attempt that has taken longer than its timeout; its handler may still run.
+   *
+   * @param answer to be called on the loop, at once or later; only the first answer counts
+   */
+  default void judgeTimeout(Attempt attempt, Consumer<AttemptOutcome.Verdict> answer) {
+    answer.accept(new AttemptOutcome.Verdict.ByPolicy());
+  }
+}

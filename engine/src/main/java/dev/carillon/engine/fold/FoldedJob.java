@@ -1,0 +1,393 @@
+package dev.carillon.engine.fold;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.Occurrence;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that has not ended, as the operations of its journal made it: one entry of the state
+ * machine. It knows no node; {@code NodeJob} adds what a node does with it.
+ *
+ * <p>Owned by the loop, or by whoever folds before handing it to the loop. A million of these are
+ * held at once: mind every field.
+ */
+public class FoldedJob {
+  private static final byte[] STRIPPED = {};
+  private static final int MARKED = 128;
+  private static final int UNSETTLED = 128;
+
+  /** Starts cut off by a crash after which the job is next started alone. */
+  private static final int MARKERS_BEFORE_ALONE = 2;
+
+  /** Entries are numbered from 1. */
+  public static final long NO_POSITION = 0;
+
+  public final long number;
+  public final String type;
+  public final String namespace;
+  public String queue;
+
+  /** Its spec, encoded; without the payload where {@link Rare#payload} says where that is. */
+  private byte[] body;
+
+  /** What of its spec it has to itself. */
+  public int bodyBytes;
+
+  /** Those of its spec, at hand without its body, and {@link #MARKED}. */
+  private byte flags;
+
+  /** Which parts of {@link More} its spec has, and {@link #UNSETTLED}. */
+  private byte more;
+
+  /** The entry that holds its body, {@link #NO_POSITION} where that is not known. */
+  public long position;
+
+  public long dueMicros;
+  public byte priority;
+  public int revision;
+  public int attempts;
+  public @Nullable Rare rare;
+
+  public FoldedJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
+    this.number = number;
+    this.type = intern.apply(spec.type());
+    this.namespace = intern.apply(spec.namespace());
+    this.queue = intern.apply(spec.queue());
+    this.body = body;
+    this.bodyBytes = body.length;
+    this.flags = (byte) JobSpec.flags(body);
+    this.more = (byte) spec.more().mask();
+    this.dueMicros = spec.dueMicros();
+    this.priority = (byte) spec.priority();
+    begin(spec);
+  }
+
+  private void begin(JobSpec spec) {
+    More.Recurring recurring = spec.more().recurring();
+    if (recurring != null) {
+      rare().moved(Move.first(spec, recurring));
+    }
+    if (spec.more().concurrency() != null) {
+      rare().concurrency = spec.more().concurrency();
+    }
+    if (spec.more().occurrence() != null) {
+      rare().occurrence = spec.more().occurrence();
+    }
+    if (!spec.more().after().isEmpty()) {
+      rare().awaited = new Awaited(spec.more().after());
+    }
+    spec.more().waiters().forEach(this::waiter);
+  }
+
+  /** Another job waits for the end of this one. */
+  void waiter(JobRef waiter) {
+    Rare kept = rare();
+    if (kept.waiters == null) {
+      kept.waiters = new LinkedHashSet<>(2);
+    }
+    kept.waiters.add(waiter);
+  }
+
+  /** The jobs that wait for its end. */
+  public Set<JobRef> waiters() {
+    return rare != null && rare.waiters != null ? rare.waiters : Set.of();
+  }
+
+  /** The jobs that it waits for, or waited for; null where there are none. */
+  public @Nullable Awaited awaited() {
+    return rare != null ? rare.awaited : null;
+  }
+
+  /** Whether a job that it waits for has not ended. */
+  public boolean isDependent() {
+    return rare != null && rare.awaited != null && !rare.awaited.allMet();
+  }
+
+  /** What most jobs never have. */
+  public static final class Rare {
+    public byte @Nullable [] saved;
+    public @Nullable String cancelReason;
+    public @Nullable String lastErrorType;
+    public @Nullable String lastErrorMessage;
+
+    /** Starts that no end followed. */
+    public int markers;
+
+    public boolean alone;
+    public long markerIncarnation;
+
+    /** Why it does not start until it is resumed; null where it may. */
+    public @Nullable String pauseReason;
+
+    /** How much later than its time the next attempt is due. */
+    long jitterMicros;
+
+    /** Where a recurring job stands. */
+    @Nullable Move move;
+
+    /** The jobs that it waits for. */
+    @Nullable Awaited awaited;
+
+    /** The jobs that wait for its end. */
+    @Nullable Set<JobRef> waiters;
+
+    /** How many jobs like it run at once; from its spec, at hand without its body. */
+    @Nullable Concurrency concurrency;
+
+    /** Which time of which recurring job it is; from its spec, at hand without its body. */
+    @Nullable Occurrence occurrence;
+
+    /** Where its payload is, if that is not in its own body. */
+    @Nullable Payload payload;
+
+    /** The recurring job has another occurrence from now on. */
+    void moved(Move next) {
+      move = next;
+      jitterMicros = next.jitterMicros();
+    }
+
+    boolean isEmpty() {
+      return saved == null
+          && cancelReason == null
+          && lastErrorType == null
+          && markers == 0
+          && pauseReason == null
+          && jitterMicros == 0
+          && move == null
+          && awaited == null
+          && waiters == null
+          && concurrency == null
+          && occurrence == null
+          && payload == null;
+    }
+  }
+
+  /** The end of some bytes, of an encoded spec say: occurrences share that of a recurring job. */
+  public record Payload(byte[] bytes, int offset) {
+    static Payload in(byte[] spec) {
+      return new Payload(spec, JobSpec.payloadOffset(spec));
+    }
+
+    public int length() {
+      return bytes.length - offset;
+    }
+
+    public byte[] behind(byte[] head) {
+      byte[] whole = Arrays.copyOf(head, head.length + length());
+      System.arraycopy(bytes, offset, whole, head.length, length());
+      return whole;
+    }
+  }
+
+  public Rare rare() {
+    Rare found = rare;
+    if (found == null) {
+      found = new Rare();
+      rare = found;
+    }
+    return found;
+  }
+
+  /** Its spec, encoded; without content where it is stripped. */
+  public byte[] body() {
+    Payload elsewhere = rare != null ? rare.payload : null;
+    return elsewhere != null ? elsewhere.behind(body) : body;
+  }
+
+  /** Its spec without the payload, encoded. */
+  public byte[] ownHead() {
+    return sharesPayload() ? body : Arrays.copyOf(body, JobSpec.payloadOffset(body));
+  }
+
+  /** Where its payload is. */
+  public Payload payload() {
+    return rare != null && rare.payload != null ? rare.payload : Payload.in(body);
+  }
+
+  /** Has this payload, which is not in its body. */
+  void share(Payload payload) {
+    rare().payload = payload;
+  }
+
+  public boolean sharesPayload() {
+    return rare != null && rare.payload != null;
+  }
+
+  /** Has another schedule; what it shares with its occurrences stays shared. */
+  void reschedule(byte[] schedule) {
+    Payload same = payload();
+    body = head().withSchedule(schedule).encode();
+    bodyBytes = body.length;
+    share(same);
+  }
+
+  /**
+   * Has another spec from now on, and forgets what it did under the last; stays paused if it is.
+   */
+  void replace(JobSpec spec, byte[] newBody) {
+    String pauseReason = rare != null ? rare.pauseReason : null;
+    body = newBody;
+    bodyBytes = newBody.length;
+    flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
+    more = (byte) (spec.more().mask() | (more & UNSETTLED));
+    dueMicros = spec.dueMicros();
+    priority = (byte) spec.priority();
+    revision++;
+    attempts = 0;
+    Set<JobRef> stillWait = waiters();
+    rare = null;
+    begin(spec);
+    stillWait.forEach(this::waiter);
+    if (pauseReason != null) {
+      rare().pauseReason = pauseReason;
+    }
+  }
+
+  /**
+   * Has another spec from now on, as a recurring job that goes on as it did; a priority that
+   * somebody gave it stays unless the spec brings another one than before.
+   */
+  void update(JobSpec spec, byte[] newBody) {
+    if (spec.priority() != head().priority()) {
+      priority = (byte) spec.priority();
+    }
+    body = newBody;
+    bodyBytes = newBody.length;
+    flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
+    more = (byte) (spec.more().mask() | (more & UNSETTLED));
+    Rare kept = rare();
+    kept.payload = null;
+    kept.concurrency = spec.more().concurrency();
+  }
+
+  /** Whether it starts with a durable marker, until an attempt of it has ended. */
+  public boolean isMarked() {
+    return (flags & MARKED) != 0;
+  }
+
+  /** Whether an earlier owner may have died of it, or of what it did there is not known yet. */
+  public boolean isSuspected() {
+    return isMarked() || isUnsettled();
+  }
+
+  /** Whether so many crashes cut off its starts that nothing else may run beside the next one. */
+  public boolean startsAlone() {
+    return rare != null && rare.markers >= MARKERS_BEFORE_ALONE;
+  }
+
+  public void mark(boolean marked) {
+    flags = (byte) (marked ? flags | MARKED : flags & ~MARKED);
+  }
+
+  /**
+   * Whether an attempt under an earlier owner may have been completed by a transaction: nothing
+   * starts or ends the job before that is known.
+   */
+  public boolean isUnsettled() {
+    return (more & UNSETTLED) != 0;
+  }
+
+  public void settled(boolean settled) {
+    more = (byte) (settled ? more & ~UNSETTLED : more | UNSETTLED);
+  }
+
+  /** Lets go of its body. */
+  public void strip() {
+    body = STRIPPED;
+  }
+
+  /** Has its body again. */
+  public void restore(byte[] sameBody) {
+    body = sameBody;
+  }
+
+  public @SuppressWarnings("ReferenceEquality") // there is one such array
+  boolean isStripped() {
+    return body == STRIPPED;
+  }
+
+  /** What it takes in a journal, about. */
+  int bytes() {
+    byte[] saved = rare != null ? rare.saved : null;
+    return Frame.HEADER_BYTES + bodyBytes + (saved != null ? saved.length : 0);
+  }
+
+  public boolean isPaused() {
+    return rare != null && rare.pauseReason != null;
+  }
+
+  public boolean cancelRequested() {
+    return rare != null && rare.cancelReason != null;
+  }
+
+  public boolean hasName() {
+    return (flags & (JobSpec.NAMED | JobSpec.KEYED)) != 0;
+  }
+
+  /** Where it stands if it is recurring; null if it is not. */
+  public @Nullable Move move() {
+    return rare != null ? rare.move : null;
+  }
+
+  public boolean isRecurring() {
+    return (more & More.RECURRING) != 0;
+  }
+
+  /** Whether it is one time of a recurring job. */
+  public boolean isOccurrence() {
+    return (more & More.OCCURRENCE) != 0;
+  }
+
+  /** Which time of which recurring job it is; null where it is none. */
+  public @Nullable Occurrence occurrence() {
+    return rare != null ? rare.occurrence : null;
+  }
+
+  /** How many jobs like it run at once; null where nobody counts them. */
+  public @Nullable Concurrency concurrency() {
+    return rare != null ? rare.concurrency : null;
+  }
+
+  public boolean hasPolicy() {
+    return (more & More.POLICY) != 0;
+  }
+
+  /** Whether its body stays in memory: its end needs it, or what it came from does not hold it. */
+  public boolean keepsBody() {
+    return hasName()
+        || (more & (More.RECURRING | More.CONCURRENCY | More.AFTER)) != 0
+        || sharesPayload();
+  }
+
+  /** When its next attempt is to be, without the jitter that it is due later. */
+  public long timeMicros() {
+    return rare != null ? dueMicros - rare.jitterMicros : dueMicros;
+  }
+
+  public boolean has(int flag) {
+    return (flags & flag) != 0;
+  }
+
+  public JobSpec spec() {
+    return JobSpec.decode(body());
+  }
+
+  /** Its spec, all but the payload and the lists of the jobs before and after it. */
+  public JobSpec facts() {
+    return JobSpec.decodeFacts(body);
+  }
+
+  /** Its spec, all but the payload. */
+  public JobSpec head() {
+    return JobSpec.decodeHead(body);
+  }
+}

@@ -1,0 +1,648 @@
+package dev.carillon.engine.fold;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.LongMap;
+import dev.carillon.engine.job.Debt;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.Occurrence;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of a shard: what its operations, applied in journal order, have made of it. Total and
+ * pure: every operation yields an answer, one that no longer fits changes nothing and says so.
+ * Replay, the live path, queries and the simulator all go through here.
+ */
+public final class ShardFold<J extends FoldedJob> {
+  private static final int REMEMBERED_MESSAGE_CHARS = 200;
+
+  private static final byte[] NOTHING = {};
+
+  private final LongMap<J> live = new LongMap<>();
+  private final Map<String, String> words = new LinkedHashMap<>();
+  private final @Nullable String[] recentWords = new @Nullable String[8];
+  private final Maker<J> maker;
+  private Listener<J> listener;
+  private @Nullable J met;
+  private final List<J> spawned = new ArrayList<>(0);
+
+  /** Live occurrences of recurring jobs that are jobs of their own, oldest first. */
+  private final LongMap<List<J>> occurrences = new LongMap<>();
+
+  private long position;
+  private long added;
+  private long addedBytes;
+  private long lastEndMicros;
+  private long liveBytes;
+  private LongMap<Boolean> dead = new LongMap<>();
+
+  /** What a compaction wrote once for several jobs, by its number. */
+  private final LongMap<FoldedJob.Payload> payloads = new LongMap<>();
+
+  private final Map<Owed, Debt> debts = new LinkedHashMap<>();
+  private int failed;
+  private int keyed;
+  private OldestEnds oldestEnds = new OldestEnds();
+
+  private record Owed(long number, JobRef waiter) {}
+
+  /** Told of jobs as they leave the fold. */
+  public interface Listener<J extends FoldedJob> {
+    /** {@code job} has ended by {@code end}. */
+    void ended(J job, Body.End end);
+
+    /**
+     * A recurring job has run one of its occurrences itself, which ended by {@code next}: not as a
+     * dead letter, for that is a job of its own. {@code job} still stands at that occurrence.
+     */
+    default void occurred(J job, Body.Next next) {}
+  }
+
+  /** Makes the jobs of a fold. */
+  public interface Maker<J extends FoldedJob> {
+    /** A job by its spec, whose words are shared through {@code intern}. */
+    J make(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern);
+  }
+
+  public ShardFold(Maker<J> maker, Listener<J> listener) {
+    this.maker = maker;
+    this.listener = listener;
+  }
+
+  /** How an operation met the state. */
+  public enum Answer {
+    APPLIED,
+    /** The job has ended, or never was. */
+    NO_SUCH_JOB,
+    /** It comes from an attempt or a revision that is no longer the job's. */
+    STALE,
+    /** An add of a number that is there already. */
+    DUPLICATE
+  }
+
+  public LongMap<J> live() {
+    return live;
+  }
+
+  public @Nullable J job(long number) {
+    return live.get(number);
+  }
+
+  /** The job that the last operation met, added or ended; null where there was none. */
+  public @Nullable J met() {
+    return met;
+  }
+
+  /** The occurrences that the last operation made live jobs of their own. */
+  public List<J> spawned() {
+    return spawned;
+  }
+
+  /** The live occurrences of a recurring job that are jobs of their own, oldest first. */
+  public List<J> occurrences(long schedule) {
+    List<J> found = occurrences.get(schedule);
+    return found != null ? found : List.of();
+  }
+
+  /** All jobs ever added, also those that ended. */
+  public long added() {
+    return added;
+  }
+
+  public long addedBytes() {
+    return addedBytes;
+  }
+
+  /** When its last job or occurrence ended, 0 if none did. */
+  public long lastEndMicros() {
+    return lastEndMicros;
+  }
+
+  /** How many of its jobs are dead letters. */
+  public int dead() {
+    return dead.size();
+  }
+
+  /** The news that others have not got yet. */
+  public Collection<Debt> debts() {
+    return debts.values();
+  }
+
+  /** Whether the job is a dead letter. */
+  public boolean isDead(long number) {
+    return dead.get(number) != null;
+  }
+
+  /** How many of its jobs ended as {@link JobState#FAILED}. */
+  public int failed() {
+    return failed;
+  }
+
+  /** How many of its ended jobs had an idempotency key. */
+  public int keyed() {
+    return keyed;
+  }
+
+  /** When the oldest of what it tells of the past took place. */
+  public OldestEnds oldestEnds() {
+    return oldestEnds;
+  }
+
+  /**
+   * A compaction left no more of the past than {@code left}: a dead letter that is not among the
+   * {@code ended} is none any more, as it is for whoever reads the new generation.
+   */
+  public void compacted(OldestEnds left, Iterable<Long> ended) {
+    oldestEnds = left;
+    LongMap<Boolean> leftDead = new LongMap<>();
+    for (long number : ended) {
+      if (isDead(number)) {
+        leftDead.put(number, true);
+      }
+    }
+    dead = leftDead;
+  }
+
+  /** About what a compaction would keep of its live jobs. */
+  public long liveBytes() {
+    return liveBytes;
+  }
+
+  /** From now on {@code next} is told. */
+  public void listener(Listener<J> next) {
+    listener = next;
+  }
+
+  public Answer apply(Frame frame) {
+    if (!spawned.isEmpty()) {
+      spawned.clear();
+    }
+    return switch (frame.kind()) {
+      case ADD -> add(frame.job(), frame.body());
+      case STATE -> state(frame);
+      case REPLAY -> replay(frame.job(), Body.Replay.decode(frame.reader()));
+      case DISCARD -> {
+        met = null;
+        yield dead.remove(frame.job()) != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
+      }
+      case TOLD -> {
+        met = null;
+        JobRef waiter = Body.Waiter.decode(frame.reader()).waiter();
+        Debt paid = debts.remove(new Owed(frame.job(), waiter));
+        yield paid != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
+      }
+      case PAYLOAD -> {
+        met = null;
+        payloads.put(frame.job(), new FoldedJob.Payload(frame.body(), 0));
+        liveBytes += frame.frameBytes(); // a compaction would write it again
+        yield Answer.APPLIED;
+      }
+      case FOOTER -> {
+        met = null;
+        yield Answer.APPLIED;
+      }
+      default -> {
+        J job = live.get(frame.job());
+        met = job;
+        yield job == null ? Answer.NO_SUCH_JOB : change(job, frame);
+      }
+    };
+  }
+
+  /** A dead letter lives again, as a job that has not been tried. */
+  private Answer replay(long number, Body.Replay replay) {
+    met = null;
+    if (dead.remove(number) == null) {
+      return Answer.NO_SUCH_JOB;
+    }
+    JobSpec spec = JobSpec.decodeHead(replay.spec());
+    put(maker.make(number, spec, replay.spec(), this::intern));
+    return Answer.APPLIED;
+  }
+
+  private Answer add(long number, byte[] body) {
+    met = live.get(number);
+    if (met != null) {
+      return Answer.DUPLICATE;
+    }
+    J job = job(number, body);
+    if (job == null) {
+      return Answer.NO_SUCH_JOB;
+    }
+    put(job);
+    return Answer.APPLIED;
+  }
+
+  /** A job with this spec; null where it shares a payload that is not here. */
+  private @Nullable J job(long number, byte[] body) {
+    long shared = JobSpec.sharedPayload(body);
+    if (shared == 0) {
+      return maker.make(number, JobSpec.decodeHead(body), body, this::intern);
+    }
+    FoldedJob.Payload payload = payloads.get(shared);
+    if (payload == null) {
+      return null;
+    }
+    byte[] head = JobSpec.withoutShared(body);
+    J job = maker.make(number, JobSpec.decodeHead(head), head, this::intern);
+    job.share(payload);
+    return job;
+  }
+
+  /** Applies an add whose spec is at hand. */
+  public Answer add(long number, JobSpec spec, byte[] body) {
+    met = live.get(number);
+    if (met != null) {
+      return Answer.DUPLICATE;
+    }
+    put(maker.make(number, spec, body, this::intern));
+    return Answer.APPLIED;
+  }
+
+  private String intern(String word) {
+    int place = word.hashCode() & recentWords.length - 1;
+    String recent = recentWords[place];
+    if (word.equals(recent)) {
+      return recent;
+    }
+    String known = internNew(word);
+    recentWords[place] = known;
+    return known;
+  }
+
+  private String internNew(String word) {
+    String known = words.putIfAbsent(word, word);
+    return known != null ? known : word;
+  }
+
+  /** The entry that the next operations stand in. */
+  public void at(long entryNumber) {
+    position = entryNumber;
+  }
+
+  /** The body of a job as {@code frame} brings it, for itself; empty where it brings none. */
+  public static byte[] bodyIn(Frame frame) {
+    return switch (frame.kind()) {
+      case ADD -> frame.body();
+      case REPLACE -> Body.Replace.decode(frame.reader()).spec();
+      case REPLAY -> Body.Replay.decode(frame.reader()).spec();
+      case UPDATE -> Body.Update.decode(frame.reader()).spec();
+      case STATE -> StateFormat.read(frame.reader()).spec();
+      case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
+      case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
+      case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
+    };
+  }
+
+  private void put(J job) {
+    met = job;
+    job.position = position;
+    live.put(job.number, job);
+    liveBytes += job.bytes();
+    added++;
+    addedBytes += job.bodyBytes + Frame.HEADER_BYTES;
+    if (job.isOccurrence()) {
+      long schedule = scheduleOf(job);
+      List<J> siblings = occurrences.get(schedule);
+      if (siblings == null) {
+        siblings = new ArrayList<>(2);
+        occurrences.put(schedule, siblings);
+      }
+      siblings.add(job);
+    }
+  }
+
+  /** The number of the recurring job that {@code job} is an occurrence of. */
+  public static long scheduleOf(FoldedJob job) {
+    Occurrence occurrence = job.occurrence();
+    return occurrence != null ? occurrence.schedule() : 0;
+  }
+
+  private Answer change(J job, Frame frame) {
+    ByteReader in = frame.reader();
+    return switch (frame.kind()) {
+      case START -> start(job, Body.Start.decode(in));
+      case SAVE -> save(job, Body.Save.decode(in));
+      case RETRY -> retry(job, Body.Retry.decode(in));
+      case REPLACE -> replace(job, Body.Replace.decode(in));
+      case CANCEL -> cancel(job, Body.Cancel.decode(in));
+      case END -> end(job, Body.End.decode(in));
+      case CLEAR -> clear(job, Body.Clear.decode(in).markers());
+      case NEXT -> next(job, Body.Next.decode(in));
+      case AGAIN -> again(job, Body.Again.decode(in));
+      case PAUSE -> pause(job, Body.Pause.decode(in));
+      case RESUME -> resume(job);
+      case CHANGE -> changed(job, Body.Change.decode(in));
+      case UPDATE -> update(job, Body.Update.decode(in));
+      case WAITER -> waiter(job, Body.Waiter.decode(in));
+      case MET -> met(job, Body.Met.decode(in));
+      case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
+          throw new IllegalStateException("kind: " + frame.kind());
+    };
+  }
+
+  private static boolean current(FoldedJob job, int attempt, int revision) {
+    return attempt == job.attempts + 1 && revision == job.revision;
+  }
+
+  private static Answer start(FoldedJob job, Body.Start start) {
+    if (!current(job, start.attempt(), start.revision())) {
+      return Answer.STALE;
+    }
+    FoldedJob.Rare rare = job.rare();
+    if (rare.markers == 0 || rare.markerIncarnation != start.incarnation()) {
+      rare.markers++; // else the same node goes on, so the start before was cut off by no crash
+    }
+    rare.alone = start.alone();
+    rare.markerIncarnation = start.incarnation();
+    return Answer.APPLIED;
+  }
+
+  private Answer save(J job, Body.Save save) {
+    if (!current(job, save.attempt(), save.revision())) {
+      return Answer.STALE;
+    }
+    liveBytes -= job.bytes();
+    job.rare().saved = save.state();
+    liveBytes += job.bytes();
+    return Answer.APPLIED;
+  }
+
+  private static Answer retry(FoldedJob job, Body.Retry retry) {
+    if (!current(job, retry.attempt(), retry.revision())) {
+      return Answer.STALE;
+    }
+    job.attempts = retry.attempt();
+    job.dueMicros = retry.nextDue();
+    clear(job, 0);
+    FoldedJob.Rare rare = job.rare();
+    rare.jitterMicros = retry.jitter();
+    remember(rare, retry.error());
+    return Answer.APPLIED;
+  }
+
+  private static void remember(FoldedJob.Rare rare, JobError error) {
+    rare.lastErrorType = error.type();
+    String message = error.message();
+    rare.lastErrorMessage =
+        message.length() <= REMEMBERED_MESSAGE_CHARS
+            ? message
+            : message.substring(0, REMEMBERED_MESSAGE_CHARS);
+  }
+
+  private Answer replace(J job, Body.Replace replace) {
+    JobSpec spec = JobSpec.decodeHead(replace.spec());
+    liveBytes -= job.bytes();
+    job.queue = intern(spec.queue());
+    job.replace(spec, replace.spec());
+    job.position = position;
+    liveBytes += job.bytes();
+    return Answer.APPLIED;
+  }
+
+  private Answer update(J job, Body.Update update) {
+    if (update.revision() != job.revision || !job.isRecurring()) {
+      return Answer.STALE;
+    }
+    JobSpec spec = JobSpec.decodeHead(update.spec());
+    liveBytes -= job.bytes();
+    job.queue = intern(spec.queue());
+    job.update(spec, update.spec());
+    job.position = position;
+    if (update.move() != null) {
+      job.rare().moved(update.move());
+      job.dueMicros = update.move().timeMicros() + update.move().jitterMicros();
+    }
+    liveBytes += job.bytes();
+    return Answer.APPLIED;
+  }
+
+  private static Answer cancel(FoldedJob job, Body.Cancel cancel) {
+    if (!job.cancelRequested()) {
+      job.rare().cancelReason = cancel.why().reason();
+    }
+    return Answer.APPLIED;
+  }
+
+  private static Answer clear(FoldedJob job, int markersLeft) {
+    FoldedJob.Rare rare = job.rare;
+    if (rare != null) {
+      rare.markers = Math.min(rare.markers, markersLeft);
+      rare.alone = false;
+      rare.markerIncarnation = 0;
+      if (rare.isEmpty()) {
+        job.rare = null;
+      }
+    }
+    return Answer.APPLIED;
+  }
+
+  private static Answer again(FoldedJob job, Body.Again again) {
+    if (!current(job, again.attempt(), again.revision())) {
+      return Answer.STALE;
+    }
+    job.dueMicros = again.due();
+    if (job.rare != null) {
+      job.rare.jitterMicros = 0;
+    }
+    return clear(job, 0);
+  }
+
+  private static Answer pause(FoldedJob job, Body.Pause pause) {
+    job.rare().pauseReason = pause.why().reason();
+    return Answer.APPLIED;
+  }
+
+  private static Answer resume(FoldedJob job) {
+    FoldedJob.Rare rare = job.rare;
+    if (rare != null) {
+      rare.pauseReason = null;
+      job.rare = rare.isEmpty() ? null : rare;
+    }
+    return Answer.APPLIED;
+  }
+
+  private static Answer waiter(FoldedJob job, Body.Waiter body) {
+    job.waiter(body.waiter());
+    return Answer.APPLIED;
+  }
+
+  private static Answer met(FoldedJob job, Body.Met body) {
+    Awaited awaited = job.awaited();
+    return awaited != null && awaited.met(body.job(), body.state()) ? Answer.APPLIED : Answer.STALE;
+  }
+
+  private Answer changed(J job, Body.Change change) {
+    Move move = change.move();
+    if (change.revision() != job.revision || (move != null && !job.isRecurring())) {
+      return Answer.STALE;
+    }
+    if (change.schedule() != null && move != null) {
+      liveBytes -= job.bytes();
+      job.reschedule(change.schedule());
+      liveBytes += job.bytes();
+      job.rare().moved(move);
+      job.dueMicros = move.timeMicros() + move.jitterMicros();
+    }
+    if (change.anew()) {
+      liveBytes -= job.bytes();
+      job.attempts = 0;
+      job.rare().saved = null;
+      liveBytes += job.bytes();
+    }
+    if (change.due() != null) {
+      job.dueMicros = change.due();
+      if (job.rare != null) {
+        job.rare.jitterMicros = 0;
+      }
+    }
+    if (change.priority() != null) {
+      job.priority = change.priority().byteValue();
+    }
+    return Answer.APPLIED;
+  }
+
+  private Answer next(J job, Body.Next next) {
+    boolean fits =
+        next.attempt() != 0
+            ? current(job, next.attempt(), next.revision())
+            : next.stays() || next.revision() == job.revision;
+    if (!fits || !job.isRecurring()) {
+      return Answer.STALE;
+    }
+    if (next.endsOccurrence()) {
+      lastEndMicros = Math.max(lastEndMicros, next.at());
+      listener.occurred(job, next);
+    }
+    next.children().forEach(child -> spawn(job, next, child));
+    oldestEnds.occurred(job.number, next.at());
+    met = job;
+    if (next.over()) {
+      Move last = job.move();
+      if (last != null && next.tookPlace()) {
+        job.rare().move = last.counted();
+      }
+      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), Body.SCHEDULE_OVER));
+    }
+    if (next.move() != null) {
+      moveOn(job, next, next.move());
+    }
+    return Answer.APPLIED;
+  }
+
+  /** An occurrence becomes a job of its own, to be run or dead. */
+  private void spawn(J job, Body.Next next, Body.Next.Child child) {
+    byte[] head = job.head().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
+    J occurrence = maker.make(child.number(), JobSpec.decodeHead(head), head, this::intern);
+    occurrence.share(job.payload());
+    occurrence.priority = job.priority;
+    put(occurrence);
+    if (next.outcome() == null) {
+      spawned.add(occurrence);
+    } else {
+      occurrence.attempts = next.attempt() - 1;
+      var unused = end(occurrence, deadEnd(next));
+    }
+  }
+
+  /** The end of an occurrence whose attempts are exhausted. */
+  public static Body.End deadEnd(Body.Next next) {
+    return new Body.End(
+        JobState.DEAD,
+        next.attempt(),
+        0,
+        next.at(),
+        next.ran(),
+        next.error(),
+        next.reason(),
+        NOTHING);
+  }
+
+  private void moveOn(J job, Body.Next next, Move move) {
+    liveBytes -= job.bytes();
+    clear(job, 0);
+    FoldedJob.Rare rare = job.rare();
+    rare.saved = null;
+    if (next.outcome() == JobState.SUCCEEDED) {
+      rare.lastErrorType = null;
+      rare.lastErrorMessage = null;
+    } else if (next.error() != null) {
+      remember(rare, next.error());
+    }
+    rare.moved(move);
+    job.dueMicros = move.timeMicros() + move.jitterMicros();
+    job.attempts = 0;
+    job.revision++;
+    liveBytes += job.bytes();
+  }
+
+  /** Applies an end whose body is at hand. */
+  public Answer end(long number, Body.End end) {
+    met = live.get(number);
+    return met == null ? Answer.NO_SUCH_JOB : end(met, end);
+  }
+
+  private Answer end(J job, Body.End end) {
+    if (!end.state().ended()) {
+      throw new DamagedException("end: state " + end.state() + " (expected: one that has ended)");
+    }
+    boolean byAttempt = end.attempt() != 0;
+    if (byAttempt && !current(job, end.attempt(), end.revision())) {
+      return Answer.STALE;
+    }
+    live.remove(job.number);
+    if (job.isOccurrence()) {
+      leaveLine(job);
+    }
+    if (byAttempt) {
+      job.attempts = end.attempt();
+    }
+    lastEndMicros = Math.max(lastEndMicros, end.at());
+    liveBytes -= job.bytes();
+    if (end.state() == JobState.DEAD) {
+      dead.put(job.number, true);
+    }
+    failed += end.state() == JobState.FAILED ? 1 : 0;
+    keyed += job.has(JobSpec.KEYED) ? 1 : 0;
+    oldestEnds.ended(job, end);
+    for (JobRef waiter : job.waiters()) {
+      debts.put(new Owed(job.number, waiter), new Debt(job.number, waiter, end.state()));
+    }
+    listener.ended(job, end);
+    return Answer.APPLIED;
+  }
+
+  private void leaveLine(J job) {
+    long schedule = scheduleOf(job);
+    List<J> siblings = occurrences.get(schedule);
+    if (siblings != null && siblings.remove(job) && siblings.isEmpty()) {
+      occurrences.remove(schedule);
+    }
+  }
+
+  private Answer state(Frame frame) {
+    met = live.get(frame.job());
+    if (met != null) {
+      return Answer.DUPLICATE;
+    }
+    StateFormat read = StateFormat.read(frame.reader());
+    J job = job(frame.job(), read.spec());
+    if (job == null) {
+      return Answer.NO_SUCH_JOB;
+    }
+    read.applyTo(job);
+    put(job);
+    return Answer.APPLIED;
+  }
+}

@@ -1,0 +1,217 @@
+package dev.carillon.engine.history;
+
+import dev.carillon.api.JobState;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OldestEnds;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.StateFormat;
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.store.Entry;
+import dev.carillon.store.Journals.ReadPage;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Writes what is worth keeping of a generation into the next: live jobs as their state with {@link
+ * PastAttempts} behind it, dead and failed ones with every operation, as evidence; jobs that ended
+ * otherwise stay behind in the old generation until its retention ends. Runs beside the loop, which
+ * holds appends back meanwhile.
+ *
+ * <p>An occurrence that became a dead letter had its attempts under its recurring job, which stays
+ * behind: its story is written as a job's of its own. One that was a job of its own was added by an
+ * operation of its recurring job; that operation is copied without it, if at all, and the add is
+ * written apart for those that are kept. What they and their recurring job carry is written once
+ * ({@link SharedPayloads}).
+ *
+ * <p>Crash table: until the publish takes effect the old generation is the shard, whatever was
+ * staged; after it, the new one is. The publish names the tail that was read, so nothing appended
+ * since can be left out.
+ */
+public final class Compaction {
+  private static final int BLOCK_BYTES = 256 << 10;
+
+  private final Store store;
+  private final Source source;
+  private final long snapshot;
+  private final Since since;
+  private final List<Frame> block = new ArrayList<>();
+  private int blockBytes;
+  private long staged;
+  private long stagedBytes;
+
+  /** What is compacted. */
+  public record Source(ShardId shard, long epoch, int generation, long tail) {}
+
+  /**
+   * What is ready to be published.
+   *
+   * @param oldest when the oldest ended of what is kept of ended jobs
+   * @param ended the numbers of the ended jobs that are kept
+   */
+  public record Staged(
+      long count, long bytes, int live, int dead, int failed, OldestEnds oldest, Set<Long> ended) {
+    private static final Staged NOTHING = new Staged(0, 0, 0, 0, 0, new OldestEnds(), Set.of());
+  }
+
+  private Compaction(Store store, Source source, long snapshot, Since since) {
+    this.store = store;
+    this.source = source;
+    this.snapshot = snapshot;
+    this.since = since;
+  }
+
+  /**
+   * What ended earlier is past its retention.
+   *
+   * @param keyedMicros of jobs with an idempotency key: the records of earlier ones are deleted
+   */
+  public record Since(long failedMicros, long deadMicros, long keyedMicros) {}
+
+  /** Stages the next generation as {@code snapshot}. */
+  public static Outcome<Staged> stage(Store store, Source source, long snapshot, Since since) {
+    return new Compaction(store, source, snapshot, since).stage();
+  }
+
+  private Outcome<Staged> stage() {
+    Set<Long> evidence = new LinkedHashSet<>();
+    Set<Long> dead = new LinkedHashSet<>();
+    Set<Long> keyed = new LinkedHashSet<>();
+    int[] failed = new int[1];
+    OldestEnds oldest = new OldestEnds();
+    ShardFold<FoldedJob> fold =
+        new ShardFold<>(
+            FoldedJob::new,
+            (job, end) -> {
+              boolean needed = job.has(JobSpec.KEYED) && end.at() >= since.keyedMicros();
+              if (end.state() == JobState.DEAD && end.at() >= since.deadMicros()) {
+                dead.add(job.number);
+                if (needed) {
+                  keyed.add(job.number);
+                }
+              } else if (end.state() == JobState.FAILED && end.at() >= since.failedMicros()) {
+                failed[0]++;
+                evidence.add(job.number);
+              } else if (needed) {
+                evidence.add(job.number);
+              } else {
+                return;
+              }
+              oldest.ended(job, end);
+            });
+    PastAttempts past = new PastAttempts();
+    Outcome<Boolean> folded =
+        read(
+            frame -> {
+              var unused = past.note(frame, fold.apply(frame), fold);
+            });
+    if (!folded.isOk()) {
+      return folded.map(ok -> Staged.NOTHING);
+    }
+    dead.removeIf(number -> !fold.isDead(number)); // replayed or discarded since
+    evidence.addAll(dead);
+    keyed.removeIf(number -> fold.job(number) != null); // a replayed one is written as it is now
+    evidence.addAll(keyed);
+    List<Outcome<Long>> failures = new ArrayList<>();
+    SharedPayloads payloads = new SharedPayloads(frame -> write(frame, failures));
+    int live = writeStates(fold, payloads, failures);
+    OccurrenceStories stories =
+        new OccurrenceStories(evidence::contains, payloads, frame -> write(frame, failures));
+    long[] place = {-1};
+    Outcome<Boolean> copied =
+        read(
+            frame -> {
+              place[0]++;
+              stories.apply(frame);
+              if (evidence.contains(frame.job()) || past.isAt(frame.job(), place[0])) {
+                write(stories.alone(frame), failures);
+              }
+            });
+    if (!copied.isOk()) {
+      return copied.map(ok -> Staged.NOTHING);
+    }
+    flush(failures);
+    return failures.isEmpty()
+        ? Outcome.ok(
+            new Staged(staged, stagedBytes, live, dead.size(), failed[0], oldest, evidence))
+        : failures.getFirst().map(n -> Staged.NOTHING);
+  }
+
+  /** Before anything is copied, because past attempts stand behind the state that counts them. */
+  private int writeStates(
+      ShardFold<FoldedJob> fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
+    List<FoldedJob> live = new ArrayList<>();
+    fold.live().forEach(live::add);
+    live.sort((a, b) -> Long.compare(a.number, b.number));
+    for (FoldedJob job : live) {
+      byte[] spec = payloads.spec(job);
+      write(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)), failures);
+    }
+    return live.size();
+  }
+
+  private Outcome<Boolean> read(Consumer<Frame> use) {
+    long next = 1;
+    while (next <= source.tail()) {
+      Outcome<ReadPage> outcome =
+          store.journals().read(source.shard(), source.generation(), next, ShardLoad.PAGE_BYTES);
+      if (!(outcome instanceof Outcome.Ok<ReadPage>(ReadPage page)) || page.entries().isEmpty()) {
+        return outcome.map(p -> false);
+      }
+      for (Entry entry : page.entries()) {
+        if (entry.number() > source.tail()) {
+          break;
+        }
+        try {
+          Frame.decode(entry.data()).forEach(use);
+        } catch (DamagedException | UnknownFormatException e) {
+          return new Outcome.Damaged<>(
+              "shard " + source.shard() + ", entry " + entry.number() + ": " + e.getMessage());
+        }
+      }
+      next = page.entries().getLast().number() + 1;
+    }
+    return Outcome.ok(true);
+  }
+
+  private void write(Frame frame, List<Outcome<Long>> failures) {
+    block.add(frame);
+    blockBytes += frame.frameBytes();
+    if (blockBytes >= BLOCK_BYTES) {
+      flush(failures);
+    }
+  }
+
+  private void flush(List<Outcome<Long>> failures) {
+    if (block.isEmpty() || !failures.isEmpty()) {
+      return;
+    }
+    Outcome<Long> outcome =
+        store
+            .journals()
+            .stage(
+                source.shard(),
+                source.epoch(),
+                source.generation(),
+                snapshot,
+                staged + 1,
+                Frame.encode(block));
+    if (outcome.isOk()) {
+      staged++;
+      stagedBytes += blockBytes;
+    } else {
+      failures.add(outcome);
+    }
+    block.clear();
+    blockBytes = 0;
+  }
+}

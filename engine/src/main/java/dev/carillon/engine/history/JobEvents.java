@@ -1,0 +1,201 @@
+package dev.carillon.engine.history;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobEvent;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.Why;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What operations tell of a job, for its history. */
+public final class JobEvents {
+  /** Why a recurring job ended that has no time left. */
+  private JobEvents() {}
+
+  /** Adds what {@code frame} tells, of a job in a shard with that home. */
+  public static void of(Frame frame, String home, List<JobEvent> told) {
+    ByteReader in = frame.reader();
+    switch (frame.kind()) {
+      case ADD -> {
+        JobSpec spec = JobSpec.decodeHead(frame.body());
+        told.add(event(spec.acceptedMicros(), JobEvent.Kind.SCHEDULED, 0, "", null));
+      }
+      case START -> {
+        Body.Start start = Body.Start.decode(in);
+        String detail = start.alone() ? "alone" : "";
+        told.add(event(start.at(), JobEvent.Kind.STARTED, start.attempt(), detail, null));
+      }
+      case SAVE -> {
+        Body.Save save = Body.Save.decode(in);
+        String detail = save.state().length + " bytes";
+        told.add(event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null));
+      }
+      case RETRY -> {
+        Body.Retry retry = Body.Retry.decode(in);
+        String detail = "next at " + Micros.toInstant(retry.nextDue());
+        JobEvent event =
+            event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error());
+        told.add(ran(event, retry.ran(), home));
+      }
+      case AGAIN -> {
+        Body.Again again = Body.Again.decode(in);
+        String note = again.note().isEmpty() ? "" : ": " + again.note();
+        String detail = "again at " + Micros.toInstant(again.due()) + note;
+        JobEvent event = event(again.at(), JobEvent.Kind.POSTPONED, again.attempt(), detail, null);
+        told.add(ran(event, again.ran(), home));
+      }
+      case REPLACE -> {
+        Body.Replace replace = Body.Replace.decode(in);
+        JobSpec spec = JobSpec.decodeHead(replace.spec());
+        String detail = "due at " + Micros.toInstant(spec.dueMicros());
+        told.add(event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null));
+      }
+      case CANCEL -> {
+        Body.Cancel cancel = Body.Cancel.decode(in);
+        told.add(asked(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, cancel.why()));
+      }
+      case PAUSE -> {
+        Body.Pause pause = Body.Pause.decode(in);
+        told.add(asked(pause.at(), JobEvent.Kind.PAUSED, pause.why()));
+      }
+      case RESUME -> {
+        Body.Resume resume = Body.Resume.decode(in);
+        told.add(asked(resume.at(), JobEvent.Kind.RESUMED, new Why(resume.by(), "")));
+      }
+      case CHANGE -> {
+        Body.Change change = Body.Change.decode(in);
+        Why why = new Why(change.by(), detail(change));
+        told.add(asked(change.at(), JobEvent.Kind.CHANGED, why));
+      }
+      case UPDATE -> {
+        Body.Update update = Body.Update.decode(in);
+        Move move = update.move();
+        String next = move != null ? "; next at " + Micros.toInstant(move.timeMicros()) : "";
+        told.add(event(update.at(), JobEvent.Kind.CHANGED, 0, "declared again" + next, null));
+      }
+      case NEXT -> next(Body.Next.decode(in), home, told);
+      case END -> told.add(end(Body.End.decode(in), home));
+      case REPLAY ->
+          told.add(event(Body.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
+      case MET -> {
+        Body.Met met = Body.Met.decode(in);
+        String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");
+        told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
+      }
+      case CLEAR, STATE, DISCARD, WAITER, TOLD, PAYLOAD, FOOTER -> {}
+    }
+  }
+
+  private static JobEvent end(Body.End end, String home) {
+    String detail = end.reason() != null ? end.reason() : "";
+    JobEvent.Kind kind = JobEvent.Kind.valueOf(end.state().name());
+    if (end.by() != null) {
+      return asked(end.at(), kind, new Why(end.by(), detail));
+    }
+    JobEvent event = event(end.at(), kind, end.attempt(), detail, end.error());
+    return end.attempt() != 0 ? ran(event, end.ran(), home) : event;
+  }
+
+  private static String detail(Body.Change change) {
+    if (change.due() != null) {
+      return "due at " + Micros.toInstant(change.due());
+    }
+    if (change.priority() != null) {
+      return "priority " + change.priority();
+    }
+    byte[] schedule = change.schedule();
+    if (schedule == null) {
+      return "";
+    }
+    try {
+      return ScheduleFormat.decode(schedule).describe();
+    } catch (DamagedException | UnknownFormatException e) {
+      return e.getMessage() + ""; // in a time zone that this JVM does not know, say
+    }
+  }
+
+  private static void next(Body.Next next, String home, List<JobEvent> told) {
+    String detail =
+        (next.reason() != null ? next.reason() : "")
+            + (next.reason() != null && next.move() != null ? "; " : "")
+            + (next.move() != null ? "next at " + Micros.toInstant(next.move().timeMicros()) : "");
+    JobEvent event = event(next.at(), kind(next), next.attempt(), detail, next.error());
+    told.add(next.attempt() != 0 ? ran(event, next.ran(), home) : event);
+    if (next.over()) {
+      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, Body.SCHEDULE_OVER, null));
+    }
+  }
+
+  private static JobEvent.Kind kind(Body.Next next) {
+    JobState outcome = next.outcome();
+    if (outcome == null) {
+      return next.tookPlace() ? JobEvent.Kind.OCCURRENCE_ADDED : JobEvent.Kind.OCCURRENCE_SKIPPED;
+    }
+    return switch (outcome) {
+      case SUCCEEDED -> JobEvent.Kind.OCCURRED;
+      case DEAD -> JobEvent.Kind.OCCURRENCE_DEAD;
+      default -> JobEvent.Kind.OCCURRENCE_FAILED;
+    };
+  }
+
+  /**
+   * Adds what {@code next} tells of an occurrence that it made a job of its own; one whose attempts
+   * are exhausted had them under its recurring job, of which {@code occurrence} tells, beginning
+   * with the end of the occurrence before.
+   */
+  public static void ofChild(
+      Body.Next next, String home, List<JobEvent> occurrence, List<JobEvent> told) {
+    told.add(event(next.at(), JobEvent.Kind.SCHEDULED, 0, "", null));
+    if (next.outcome() == null) {
+      return;
+    }
+    for (JobEvent event : occurrence) {
+      if (isOfAttempt(event.kind())) {
+        told.add(event);
+      }
+    }
+    String reason = next.reason() != null ? next.reason() : "";
+    JobEvent dead = event(next.at(), JobEvent.Kind.DEAD, next.attempt(), reason, next.error());
+    told.add(ran(dead, next.ran(), home));
+  }
+
+  private static boolean isOfAttempt(JobEvent.Kind kind) {
+    return switch (kind) {
+      case STARTED, SAVED, RETRIED, POSTPONED, PAUSED, RESUMED, CHANGED, CANCEL_REQUESTED -> true;
+      default -> false;
+    };
+  }
+
+  private static JobEvent event(
+      long at, JobEvent.Kind kind, int attempt, String detail, @Nullable JobError error) {
+    return new JobEvent(Micros.toInstant(at), kind, attempt, detail, error, null, null, null);
+  }
+
+  /** What somebody asked for. */
+  private static JobEvent asked(long at, JobEvent.Kind kind, Why why) {
+    return new JobEvent(Micros.toInstant(at), kind, 0, why.reason(), null, null, null, why.by());
+  }
+
+  /** The same as the end of an attempt. */
+  private static JobEvent ran(JobEvent event, Ran ran, String home) {
+    return new JobEvent(
+        event.at(),
+        event.kind(),
+        event.attempt(),
+        event.detail(),
+        event.error(),
+        Micros.toInstant(ran.startedAt()),
+        ran.nodeAt(home),
+        null);
+  }
+}

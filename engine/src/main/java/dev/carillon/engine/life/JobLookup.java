@@ -1,0 +1,135 @@
+package dev.carillon.engine.life;
+
+import dev.carillon.api.JobInfo;
+import dev.carillon.engine.commit.Basics;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobView;
+import dev.carillon.engine.query.JobReader;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Retention;
+import dev.carillon.engine.shard.Shard;
+import dev.carillon.engine.shard.Shards;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks a job up: in memory where this node has loaded its shard, else in its journal. Changes
+ * nothing.
+ */
+public final class JobLookup {
+  private static final long RETRY_NANOS = 50_000_000;
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Timers timers;
+  private final Shards shards;
+
+  public JobLookup(Basics basics, Shards shards) {
+    this.env = basics.env();
+    this.options = basics.options();
+    this.timers = basics.timers();
+    this.shards = shards;
+  }
+
+  /** The job as it is, or empty where there is none. */
+  public void get(JobRef ref, Consumer<Outcome<Optional<JobView>>> answer) {
+    NodeJob job = live(ref);
+    if (job != null && !job.isStripped()) {
+      answer.accept(Outcome.ok(Optional.of(new JobView(Standing.info(job), null))));
+    } else {
+      find(ref, outcome -> answer.accept(outcome.map(found -> found.map(s -> asItIs(ref, s)))));
+    }
+  }
+
+  /** The job as its journal tells it, with the state that it has on this node. */
+  private JobView asItIs(JobRef ref, JobReader.Story story) {
+    NodeJob job = live(ref);
+    Standing standing = new Standing(env.wallMicros());
+    if (job != null && job.phase() != NodeJob.Phase.SCHEDULED) {
+      standing.note(job);
+    }
+    return new JobView(standing.complete(ref, story.view().info()), story.view().result());
+  }
+
+  /** The job in memory; null where its shard is not loaded or the job is not live. */
+  @Nullable NodeJob live(JobRef ref) {
+    Shard shard = shards.known(ref.shard());
+    return shard != null && shard.fold != null ? shard.fold.job(ref.number()) : null;
+  }
+
+  /** Says whether there is such a job, live or ended. */
+  public void exists(JobRef ref, Consumer<Boolean> answer) {
+    if (live(ref) != null) {
+      answer.accept(true);
+    } else {
+      findUntilAnswered(ref, found -> answer.accept(found.isPresent()));
+    }
+  }
+
+  /** The same as {@link #find}, again and again until the store answers. */
+  public void findUntilAnswered(JobRef ref, Consumer<Optional<JobInfo>> answer) {
+    find(
+        ref,
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)) {
+            answer.accept(found.map(story -> story.view().info()));
+          } else {
+            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> findUntilAnswered(ref, answer));
+          }
+        });
+  }
+
+  /** The job as its journal tells it, unless its retention is over. */
+  public void find(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+    read(ref, outcome -> answer.accept(outcome.map(found -> found.filter(this::isKept))));
+  }
+
+  /** The job as its journal tells it. */
+  void read(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
+    env.submit(NodeEnvironment.Channel.READ, store -> new JobReader(store).find(ref), answer);
+  }
+
+  private boolean isKept(JobReader.Story story) {
+    return !Retention.isOver(options, story.view().info(), env.wallMicros());
+  }
+
+  /** The phases of a shard's live jobs, but for those that only wait for their due time. */
+  public Standing standing(ShardId id) {
+    Standing standing = new Standing(env.wallMicros());
+    Shard shard = shards.known(id);
+    if (shard != null && shard.fold != null) {
+      shard
+          .fold
+          .live()
+          .forEach(
+              job -> {
+                if (job.phase() != NodeJob.Phase.SCHEDULED) {
+                  standing.note(job);
+                }
+              });
+    }
+    return standing;
+  }
+
+  /**
+   * When the last job of each shard of this node ended: 0 where none has, {@link Long#MAX_VALUE}
+   * where that is not known yet. Heads know it only of shards that nobody owns.
+   */
+  public Map<ShardId, Long> lastEnds() {
+    Map<ShardId, Long> ends = new LinkedHashMap<>();
+    for (Shard shard : shards.all()) {
+      if (!shard.journal.isAcquiring()) {
+        ends.put(shard.id, shard.lastEndMicros());
+      }
+    }
+    return ends;
+  }
+}

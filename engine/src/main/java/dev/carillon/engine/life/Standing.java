@@ -1,0 +1,155 @@
+package dev.carillon.engine.life;
+
+import dev.carillon.api.BlockReason;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.format.LongMap;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.JobReader;
+import dev.carillon.engine.shard.NodeJob;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the live jobs of a shard stand on this node that do not simply wait for their time: what a
+ * list adds to what the journal tells. The loop only notes numbers and phases, which is quick;
+ * whoever asked puts them to use.
+ */
+public final class Standing {
+  private final long nowMicros;
+  private long[] numbers = new long[16];
+  private NodeJob.Phase[] phases = new NodeJob.Phase[16];
+  private int size;
+  private final Map<Long, JobError> undecodable = new LinkedHashMap<>();
+  private @Nullable LongMap<NodeJob.Phase> index;
+
+  Standing(long nowMicros) {
+    this.nowMicros = nowMicros;
+  }
+
+  /** How a job is shown: one that is ready in a paused queue or namespace is paused. */
+  static NodeJob.Phase shown(NodeJob job) {
+    return pauseReason(job) != null ? NodeJob.Phase.PAUSED : job.phase();
+  }
+
+  /** Why the job's queue or namespace is paused, if that is what it waits for. */
+  static @Nullable String pauseReason(NodeJob job) {
+    Lane lane = Lane.of(job);
+    return job.phase() == NodeJob.Phase.READY && lane != null ? lane.paused() : null;
+  }
+
+  /** A live job as it stands, from memory; its body must be there. */
+  static JobInfo info(NodeJob job) {
+    NodeJob.Phase phase = shown(job);
+    JobRef ref = job.shard().ref(job.number);
+    return JobReader.info(
+        ref, job, new JobReader.Now(state(phase), reason(phase), 0, null, pauseReason(job)));
+  }
+
+  /** On the loop. */
+  void note(NodeJob job) {
+    if (size == numbers.length) {
+      numbers = Arrays.copyOf(numbers, 2 * size);
+      phases = Arrays.copyOf(phases, 2 * size);
+    }
+    numbers[size] = job.number;
+    phases[size++] = shown(job);
+    FoldedJob.Rare rare = job.rare;
+    if (job.phase() == NodeJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
+      String message = rare.lastErrorMessage;
+      undecodable.put(
+          job.number, new JobError(rare.lastErrorType, message != null ? message : "", ""));
+    }
+  }
+
+  /**
+   * The job as it stands; as it was read where nothing is noted of it or it has ended since. One
+   * that waits for another is not noted while its shard sleeps, and stands as if it were awake.
+   */
+  public JobInfo complete(JobRef ref, JobInfo read) {
+    if (read.state().ended()) {
+      return read;
+    }
+    NodeJob.Phase phase = size == 0 ? null : index().get(ref.number());
+    if (phase != null) {
+      return as(phase, read, undecodable.get(ref.number()));
+    }
+    return waitsForOthers(read) ? as(NodeJob.Phase.DEPENDENCY, read, null) : read;
+  }
+
+  /** Whether its time has come and a job that it waits for has not ended. */
+  private boolean waitsForOthers(JobInfo read) {
+    return read.state() == JobState.SCHEDULED
+        && !read.dependencies().isEmpty()
+        && Micros.ceil(read.dueAt()) <= nowMicros
+        && read.dependencies().stream().anyMatch(dependency -> !dependency.met());
+  }
+
+  private static JobInfo as(NodeJob.Phase phase, JobInfo read, @Nullable JobError error) {
+    return new JobInfo(
+        read.id(),
+        read.type(),
+        read.typeVersion(),
+        read.namespace(),
+        read.queue(),
+        read.priority(),
+        read.name(),
+        read.key(),
+        read.metadata(),
+        state(phase),
+        reason(phase),
+        read.scheduledAt(),
+        read.dueAt(),
+        read.attempt() + (phase == NodeJob.Phase.RUNNING ? 1 : 0),
+        null,
+        null,
+        null,
+        error != null ? error : read.lastError(),
+        read.reason(),
+        read.timeout(),
+        read.deadline(),
+        read.cancelRequested(),
+        read.recurring(),
+        read.occurrence(),
+        read.dependencies());
+  }
+
+  private LongMap<NodeJob.Phase> index() {
+    LongMap<NodeJob.Phase> made = index;
+    if (made == null) {
+      made = new LongMap<>();
+      for (int i = 0; i < size; i++) {
+        made.put(numbers[i], phases[i]);
+      }
+      index = made;
+    }
+    return made;
+  }
+
+  static JobState state(NodeJob.Phase phase) {
+    return switch (phase) {
+      case SCHEDULED -> JobState.SCHEDULED;
+      case READY -> JobState.READY;
+      case RUNNING -> JobState.RUNNING;
+      case PAUSED -> JobState.PAUSED;
+      case NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY -> JobState.BLOCKED;
+      case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
+    };
+  }
+
+  static @Nullable BlockReason reason(NodeJob.Phase phase) {
+    return switch (phase) {
+      case NO_HANDLER -> BlockReason.NO_HANDLER;
+      case UNDECODABLE -> BlockReason.UNDECODABLE;
+      case LIMITED -> BlockReason.LIMIT;
+      case DEPENDENCY -> BlockReason.DEPENDENCY;
+      case SCHEDULED, READY, RUNNING, PAUSED, GONE -> null;
+    };
+  }
+}

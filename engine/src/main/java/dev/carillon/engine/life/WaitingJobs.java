@@ -1,0 +1,100 @@
+package dev.carillon.engine.life;
+
+import dev.carillon.api.JobState;
+import dev.carillon.engine.dispatch.JobMeters;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Shard;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Due jobs of a node that do not run, by type, queue, namespace and reason.
+ *
+ * @param type the name of the type, or {@code others}; so for the next two
+ * @param reason {@code slot} for those that only wait for their turn, {@code paused}, or a {@link
+ *     dev.carillon.api.BlockReason} in lower case
+ * @param jobs how many there are
+ * @param oldestDueMicros when the first of them was due
+ */
+public record WaitingJobs(
+    String type, String queue, String namespace, String reason, long jobs, long oldestDueMicros) {
+
+  /** Looks at all shards in memory, one a turn, so that the loop is never held for long. */
+  public static final class Survey {
+    private final NodeEnvironment env;
+    private final Timers timers;
+    private final JobMeters meters;
+    private final ArrayDeque<Shard> shards = new ArrayDeque<>();
+    private final Map<Key, long[]> found = new LinkedHashMap<>();
+    private final Consumer<List<WaitingJobs>> answer;
+
+    private record Key(JobMeters.Tags tags, String reason) {}
+
+    public Survey(
+        NodeEnvironment env,
+        Timers timers,
+        JobMeters meters,
+        Iterable<Shard> all,
+        Consumer<List<WaitingJobs>> answer) {
+      this.env = env;
+      this.timers = timers;
+      this.meters = meters;
+      this.answer = answer;
+      all.forEach(shards::add);
+    }
+
+    public void goOn() {
+      Shard shard = shards.poll();
+      while (shard != null && shard.fold == null) {
+        shard = shards.poll();
+      }
+      if (shard == null) {
+        answer.accept(answer());
+        return;
+      }
+      ShardFold<NodeJob> fold = shard.fold;
+      if (fold != null) {
+        long now = env.wallMicros();
+        fold.live().forEach(job -> look(job, now));
+      }
+      timers.at(env.monotonicNanos(), this::goOn);
+    }
+
+    private void look(NodeJob job, long now) {
+      if (job.dueMicros <= now && job.phase() != NodeJob.Phase.RUNNING) {
+        Key key = new Key(meters.tags(job.type, job.queue, job.namespace), reason(job));
+        long[] seen = found.computeIfAbsent(key, k -> new long[] {0, Long.MAX_VALUE});
+        seen[0]++;
+        seen[1] = Math.min(seen[1], job.dueMicros);
+      }
+    }
+
+    private static String reason(NodeJob job) {
+      NodeJob.Phase phase = Standing.shown(job);
+      var blocked = Standing.reason(phase);
+      if (blocked != null) {
+        return blocked.name().toLowerCase(java.util.Locale.ROOT);
+      }
+      return Standing.state(phase) == JobState.PAUSED ? "paused" : "slot";
+    }
+
+    private List<WaitingJobs> answer() {
+      List<WaitingJobs> all = new ArrayList<>();
+      found.forEach(
+          (key, seen) -> {
+            JobMeters.Tags tags = key.tags();
+            all.add(
+                new WaitingJobs(
+                    tags.type(), tags.queue(), tags.namespace(), key.reason(), seen[0], seen[1]));
+          });
+      return all;
+    }
+  }
+}

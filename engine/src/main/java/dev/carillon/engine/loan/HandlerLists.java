@@ -1,0 +1,218 @@
+package dev.carillon.engine.loan;
+
+import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.RecordSweep;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.member.Member;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stamp;
+import dev.carillon.store.Records.Stored;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Which nodes have which handlers. Each writes its list when that changes and says with its beat
+ * which one it wrote last; the others read it then.
+ *
+ * <pre>
+ * key    "h\0" incarnation, hex, "." part
+ * value  byte 1, varint count, strings
+ * </pre>
+ */
+public final class HandlerLists {
+  private static final String PREFIX = "h\0";
+  private static final int VERSION = 1;
+  private static final int TYPES_A_PART = 100;
+  private static final int MOST_PARTS = 500;
+
+  private final NodeEnvironment env;
+  private final RecordChanges records;
+  private final long incarnation;
+  private final Host host;
+  private final RecordSweep sweep;
+  private final Set<String> own = new TreeSet<>();
+  private final Map<Long, Known> others = new LinkedHashMap<>();
+  private boolean dirty;
+  private boolean writing;
+  private long versions;
+
+  /** How many records this node's list takes in the store. */
+  private int partsWritten;
+
+  /** The node, as far as lists of handlers need it. */
+  public interface Host {
+    /** This node's list is written, under that version. */
+    void announce(long version);
+
+    /** Another node's list has become known. */
+    void learnt(Set<String> types);
+
+    /** Whether nobody expects that incarnation back. */
+    boolean isForgotten(long incarnation);
+  }
+
+  private static final class Known {
+    long version;
+    boolean reading;
+    Set<String> types = Set.of();
+  }
+
+  public HandlerLists(NodeEnvironment env, RecordChanges records, long incarnation, Host host) {
+    this.env = env;
+    this.records = records;
+    this.incarnation = incarnation;
+    this.host = host;
+    this.sweep = new RecordSweep(env, PREFIX, this::deleteIfDead);
+  }
+
+  /** This node has a handler for that type. */
+  public void add(String type) {
+    dirty |= own.add(type);
+  }
+
+  /** This node has no handler for that type any more. */
+  public void remove(String type) {
+    dirty |= own.remove(type);
+  }
+
+  /** What was written may not be there any more. */
+  public void writeAgain() {
+    dirty |= !own.isEmpty() || partsWritten > 0;
+  }
+
+  /** Writes this node's list if it has changed. */
+  public void turn() {
+    if (!dirty || writing) {
+      return;
+    }
+    dirty = false;
+    writing = true;
+    List<String> types = List.copyOf(own);
+    // A list that has become shorter leaves empty records behind, which the sweep deletes later.
+    int parts = Math.max(1, Math.ceilDiv(types.size(), TYPES_A_PART));
+    partsWritten = Math.max(partsWritten, parts);
+    int[] left = {partsWritten};
+    for (int i = 0; i < partsWritten; i++) {
+      int from = Math.min(types.size(), i * TYPES_A_PART);
+      List<String> part = types.subList(from, Math.min(types.size(), from + TYPES_A_PART));
+      write(
+          key(incarnation) + i,
+          encode(part),
+          () -> {
+            if (--left[0] == 0) {
+              writing = false;
+              host.announce(++versions);
+            }
+          });
+    }
+  }
+
+  private void write(String key, byte[] value, Runnable done) {
+    records.get(
+        key,
+        found -> {
+          Stamp version = found.map(Stored::version).orElse(Stamp.ABSENT);
+          var unused =
+              records.change(
+                  key,
+                  version,
+                  value,
+                  inEffect -> {
+                    if (inEffect) {
+                      done.run();
+                    } else {
+                      write(key, value, done);
+                    }
+                  });
+        });
+  }
+
+  private static String key(long incarnation) {
+    return PREFIX + Long.toHexString(incarnation) + '.';
+  }
+
+  private static byte[] encode(List<String> types) {
+    ByteWriter out = new ByteWriter(16 * types.size()).u8(VERSION).varint(types.size());
+    types.forEach(out::string);
+    return out.toBytes();
+  }
+
+  /** Whether that node has a handler for the type, as far as is known. */
+  boolean has(long other, String type) {
+    Known known = others.get(other);
+    return known != null && known.types.contains(type);
+  }
+
+  /** Who is there now. */
+  public void saw(List<Member> members) {
+    Set<Long> there = new LinkedHashSet<>();
+    for (Member member : members) {
+      there.add(member.incarnation());
+      if (member.incarnation() != incarnation && member.said().handlers() != 0) {
+        Known known = others.computeIfAbsent(member.incarnation(), m -> new Known());
+        if (known.version != member.said().handlers() && !known.reading) {
+          read(member.incarnation(), member.said().handlers(), known);
+        }
+      }
+    }
+    others.keySet().retainAll(there);
+  }
+
+  private void read(long other, long version, Known known) {
+    known.reading = true;
+    env.submit(
+        NodeEnvironment.Channel.RECORDS,
+        store -> store.records().list(key(other), null, MOST_PARTS),
+        outcome -> {
+          known.reading = false;
+          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> parts)) {
+            try {
+              known.types = decode(parts);
+            } catch (UnknownFormatException e) {
+              known.types = Set.of(); // of a later version: nothing is lent to it
+            } catch (DamagedException e) {
+              known.types = Set.of();
+              env.report("a list of handlers could not be read: " + e.getMessage(), e);
+            }
+            known.version = version;
+            host.learnt(known.types);
+          }
+        });
+  }
+
+  private static Set<String> decode(List<Stored> parts) {
+    Set<String> types = new LinkedHashSet<>();
+    for (Stored part : parts) {
+      ByteReader in = new ByteReader(part.value(), 0, part.value().length);
+      int version = in.u8();
+      if (version != VERSION) {
+        throw new UnknownFormatException("handlers: version " + version + " (expected: 1)");
+      }
+      for (long left = in.varint(); left > 0; left--) {
+        types.add(in.string());
+      }
+    }
+    return types;
+  }
+
+  /** Deletes the lists of those who do not come back. */
+  public void sweep() {
+    sweep.begin();
+  }
+
+  private void deleteIfDead(Stored record) {
+    int end = record.key().indexOf('.');
+    long of = Long.parseUnsignedLong(record.key(), PREFIX.length(), end, 16);
+    if (host.isForgotten(of)) {
+      var unused = records.change(record.key(), record.version(), null, inEffect -> {});
+    }
+  }
+}

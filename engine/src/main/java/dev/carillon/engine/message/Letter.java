@@ -1,0 +1,100 @@
+package dev.carillon.engine.message;
+
+import dev.carillon.api.JobState;
+import dev.carillon.engine.job.JobEdit;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Why;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one node asks of the node that has a job's shard.
+ *
+ * <pre>
+ * version  byte    1
+ * kind     byte
+ * job      the one it is about
+ * …        by kind
+ * </pre>
+ */
+public sealed interface Letter {
+
+  /** The job it is about; whoever has its shard serves it. */
+  JobRef job();
+
+  /** Whether it does no harm to do it a second time, so that a new owner may simply do it again. */
+  default boolean isRepeatable() {
+    return false;
+  }
+
+  /** Ends the job. */
+  record Cancel(JobRef job, Why why) implements Letter {
+    @Override
+    public boolean isRepeatable() {
+      return true;
+    }
+  }
+
+  /** The job does not start until it is resumed. */
+  record Pause(JobRef job, Why why) implements Letter {}
+
+  /** A paused job goes on. */
+  record Resume(JobRef job, String by) implements Letter {}
+
+  /** The job's next attempt is due at another time. */
+  record Move(JobRef job, String by, long dueMicros) implements Letter {}
+
+  /** The recurring job goes on by another schedule. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Reschedule(JobRef job, String by, byte[] schedule) implements Letter {}
+
+  /** The job has another priority. */
+  record Prioritise(JobRef job, String by, int priority) implements Letter {}
+
+  /** The recurring job has one more occurrence, now. */
+  record Trigger(JobRef job) implements Letter {}
+
+  /** The recurring job has the occurrences of a past range. */
+  record Backfill(JobRef job, long fromMicros, long toMicros) implements Letter {}
+
+  /** A dead letter is tried again. */
+  record Replay(JobRef job, @Nullable JobEdit edit) implements Letter {}
+
+  /** A dead letter is no longer kept. */
+  record Discard(JobRef job) implements Letter {}
+
+  /** Whether the job lives, and under which key; if not, its add never comes. */
+  record Look(JobRef job) implements Letter {
+    @Override
+    public boolean isRepeatable() {
+      return true;
+    }
+  }
+
+  /**
+   * The job is exchanged for another of the same name.
+   *
+   * @param update whether a recurring job only takes over what differs
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Replace(JobRef job, boolean update, byte[] body) implements Letter {}
+
+  /** The end of the job is to be told to another that waits for it. */
+  record Await(JobRef job, JobRef waiter) implements Letter {
+    @Override
+    public boolean isRepeatable() {
+      return true;
+    }
+  }
+
+  /**
+   * One that the job waited for has ended.
+   *
+   * @param state as what; null where nobody knows any more
+   */
+  record Tell(JobRef job, JobRef ended, @Nullable JobState state) implements Letter {
+    @Override
+    public boolean isRepeatable() {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package dev.carillon.engine.message;
+
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.JobEdit;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.OccurrencesAdded;
+import dev.carillon.engine.job.Why;
+import dev.carillon.store.Outcome;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Letters between nodes, and what is answered, as bytes. Codes are persisted. */
+public final class LetterFormat {
+  private static final int VERSION = 1;
+
+  private LetterFormat() {}
+
+  public static byte[] encode(Letter letter) {
+    ByteWriter out = new ByteWriter(64).u8(VERSION);
+    switch (letter) {
+      case Letter.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
+      case Letter.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
+      case Letter.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
+      case Letter.Move(JobRef job, String by, long due) -> begin(out, 4, job).string(by).i64(due);
+      case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+          begin(out, 5, job).string(by).raw(schedule);
+      case Letter.Prioritise(JobRef job, String by, int priority) ->
+          begin(out, 6, job).string(by).i64(priority);
+      case Letter.Trigger(JobRef job) -> begin(out, 7, job);
+      case Letter.Backfill(JobRef job, long from, long to) -> begin(out, 8, job).i64(from).i64(to);
+      case Letter.Replay(JobRef job, JobEdit edit) -> edit(begin(out, 9, job), edit);
+      case Letter.Discard(JobRef job) -> begin(out, 10, job);
+      case Letter.Look(JobRef job) -> begin(out, 11, job);
+      case Letter.Replace(JobRef job, boolean update, byte[] body) ->
+          begin(out, 12, job).u8(update ? 1 : 0).raw(body);
+      case Letter.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
+      case Letter.Tell(JobRef job, JobRef ended, JobState state) -> {
+        begin(out, 14, job).u8(state == null ? 0 : state.code());
+        ended.write(out);
+      }
+    }
+    return out.toBytes();
+  }
+
+  private static ByteWriter begin(ByteWriter out, int kind, JobRef job) {
+    out.u8(kind);
+    job.write(out);
+    return out;
+  }
+
+  private static void edit(ByteWriter out, @Nullable JobEdit edit) {
+    out.u8(edit == null ? 0 : 1);
+    if (edit != null) {
+      out.string(edit.type()).varint(edit.version()).raw(edit.payload());
+    }
+  }
+
+  public static Letter decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    int version = in.u8();
+    int kind = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("letter: version " + version + " (expected: 1)");
+    }
+    JobRef job = JobRef.read(in);
+    return switch (kind) {
+      case 1 -> new Letter.Cancel(job, Why.read(in));
+      case 2 -> new Letter.Pause(job, Why.read(in));
+      case 3 -> new Letter.Resume(job, in.string());
+      case 4 -> new Letter.Move(job, in.string(), in.i64());
+      case 5 -> new Letter.Reschedule(job, in.string(), in.rest());
+      case 6 -> new Letter.Prioritise(job, in.string(), (int) in.i64());
+      case 7 -> new Letter.Trigger(job);
+      case 8 -> new Letter.Backfill(job, in.i64(), in.i64());
+      case 9 -> new Letter.Replay(job, readEdit(in));
+      case 10 -> new Letter.Discard(job);
+      case 11 -> new Letter.Look(job);
+      case 12 -> new Letter.Replace(job, in.u8() == 1, in.rest());
+      case 13 -> new Letter.Await(job, JobRef.read(in));
+      case 14 -> {
+        int state = in.u8();
+        yield new Letter.Tell(job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
+      }
+      default -> throw new UnknownFormatException("letter: kind " + kind + " (expected: 1 to 14)");
+    };
+  }
+
+  private static @Nullable JobEdit readEdit(ByteReader in) {
+    return in.u8() == 0 ? null : new JobEdit(in.string(), (int) in.varint(), in.rest());
+  }
+
+  // ---- answers
+
+  /** byte 0, then the value; or byte 1 unavailable, 2 unknown, 3 damaged, 4 full, string why. */
+  public static byte[] encode(Outcome<byte[]> answer) {
+    return switch (answer) {
+      case Outcome.Ok<byte[]>(byte[] value) ->
+          new ByteWriter(1 + value.length).u8(0).raw(value).toBytes();
+      case Outcome.Unavailable<byte[]>(String why) -> problem(1, why);
+      case Outcome.Unknown<byte[]>(String why) -> problem(2, why);
+      case Outcome.Damaged<byte[]>(String why) -> problem(3, why);
+      case Outcome.Full<byte[]>(String why) -> problem(4, why);
+      default -> problem(1, answer.toString());
+    };
+  }
+
+  private static byte[] problem(int code, String why) {
+    return new ByteWriter(16 + why.length()).u8(code).string(why).toBytes();
+  }
+
+  public static Outcome<byte[]> decodeAnswer(ByteReader in) {
+    int code = in.u8();
+    return switch (code) {
+      case 0 -> Outcome.ok(in.rest());
+      case 1 -> new Outcome.Unavailable<>(in.string());
+      case 2 -> new Outcome.Unknown<>(in.string());
+      case 3 -> new Outcome.Damaged<>(in.string());
+      case 4 -> new Outcome.Full<>(in.string());
+      default -> throw new UnknownFormatException("answer: code " + code + " (expected: 0 to 4)");
+    };
+  }
+
+  public static byte[] encode(CancelResult result) {
+    return switch (result) {
+      case CancelResult.Cancelled cancelled -> new byte[] {1};
+      case CancelResult.Stopping stopping -> new byte[] {2};
+      case CancelResult.Ended(JobState state) -> new byte[] {3, (byte) state.code()};
+      case CancelResult.NotFound none -> new byte[] {4};
+    };
+  }
+
+  public static CancelResult cancelResult(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    int code = in.u8();
+    return switch (code) {
+      case 1 -> new CancelResult.Cancelled();
+      case 2 -> new CancelResult.Stopping();
+      case 3 -> new CancelResult.Ended(JobState.ofCode(in.u8()));
+      case 4 -> new CancelResult.NotFound();
+      default -> throw new UnknownFormatException("cancel: code " + code + " (expected: 1 to 4)");
+    };
+  }
+
+  private static final List<ControlResult> CONTROL_CODES =
+      List.of(
+          ControlResult.DONE,
+          ControlResult.RUNNING,
+          ControlResult.ENDED,
+          ControlResult.NOT_FOUND,
+          ControlResult.NOT_RECURRING,
+          ControlResult.NO_TIME_LEFT,
+          ControlResult.NOT_DEAD,
+          ControlResult.OTHER_TYPE,
+          ControlResult.TOO_MANY);
+
+  public static byte[] encode(ControlResult result) {
+    return new byte[] {(byte) CONTROL_CODES.indexOf(result)};
+  }
+
+  public static ControlResult controlResult(byte[] bytes) {
+    int code = bytes[0];
+    if (code < 0 || code >= CONTROL_CODES.size()) {
+      throw new UnknownFormatException("control: code " + code + " (expected: one known here)");
+    }
+    return CONTROL_CODES.get(code);
+  }
+
+  /** What came of occurrences beyond the schedule: byte 1 and the jobs, or byte 0 and why not. */
+  public static byte[] encodeAdded(List<JobRef> jobs) {
+    ByteWriter out = new ByteWriter(16 + jobs.size() * JobRef.MAX_BYTES).u8(1);
+    JobRef.writeAll(jobs, out);
+    return out.toBytes();
+  }
+
+  public static byte[] encodeNotAdded(ControlResult why) {
+    return new byte[] {0, encode(why)[0]};
+  }
+
+  public static void readAdded(byte[] bytes, OccurrencesAdded answer) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    if (in.u8() == 1) {
+      answer.added(JobRef.readAll(in));
+    } else {
+      answer.refused(Outcome.ok(controlResult(in.rest())));
+    }
+  }
+}

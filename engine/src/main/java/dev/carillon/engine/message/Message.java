@@ -1,0 +1,256 @@
+package dev.carillon.engine.message;
+
+import dev.carillon.api.JobError;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.store.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lenders and borrowers of attempts say to each other, clients and members, and those who have
+ * a limit together.
+ *
+ * <pre>
+ * version  byte  1
+ * kind     byte
+ * …        by kind
+ * </pre>
+ */
+public sealed interface Message {
+  int VERSION = 1;
+
+  /**
+   * The lender's: run this.
+   *
+   * @param era of the lender, by its beat
+   * @param borrowerEra of the borrower, by the beat of it that the lender has seen
+   */
+  record Lend(long era, long borrowerEra, Loan loan) implements Message {}
+
+  /** The lender's: this is not to go on. */
+  record Recall(long nonce, Why why) implements Message {
+
+    /** What is to become of it. */
+    public enum Why {
+      /** It is asked to save and return. */
+      PAUSE(0),
+      /** Its job is cancelled. */
+      CANCEL(1),
+      /** Its owner cannot keep it: it is interrupted, and its failure is none. */
+      BACK(2);
+
+      private final int code;
+
+      Why(int code) {
+        this.code = code;
+      }
+
+      private static Why of(int code) {
+        return switch (code) {
+          case 0 -> PAUSE;
+          case 1 -> CANCEL;
+          case 2 -> BACK;
+          default -> throw new UnknownFormatException("recall: " + code + " (expected: 0 to 2)");
+        };
+      }
+    }
+  }
+
+  /** The lender's: of these it has not heard for long, and would like to if they are not there. */
+  record Check(List<Long> nonces) implements Message {}
+
+  /** The borrower's: so many of yours I would have at once. */
+  record Window(int most) implements Message {}
+
+  /**
+   * The borrower's: so it went. Its handler has returned, or will not be called.
+   *
+   * @param startedMicros when the handler was called; 0 where it was not
+   * @param endedMicros when it returned; 0 where that is not known
+   * @param completes whether a transaction may complete it
+   * @param policy by which the handler's node judges a failure
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Done(
+      long nonce,
+      long startedMicros,
+      long endedMicros,
+      boolean completes,
+      byte[] policy,
+      AttemptOutcome outcome)
+      implements Message {}
+
+  /**
+   * The borrower's: its time is over, though its handler has not returned.
+   *
+   * @param verdict what follows a timeout; null where it was the job's deadline
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record OutOfTime(
+      long nonce,
+      long startedMicros,
+      boolean completes,
+      byte[] policy,
+      AttemptOutcome.@Nullable Verdict verdict)
+      implements Message {}
+
+  /** The borrower's: its handler's resume position. The handler waits. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Save(long nonce, byte[] state) implements Message {}
+
+  /** The lender's: what became of that. */
+  record Saved(long nonce, Outcome<Boolean> outcome) implements Message {}
+
+  /** The lender's: it had taken the borrower for dead and deleted its permit. */
+  record Revoked() implements Message {}
+
+  /** The borrower's: a slot waits for one whose start is to be written down first. */
+  record Ready(long nonce) implements Message {}
+
+  /** The lender's: it is written down, call the handler. */
+  record Go(long nonce) implements Message {}
+
+  /** The borrower's: it has run for so long that it does not kill its node. */
+  record Lasted(long nonce) implements Message {}
+
+  /** A client's: do this for me. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Errand(long number, byte[] asked) implements Message {}
+
+  /** What came of it. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record ErrandDone(long number, byte[] answer) implements Message {}
+
+  /** Look at the record of that limit: it says something of you, or for you. */
+  record Look(String record) implements Message {}
+
+  static byte[] encode(Message message) {
+    ByteWriter out = new ByteWriter(256).u8(VERSION);
+    switch (message) {
+      case Lend(long era, long borrowerEra, Loan loan) ->
+          loan.write(out.u8(1).varint(era).varint(borrowerEra));
+      case Recall(long nonce, Recall.Why why) -> out.u8(2).i64(nonce).u8(why.code);
+      case Check(List<Long> nonces) -> {
+        out.u8(14).varint(nonces.size());
+        nonces.forEach(out::i64);
+      }
+      case Window(int most) -> out.u8(3).varint(most);
+      case Done done -> {
+        out.u8(4).i64(done.nonce()).i64(done.startedMicros()).i64(done.endedMicros());
+        out.u8(done.completes() ? 1 : 0);
+        write(done.outcome(), out.bytes(done.policy()));
+      }
+      case OutOfTime late -> {
+        out.u8(5).i64(late.nonce()).i64(late.startedMicros()).u8(late.completes() ? 1 : 0);
+        out.bytes(late.policy());
+        if (late.verdict() != null) {
+          write(late.verdict(), out.u8(1));
+        } else {
+          out.u8(0);
+        }
+      }
+      case Save(long nonce, byte[] state) -> out.u8(6).i64(nonce).bytes(state);
+      case Saved(long nonce, Outcome<Boolean> outcome) ->
+          out.u8(7)
+              .i64(nonce)
+              .raw(LetterFormat.encode(outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
+      case Revoked revoked -> out.u8(8);
+      case Ready(long nonce) -> out.u8(9).i64(nonce);
+      case Go(long nonce) -> out.u8(10).i64(nonce);
+      case Lasted(long nonce) -> out.u8(11).i64(nonce);
+      case Errand(long number, byte[] asked) -> out.u8(12).varint(number).bytes(asked);
+      case ErrandDone(long number, byte[] answer) -> out.u8(13).varint(number).bytes(answer);
+      case Look(String record) -> out.u8(15).string(record);
+    }
+    return out.toBytes();
+  }
+
+  static Message decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    int version = in.u8();
+    if (version != VERSION) {
+      throw new UnknownFormatException("message: version " + version + " (expected: 1)");
+    }
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new Lend(in.varint(), in.varint(), Loan.read(in));
+      case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
+      case 3 -> new Window((int) in.varint());
+      case 4 -> new Done(in.i64(), in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
+      case 5 ->
+          new OutOfTime(
+              in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);
+      case 6 -> new Save(in.i64(), in.bytes());
+      case 7 -> new Saved(in.i64(), LetterFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
+      case 8 -> new Revoked();
+      case 9 -> new Ready(in.i64());
+      case 10 -> new Go(in.i64());
+      case 11 -> new Lasted(in.i64());
+      case 12 -> new Errand(in.varint(), in.bytes());
+      case 13 -> new ErrandDone(in.varint(), in.bytes());
+      case 14 -> {
+        List<Long> nonces = new ArrayList<>();
+        for (long left = in.varint(); left > 0; left--) {
+          nonces.add(in.i64());
+        }
+        yield new Check(nonces);
+      }
+      case 15 -> new Look(in.string());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 15)");
+    };
+  }
+
+  private static void write(AttemptOutcome outcome, ByteWriter out) {
+    switch (outcome) {
+      case AttemptOutcome.Succeeded(byte[] result) -> out.u8(1).bytes(result);
+      case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) -> {
+        Body.writeError(out.u8(2), error);
+        write(verdict, out);
+      }
+      case AttemptOutcome.Again(long due, String note) -> out.u8(3).i64(due).string(note);
+      case AttemptOutcome.Undecodable(JobError error) -> Body.writeError(out.u8(4), error);
+      case AttemptOutcome.TooEarly early -> out.u8(5);
+      case AttemptOutcome.TooLate late -> out.u8(6);
+      case AttemptOutcome.Interrupted interrupted -> out.u8(7);
+    }
+  }
+
+  private static AttemptOutcome readOutcome(ByteReader in) {
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new AttemptOutcome.Succeeded(in.bytes());
+      case 2 -> new AttemptOutcome.Failed(Body.readError(in), readVerdict(in));
+      case 3 -> new AttemptOutcome.Again(in.i64(), in.string());
+      case 4 -> new AttemptOutcome.Undecodable(Body.readError(in));
+      case 5 -> new AttemptOutcome.TooEarly();
+      case 6 -> new AttemptOutcome.TooLate();
+      case 7 -> new AttemptOutcome.Interrupted();
+      default -> throw new UnknownFormatException("outcome: " + kind + " (expected: 1 to 7)");
+    };
+  }
+
+  private static void write(AttemptOutcome.Verdict verdict, ByteWriter out) {
+    switch (verdict) {
+      case AttemptOutcome.Verdict.ByPolicy byPolicy -> out.u8(1);
+      case AttemptOutcome.Verdict.NotRetryable never -> out.u8(2);
+      case AttemptOutcome.Verdict.RetryAt(long micros) -> out.u8(3).i64(micros);
+      case AttemptOutcome.Verdict.GiveUp never -> out.u8(4);
+    }
+  }
+
+  private static AttemptOutcome.Verdict readVerdict(ByteReader in) {
+    int kind = in.u8();
+    return switch (kind) {
+      case 1 -> new AttemptOutcome.Verdict.ByPolicy();
+      case 2 -> new AttemptOutcome.Verdict.NotRetryable();
+      case 3 -> new AttemptOutcome.Verdict.RetryAt(in.i64());
+      case 4 -> new AttemptOutcome.Verdict.GiveUp();
+      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 4)");
+    };
+  }
+}

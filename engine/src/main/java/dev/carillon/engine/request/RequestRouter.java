@@ -1,0 +1,128 @@
+package dev.carillon.engine.request;
+
+import dev.carillon.api.ControlResult;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobEdit;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.OccurrencesAdded;
+import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.Why;
+import dev.carillon.engine.life.JobLife;
+import dev.carillon.engine.limit.Shares;
+import dev.carillon.engine.loan.Borrowing;
+import dev.carillon.engine.loan.Lending;
+import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.Letter;
+import dev.carillon.engine.message.LetterFormat;
+import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.Wire;
+import dev.carillon.store.Outcome;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Serves the requests of other nodes: letters of the {@link Mail}, and messages of the {@link
+ * Wire}. Each goes to the part of this node that serves the same request of a local caller.
+ */
+public final class RequestRouter implements Mail.Host, Wire.Host {
+  private final Parts parts;
+  private final MemberStatus status;
+  private final Errands errands;
+
+  /** The parts of a node that serve requests. */
+  public record Parts(
+      JobLife life,
+      Adds adds,
+      Controls controls,
+      Shares shares,
+      Lending lending,
+      Borrowing borrowing) {}
+
+  public RequestRouter(MemberStatus status, Wire wire, Parts parts) {
+    this.status = status;
+    this.parts = parts;
+    this.errands = new Errands(wire, parts.adds(), this);
+  }
+
+  /** Requests that a client has other nodes serve. */
+  public Errands errands() {
+    return errands;
+  }
+
+  // ---- mail
+
+  @Override
+  public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
+    if (status.isClient()) {
+      errands.ask(letter, answer);
+    }
+    return status.isClient();
+  }
+
+  @Override
+  public void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+    Controls controls = parts.controls();
+    JobLife life = parts.life();
+    Consumer<Outcome<ControlResult>> control =
+        outcome -> answer.accept(outcome.map(LetterFormat::encode));
+    switch (letter) {
+      case Letter.Cancel(JobRef job, Why why) ->
+          life.cancels()
+              .cancel(job, why, outcome -> answer.accept(outcome.map(LetterFormat::encode)));
+      case Letter.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
+      case Letter.Resume(JobRef job, String by) -> controls.resume(job, by, control);
+      case Letter.Move(JobRef job, String by, long due) ->
+          controls.reschedule(job, by, due, control);
+      case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+          controls.reschedule(job, by, ScheduleFormat.decode(schedule), control);
+      case Letter.Prioritise(JobRef job, String by, int priority) ->
+          controls.prioritise(job, by, priority, control);
+      case Letter.Trigger(JobRef job) -> controls.trigger(job, added(answer));
+      case Letter.Backfill(JobRef job, long from, long to) ->
+          controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
+      case Letter.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
+      case Letter.Discard(JobRef job) -> controls.discard(job, control);
+      case Letter.Look(JobRef job) -> parts.adds().look(job, answer);
+      case Letter.Replace replace -> parts.adds().replacements().serve(replace, answer);
+      case Letter.Await(JobRef job, JobRef waiter) ->
+          life.dependencies().await(job, waiter, answer);
+      case Letter.Tell tell -> life.dependencies().told(tell, answer);
+    }
+  }
+
+  private static OccurrencesAdded added(Consumer<Outcome<byte[]>> answer) {
+    return new OccurrencesAdded() {
+      @Override
+      public void added(List<JobRef> jobs) {
+        answer.accept(Outcome.ok(LetterFormat.encodeAdded(jobs)));
+      }
+
+      @Override
+      public void refused(Outcome<ControlResult> why) {
+        answer.accept(why.map(LetterFormat::encodeNotAdded));
+      }
+    };
+  }
+
+  // ---- wire
+
+  @Override
+  public boolean expectsMessages() {
+    return parts.lending().out() > 0 || parts.borrowing().size() > 0 || errands.underWay() > 0;
+  }
+
+  @Override
+  public void heard(long from, byte[] message) {
+    switch (Message.decode(message)) {
+      case Message.Errand(long number, byte[] asked) -> errands.run(from, number, asked);
+      case Message.ErrandDone(long number, byte[] answer) -> errands.done(from, number, answer);
+      case Message.Look(String record) -> parts.shares().look(record);
+      case Message said -> {
+        if (!parts.lending().heard(from, said)) {
+          parts.borrowing().heard(from, said);
+        }
+      }
+    }
+  }
+}

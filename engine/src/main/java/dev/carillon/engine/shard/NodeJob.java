@@ -1,0 +1,130 @@
+package dev.carillon.engine.shard;
+
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.job.JobSpec;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job in a shard of this node: the folded job, and what the node is doing with it, which is in no
+ * journal. The phases are a state machine: a job changes its phase only by {@link #enter}, along
+ * the legal pairs.
+ */
+public final class NodeJob extends FoldedJob {
+  /** By the phase of a job: the phases that may follow, one bit each. */
+  private static final int[] NEXT = legalPairs();
+
+  private Phase phase = Phase.SCHEDULED;
+
+  /** How many operations on it are on their way to the journal: it is not dispatched then. */
+  public short busy;
+
+  public @Nullable Shard shard;
+
+  /** Its line among due jobs, whether it stands in it or not. */
+  public @Nullable JobPlace lane;
+
+  /** The slot of its type's handler. */
+  public @Nullable JobPlace handler;
+
+  /** The attempt that is under way. */
+  public @Nullable JobPlace attempt;
+
+  /** While a due queue is swept: whether it has come across it. */
+  public boolean seen;
+
+  /** Ends it at its deadline while it waits for a slot or a handler. */
+  public Timers.@Nullable Timer expiry;
+
+  public NodeJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
+    super(number, spec, body, intern);
+  }
+
+  /** The job, which a shard of this node has folded. */
+  public static NodeJob of(FoldedJob job) {
+    return (NodeJob) job;
+  }
+
+  /** What the node is doing with a job. */
+  public enum Phase {
+    /** Waiting for its time. */
+    SCHEDULED,
+    /** Its time has come; in a lane. */
+    READY,
+    /** An attempt is under way or its outcome is not durable yet. */
+    RUNNING,
+    /** Due, but its handler is not registered. */
+    NO_HANDLER,
+    /** Due, but its payload does not decode. */
+    UNDECODABLE,
+    /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
+    LIMITED,
+    /** Due, but a job that it waits for has not ended. */
+    DEPENDENCY,
+    /** Does not start until it is resumed. */
+    PAUSED,
+    /** No longer in the fold. */
+    GONE
+  }
+
+  public Phase phase() {
+    return phase;
+  }
+
+  /**
+   * The job goes on to another phase.
+   *
+   * @throws IllegalStateException if that phase cannot follow: an attempt starts only from a lane,
+   *     and a job that is gone stays gone
+   */
+  public void enter(Phase next) {
+    if ((NEXT[phase.ordinal()] & bit(next)) == 0) {
+      throw new IllegalStateException(
+          "phase of job " + number + ": " + next + " (expected: one that follows " + phase + ")");
+    }
+    phase = next;
+  }
+
+  /** Whether a job may go from one phase to the other at once. */
+  public static boolean mayFollow(Phase from, Phase next) {
+    return (NEXT[from.ordinal()] & bit(next)) != 0;
+  }
+
+  private static int bit(Phase phase) {
+    return 1 << phase.ordinal();
+  }
+
+  private static int[] legalPairs() {
+    int[] next = new int[Phase.values().length];
+    int all = (1 << next.length) - 1;
+    int always = bit(Phase.SCHEDULED) | bit(Phase.PAUSED) | bit(Phase.GONE);
+    for (Phase from : Phase.values()) {
+      next[from.ordinal()] =
+          switch (from) {
+            case SCHEDULED -> all & ~bit(Phase.RUNNING);
+            case READY -> all;
+            case RUNNING -> always | bit(Phase.UNDECODABLE);
+            case LIMITED -> always | bit(Phase.READY) | bit(Phase.LIMITED) | bit(Phase.NO_HANDLER);
+            case NO_HANDLER, UNDECODABLE, DEPENDENCY, PAUSED ->
+                always | bit(Phase.READY) | bit(from);
+            case GONE -> bit(Phase.GONE);
+          };
+    }
+    return next;
+  }
+
+  /** Whether it is in this phase and nothing of it is on its way to the journal. */
+  public boolean isIdle(Phase expected) {
+    return phase == expected && busy == 0;
+  }
+
+  /** The shard that this node loaded it with. */
+  public Shard shard() {
+    Shard found = shard;
+    if (found == null) {
+      throw new IllegalStateException("job " + number + ": not in this node's hands");
+    }
+    return found;
+  }
+}
