@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.MemoryStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,8 +28,8 @@ class BacklogTest {
   private final AtomicInteger reads = new AtomicInteger();
   private final AtomicInteger lastReads = new AtomicInteger(-1);
 
-  private FaultyStore.Fault count(FaultyStore.Operation operation) {
-    if (operation == FaultyStore.Operation.READ) {
+  private FaultyStore.Fault count(ForwardingStore.Operation operation) {
+    if (operation == ForwardingStore.Operation.READ) {
       reads.incrementAndGet();
     }
     return FaultyStore.Fault.NONE;

@@ -8,6 +8,7 @@ import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.TaskType;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.time.Duration;
@@ -165,7 +166,7 @@ class TimesTest {
     AtomicReference<Instant> lastFailure = new AtomicReference<>();
     FaultyStore.Faults faults =
         operation -> {
-          if (operation != FaultyStore.Operation.APPEND || failures.getAndDecrement() <= 0) {
+          if (operation != ForwardingStore.Operation.APPEND || failures.getAndDecrement() <= 0) {
             return FaultyStore.Fault.NONE;
           }
           lastFailure.set(time.now());

@@ -9,6 +9,7 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
@@ -29,7 +30,7 @@ class AgeCompactionTest {
       new FaultyStore(
           new MemoryStore(),
           operation ->
-              unreadable && operation == FaultyStore.Operation.READ
+              unreadable && operation == ForwardingStore.Operation.READ
                   ? FaultyStore.Fault.FAIL_BEFORE
                   : FaultyStore.Fault.NONE);
 

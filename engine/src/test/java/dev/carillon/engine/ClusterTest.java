@@ -30,6 +30,7 @@ import dev.carillon.engine.member.Orders;
 import dev.carillon.engine.member.TimeSlice;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Head;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
@@ -427,7 +428,7 @@ class ClusterTest {
         new FaultyStore(
             store,
             call ->
-                blind[0] && call == FaultyStore.Operation.RECORDS_LIST
+                blind[0] && call == ForwardingStore.Operation.RECORDS_LIST
                     ? FaultyStore.Fault.FAIL_BEFORE
                     : FaultyStore.Fault.NONE);
     StillWorld b = node("b", PASSING, seldomRead);
@@ -1495,7 +1496,7 @@ class ClusterTest {
         new FaultyStore(
             store,
             call ->
-                refuses[0] && call == FaultyStore.Operation.RECORDS_APPLY
+                refuses[0] && call == ForwardingStore.Operation.RECORDS_APPLY
                     ? FaultyStore.Fault.FAIL_BEFORE
                     : FaultyStore.Fault.NONE);
     StillWorld a = node("a", RETURNING, seldomWritten);

@@ -6,6 +6,7 @@ import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
@@ -28,8 +29,8 @@ class RecordChangesTest {
   private final RecordChanges changes = new RecordChanges(world, 99, timers);
   private final List<Boolean> told = new ArrayList<>();
 
-  private FaultyStore.Fault fault(FaultyStore.Operation operation) {
-    if (operation != FaultyStore.Operation.RECORDS_APPLY) {
+  private FaultyStore.Fault fault(ForwardingStore.Operation operation) {
+    if (operation != ForwardingStore.Operation.RECORDS_APPLY) {
       return FaultyStore.Fault.NONE;
     }
     return away

@@ -15,6 +15,7 @@ import dev.carillon.engine.limit.Shares;
 import dev.carillon.engine.limit.Stake;
 import dev.carillon.engine.member.Orders;
 import dev.carillon.store.FaultyStore;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Records;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;
@@ -273,7 +274,7 @@ class SharedKeyTest {
                 new FaultyStore(
                     store,
                     operation -> {
-                      if (operation == FaultyStore.Operation.RECORDS_APPLY && isAnswered()) {
+                      if (operation == ForwardingStore.Operation.RECORDS_APPLY && isAnswered()) {
                         changeRecord(changes);
                       }
                       return FaultyStore.Fault.NONE;
@@ -393,8 +394,8 @@ class SharedKeyTest {
 
   /** The next release takes effect, and whoever asked for it does not hear of that for now. */
   private static FaultyStore.Fault fate(
-      FaultyStore.Operation call, Queue<FaultyStore.Fault> releases) {
-    if (call != FaultyStore.Operation.RELEASE || releases.isEmpty()) {
+      ForwardingStore.Operation call, Queue<FaultyStore.Fault> releases) {
+    if (call != ForwardingStore.Operation.RELEASE || releases.isEmpty()) {
       return FaultyStore.Fault.NONE;
     }
     return releases.size() > 1 ? releases.remove() : releases.element();
