@@ -295,7 +295,7 @@ class CompactionTest {
     compact(keepOld);
 
     assertThat(payloadOf(JobRef.number(1, 901))).isEqualTo(payload(1));
-    ShardLoad load = ShardLoad.read(store, NodeJob::new, shard, generation, tail);
+    ShardLoad<NodeJob> load = ShardLoad.read(store, NodeJob::new, shard, generation, tail);
     assertThat(((ShardLoad.Folded<NodeJob>) load).fold().liveBytes())
         .as("what the next compaction would write, so that it is no reason for one")
         .isBetween((long) PAYLOAD_BYTES, 2L * PAYLOAD_BYTES);
@@ -457,7 +457,7 @@ class CompactionTest {
   }
 
   private long pastBytes() {
-    ShardLoad load = ShardLoad.read(store, NodeJob::new, shard, generation, tail);
+    ShardLoad<NodeJob> load = ShardLoad.read(store, NodeJob::new, shard, generation, tail);
     assertThat(load).isInstanceOf(ShardLoad.Folded.class);
     return ((ShardLoad.Folded<NodeJob>) load).pastBytes();
   }

@@ -89,7 +89,7 @@ public class FoldedJob {
   }
 
   /** Another job waits for the end of this one. */
-  void waiter(JobRef waiter) {
+  final void waiter(JobRef waiter) {
     Rare kept = rare();
     if (kept.waiters == null) {
       kept.waiters = new LinkedHashSet<>(2);
@@ -188,7 +188,7 @@ public class FoldedJob {
     }
   }
 
-  public Rare rare() {
+  public final Rare rare() {
     Rare found = rare;
     if (found == null) {
       found = new Rare();

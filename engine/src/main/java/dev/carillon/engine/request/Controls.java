@@ -222,10 +222,11 @@ public final class Controls {
   }
 
   private void goOn(NodeJob job) {
+    Attempt attempt = Attempt.of(job);
     if (job.phase() == NodeJob.Phase.PAUSED) {
       life.rescheduled(job);
-    } else if (job.attempt != null) {
-      Attempt.of(job).pauseOver();
+    } else if (attempt != null) {
+      attempt.pauseOver();
     }
   }
 

@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  * the legal pairs.
  */
 public final class NodeJob extends FoldedJob {
-  /** By the phase of a job: the phases that may follow, one bit each. */
-  private static final int[] NEXT = legalPairs();
-
   private Phase phase = Phase.SCHEDULED;
 
   /** How many operations on it are on their way to the journal: it is not dispatched then. */
@@ -79,39 +76,29 @@ public final class NodeJob extends FoldedJob {
    *     and a job that is gone stays gone
    */
   public void enter(Phase next) {
-    if ((NEXT[phase.ordinal()] & bit(next)) == 0) {
+    if (!mayFollow(phase, next)) {
       throw new IllegalStateException(
           "phase of job " + number + ": " + next + " (expected: one that follows " + phase + ")");
     }
     phase = next;
   }
 
-  /** Whether a job may go from one phase to the other at once. */
+  /** The table of legal pairs: whether a job may go from one phase to the other at once. */
   public static boolean mayFollow(Phase from, Phase next) {
-    return (NEXT[from.ordinal()] & bit(next)) != 0;
+    return switch (next) {
+      case GONE -> true;
+      case SCHEDULED, PAUSED -> from != Phase.GONE;
+      case READY -> from != Phase.GONE && from != Phase.RUNNING;
+      case RUNNING -> from == Phase.READY;
+      case LIMITED, DEPENDENCY -> isDue(from) || from == next;
+      case NO_HANDLER -> isDue(from) || from == Phase.LIMITED || from == next;
+      case UNDECODABLE -> isDue(from) || from == Phase.RUNNING || from == next;
+    };
   }
 
-  private static int bit(Phase phase) {
-    return 1 << phase.ordinal();
-  }
-
-  private static int[] legalPairs() {
-    int[] next = new int[Phase.values().length];
-    int all = (1 << next.length) - 1;
-    int always = bit(Phase.SCHEDULED) | bit(Phase.PAUSED) | bit(Phase.GONE);
-    for (Phase from : Phase.values()) {
-      next[from.ordinal()] =
-          switch (from) {
-            case SCHEDULED -> all & ~bit(Phase.RUNNING);
-            case READY -> all;
-            case RUNNING -> always | bit(Phase.UNDECODABLE);
-            case LIMITED -> always | bit(Phase.READY) | bit(Phase.LIMITED) | bit(Phase.NO_HANDLER);
-            case NO_HANDLER, UNDECODABLE, DEPENDENCY, PAUSED ->
-                always | bit(Phase.READY) | bit(from);
-            case GONE -> bit(Phase.GONE);
-          };
-    }
-    return next;
+  /** Whether the node decides what becomes of a due job. */
+  private static boolean isDue(Phase phase) {
+    return phase == Phase.SCHEDULED || phase == Phase.READY;
   }
 
   /** Whether it is in this phase and nothing of it is on its way to the journal. */
