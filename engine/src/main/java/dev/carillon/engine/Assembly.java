@@ -139,7 +139,7 @@ final class Assembly {
     this.shares = new Shares(basics, status, this::sayLook);
     this.keys = new Keys(rates, shares, new KeyHost());
     this.bodies = new Bodies(env, options, timers, new BodyHost());
-    this.dispatcher = new Dispatcher(options.slots(), attempts, keys, this::blocked, bodies);
+    this.dispatcher = new Dispatcher(options.slots(), attempts.starts, keys, this::blocked, bodies);
     this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
     this.life =

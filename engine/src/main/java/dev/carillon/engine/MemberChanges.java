@@ -90,7 +90,7 @@ final class MemberChanges implements Members.Host, Beat.Host, ClusterFormat.Host
             parts.status.silentNanos(), slowStart.fences(), slowStart.firstSlots()));
     parts.shares.fenced();
     parts.keys.fenced();
-    parts.attempts.fence();
+    parts.attempts.stops.fence();
     parts.borrowing.fence();
   }
 

@@ -498,14 +498,14 @@ public final class Node {
     parts.intake.stop();
     parts.dispatcher.stop();
     parts.keys.stop();
-    parts.attempts.stop();
+    parts.attempts.stops.stop();
     parts.borrowing.beginStop();
     parts.shards.beginStop();
   }
 
   /** Interrupts what still runs. */
   public void interruptRunning() {
-    parts.attempts.interruptAll();
+    parts.attempts.stops.interruptAll();
     parts.borrowing.interruptAll();
   }
 

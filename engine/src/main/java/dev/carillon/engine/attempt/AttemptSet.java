@@ -7,6 +7,9 @@ import java.util.List;
 final class AttemptSet {
   private final List<Attempt> attempts = new ArrayList<>();
 
+  /** How many of them other nodes run. */
+  int lent;
+
   int size() {
     return attempts.size();
   }

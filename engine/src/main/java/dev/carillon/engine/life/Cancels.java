@@ -129,7 +129,7 @@ public final class Cancels {
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     if (job.isUnsettled()) {
       Runnable again = () -> cancel(shard.ref(job.number), why, answer);
-      attempts.unlessCompleted(job, again, again);
+      attempts.transactions.unlessCompleted(job, again, again);
       return;
     }
     job.busy++;
@@ -170,7 +170,7 @@ public final class Cancels {
           answer.accept(Outcome.ok(new CancelResult.Stopping()));
           Attempt attempt = Attempt.of(job);
           if (attempt != null) {
-            attempts.cancel(attempt);
+            attempts.stops.cancel(attempt);
           } else {
             endRequested(shard, job);
           }
@@ -306,7 +306,7 @@ public final class Cancels {
   /** Ends a job of which nothing runs. */
   void end(Shard shard, NodeJob job, JobState state, String reason) {
     if (job.isUnsettled()) {
-      attempts.unlessCompleted(job, () -> end(shard, job, state, reason), () -> {});
+      attempts.transactions.unlessCompleted(job, () -> end(shard, job, state, reason), () -> {});
       return;
     }
     job.busy++;

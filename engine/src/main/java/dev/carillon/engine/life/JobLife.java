@@ -214,7 +214,7 @@ public final class JobLife implements Attempts.Life {
                 boolean markedBefore = rare != null && rare.markers > 0;
                 job.mark(markedBefore || (shard.suspect && job.dueMicros <= dueElsewhere));
                 if (rare != null && rare.alone && !liveMarker) {
-                  attempts.forgetStart(job, rare.markers - 1); // its node stopped in order
+                  attempts.outcomes.forgetStart(job, rare.markers - 1); // its node stopped in order
                 }
                 if (job.isOccurrence()) {
                   occurrencesHere.add(job);
@@ -342,7 +342,7 @@ public final class JobLife implements Attempts.Life {
     Attempt attempt = Attempt.of(job);
     if (job.phase() == NodeJob.Phase.RUNNING) {
       if (attempt != null) {
-        attempts.pause(attempt, Attempt.StopCause.PAUSE);
+        attempts.stops.pause(attempt, Attempt.StopCause.PAUSE);
       }
       watchers.changed(job);
     } else if (job.phase() != NodeJob.Phase.GONE) {
@@ -590,7 +590,7 @@ public final class JobLife implements Attempts.Life {
     if (!job.isRecurring()) {
       cancel(job.shard().ref(job.number), reason);
     } else if (attempt != null) {
-      attempts.stopOccurrence(attempt, reason);
+      attempts.stops.stopOccurrence(attempt, reason);
     } else if (job.busy == 0) {
       dispatcher.withdraw(job);
       occurrences.skip(job, reason);
@@ -621,7 +621,7 @@ public final class JobLife implements Attempts.Life {
    */
   private void convict(Shard shard, NodeJob job) {
     if (job.isUnsettled()) {
-      attempts.unlessCompleted(job, () -> convict(shard, job), () -> {});
+      attempts.transactions.unlessCompleted(job, () -> convict(shard, job), () -> {});
       return;
     }
     env.metrics().count("jobs.poison", 1);
@@ -631,7 +631,7 @@ public final class JobLife implements Attempts.Life {
     if (!job.isRecurring()) {
       cancels.end(shard, job, JobState.DEAD, Poison.REASON);
     } else if (isReadable(job)) {
-      attempts.convictOccurrence(
+      attempts.outcomes.convictOccurrence(
           job, Poison.REASON, () -> pauseForPoison.accept(shard.ref(job.number)));
     }
     if (occurrence != null) {
@@ -718,7 +718,7 @@ public final class JobLife implements Attempts.Life {
               bodies.left(shard, job);
               timers.cancel(job.expiry);
               noteStale(job);
-              attempts.disown(job);
+              attempts.stops.disown(job);
               job.enter(NodeJob.Phase.GONE);
               leaveKey(job, job.concurrency());
             });

@@ -228,7 +228,7 @@ public final class Lending {
       return;
     }
     long now = env.monotonicNanos();
-    if (!dispatcher.isFull() || !attempts.mayStart()) {
+    if (!dispatcher.isFull() || !attempts.starts.mayStart()) {
       full = false;
       return;
     }
@@ -332,7 +332,7 @@ public final class Lending {
         Attempt attempt = lentTo(from, late.nonce());
         if (attempt != null) {
           ran(attempt, late.startedMicros(), 0, late.completes(), late.policy());
-          attempts.ranOutElsewhere(attempt, late.verdict());
+          attempts.stops.ranOutElsewhere(attempt, late.verdict());
         }
       }
       case Message.Save(long nonce, byte[] state) -> save(from, nonce, state);
@@ -340,7 +340,7 @@ public final class Lending {
       case Message.Lasted(long nonce) -> {
         Attempt attempt = lentTo(from, nonce);
         if (attempt != null) {
-          attempts.lasted(attempt);
+          attempts.starts.lasted(attempt);
         }
       }
       default -> {
@@ -360,7 +360,7 @@ public final class Lending {
     Attempt attempt = lentTo(from, nonce);
     Borrower borrower = borrowers.get(from);
     if (attempt != null && borrower != null && !borrower.lost) {
-      attempts.markLent(
+      attempts.starts.markLent(
           attempt,
           () -> wire.send(from, Message.encode(new Message.Go(nonce))),
           () -> recall(attempt, true));

@@ -4,7 +4,7 @@ import dev.carillon.api.ControlResult;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.attempt.Attempt;
-import dev.carillon.engine.attempt.Attempts;
+import dev.carillon.engine.attempt.Outcomes;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
@@ -243,7 +243,7 @@ public final class Controls {
             life.whenBody(job, () -> reschedule(ref, by, dueMicros, answer)); // it ends the waiting
             return;
           }
-          long due = Attempts.notAfterDeadline(job, dueMicros);
+          long due = Outcomes.notAfterDeadline(job, dueMicros);
           change(
               shard,
               job,

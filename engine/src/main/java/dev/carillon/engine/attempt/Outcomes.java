@@ -1,0 +1,533 @@
+package dev.carillon.engine.attempt;
+
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.api.Overlap;
+import dev.carillon.api.Schedule;
+import dev.carillon.engine.commit.Committer;
+import dev.carillon.engine.commit.Operation;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeEvent;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Shard;
+import dev.carillon.engine.shard.Shards;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The outcomes of attempts: each is decided once, written to the journal, and then settled.
+ *
+ * <p>The first outcome that the loop takes counts. A later one is stale and changes nothing.
+ *
+ * <p>Crash table: before the outcome is in the journal the next owner runs the attempt again, under
+ * the same number; after it, never.
+ */
+public final class Outcomes {
+  /** The listener of an operation that nobody waits for. */
+  static final Operation.Listener NOBODY =
+      new Operation.Listener() {
+        @Override
+        public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {}
+
+        @Override
+        public void lost(Operation.Loss loss, String why) {}
+      };
+
+  private final NodeEnvironment env;
+  private final NodeOptions options;
+  private final Timers timers;
+  private final Shards shards;
+  private final Committer committer;
+  private final Attempts.Life life;
+  private final Attempts.News news;
+  private final Retries retries;
+  private final Recurrences recurrences;
+  private final AttemptSet running;
+
+  Outcomes(Attempts.Room room) {
+    this.env = room.basics().env();
+    this.options = room.basics().options();
+    this.timers = room.basics().timers();
+    this.shards = room.parts().shards();
+    this.committer = room.parts().committer();
+    this.life = room.parts().life();
+    this.news = room.parts().news();
+    this.retries = room.rules().retries();
+    this.recurrences = room.rules().recurrences();
+    this.running = room.running();
+  }
+
+  /** Takes the outcome of a handler; false where it is stale. */
+  boolean decide(Attempt attempt, AttemptOutcome outcome) {
+    if (attempt.over || attempt.job().revision != attempt.revision()) {
+      env.metrics().count("attempts.stale", 1);
+      asIfNotMade(attempt);
+      return false;
+    }
+    switch (outcome) {
+      case AttemptOutcome.Succeeded(byte[] result) -> succeeded(attempt, result);
+      case AttemptOutcome.Failed failed when attempt.isFenced() ->
+          interrupted(attempt); // it was told to stop, which says nothing about its job
+      case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) ->
+          failedOrStopped(
+              attempt, attempt.lentTo != 0 ? error : error.on(options.nodeId()), verdict);
+      case AttemptOutcome.Again(long due, String note) -> again(attempt, due, note);
+      case AttemptOutcome.Undecodable(JobError error) -> undecodable(attempt, error);
+      case AttemptOutcome.TooEarly early -> asIfNotMade(attempt);
+      case AttemptOutcome.TooLate late -> {
+        env.metrics().count("attempts.too.late", 1);
+        asIfNotMade(attempt);
+      }
+      case AttemptOutcome.Interrupted interrupted -> interrupted(attempt);
+    }
+    return true;
+  }
+
+  private void interrupted(Attempt attempt) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, null);
+    } else if (attempt.stopReason != null) {
+      occurred(attempt, JobState.FAILED, null, attempt.stopReason);
+    } else {
+      asIfNotMade(attempt);
+    }
+  }
+
+  /** The handler has returned, or is not called: the slot is free. */
+  void returned(Attempt attempt) {
+    attempt.returned = true;
+    if (attempt.called) {
+      long took = env.monotonicNanos() - attempt.startedNanos;
+      env.metrics().time("attempts", took);
+      attempt.meter.returned(took);
+    }
+    attempt.grant().leave(attempt.called);
+  }
+
+  /** When the attempt ended: its handler returned then, or it is told to end now. */
+  private long endOf(Attempt attempt) {
+    long returned = attempt.endedMicros();
+    return returned != 0 ? returned : env.wallMicros();
+  }
+
+  private Ran ran(Attempt attempt) {
+    String node = attempt.lentTo != 0 ? attempt.borrower : options.nodeId();
+    return Ran.at(attempt.startedMicros(), node, attempt.job().shard().home);
+  }
+
+  void succeeded(Attempt attempt, byte[] result) {
+    NodeJob job = attempt.job();
+    if (!job.isRecurring()) {
+      Body.End end =
+          new Body.End(
+              JobState.SUCCEEDED,
+              attempt.number(),
+              attempt.revision(),
+              endOf(attempt),
+              ran(attempt),
+              null,
+              null,
+              result);
+      end(attempt, end);
+    } else if (job.cancelRequested()) {
+      cancelled(attempt, null);
+    } else {
+      occurred(attempt, JobState.SUCCEEDED, null, null);
+    }
+  }
+
+  void failedOrStopped(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, error);
+    } else if (attempt.stopReason != null) {
+      occurred(attempt, JobState.FAILED, error, attempt.stopReason);
+    } else {
+      failed(attempt, error, verdict);
+    }
+  }
+
+  private void again(Attempt attempt, long dueMicros, String note) {
+    if (attempt.job().cancelRequested()) {
+      cancelled(attempt, null);
+      return;
+    }
+    long due = notAfterDeadline(attempt.job(), dueMicros);
+    Body.Again again =
+        new Body.Again(
+            attempt.number(), attempt.revision(), endOf(attempt), ran(attempt), due, note);
+    goOnLater(attempt, Kind.AGAIN, again, due);
+  }
+
+  private void cancelled(Attempt attempt, @Nullable JobError error) {
+    FoldedJob.Rare rare = attempt.job().rare;
+    end(attempt, ended(attempt, JobState.CANCELLED, error, rare != null ? rare.cancelReason : ""));
+  }
+
+  Body.End ended(
+      Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
+    return new Body.End(
+        state,
+        attempt.number(),
+        attempt.revision(),
+        endOf(attempt),
+        ran(attempt),
+        error,
+        reason,
+        new byte[0]);
+  }
+
+  private void failed(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
+    env.metrics().count("attempts.failed", 1);
+    attempt.meter.failed();
+    NodeJob job = attempt.job();
+    FailurePolicy policy = attempt.policy();
+    Retries.Failure failure =
+        new Retries.Failure(
+            attempt.number(), attempt.timeMicros(), attempt.startedMicros(), endOf(attempt));
+    Retries.Next next =
+        switch (verdict) {
+          case AttemptOutcome.Verdict.ByPolicy byPolicy -> retries.after(policy, failure);
+          case AttemptOutcome.Verdict.RetryAt(long micros) -> new Retries.Next(micros, 0);
+          case AttemptOutcome.Verdict.NotRetryable never -> null;
+          case AttemptOutcome.Verdict.GiveUp never -> null;
+        };
+    int most = policy.maxRetries() == FailurePolicy.UNLIMITED ? 0 : policy.maxRetries() + 1;
+    boolean byRule =
+        verdict instanceof AttemptOutcome.Verdict.RetryAt
+            || verdict instanceof AttemptOutcome.Verdict.GiveUp;
+    int of = byRule ? 0 : most;
+    if (next == null) {
+      giveUp(attempt, error, of, verdict);
+      return;
+    }
+    long time = notAfterDeadline(job, next.timeMicros());
+    long jitter = notAfterDeadline(job, time + next.jitterMicros()) - time;
+    Body.Retry retry =
+        new Body.Retry(
+            attempt.number(),
+            attempt.revision(),
+            failure.endedMicros(),
+            ran(attempt),
+            time,
+            jitter,
+            error);
+    attempt.failure = failure(attempt, error, of, new NodeEvent.Then.Retry(retry.nextDue()));
+    goOnLater(attempt, Kind.RETRY, retry, retry.nextDue());
+  }
+
+  private static NodeEvent.AttemptFailed failure(
+      Attempt attempt, JobError error, int most, NodeEvent.Then then) {
+    NodeJob job = attempt.job();
+    NodeEvent.Subject subject = job.shard().subject(job);
+    return new NodeEvent.AttemptFailed(subject, attempt.number(), most, error, then);
+  }
+
+  /** The deadline ends the waiting. */
+  public static long notAfterDeadline(NodeJob job, long micros) {
+    return job.has(JobSpec.DEADLINE) ? Math.min(micros, job.head().deadlineMicros()) : micros;
+  }
+
+  private void giveUp(Attempt attempt, JobError error, int most, AttemptOutcome.Verdict verdict) {
+    boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
+    boolean byRule = verdict instanceof AttemptOutcome.Verdict.GiveUp;
+    JobState state = drop && !byRule ? JobState.FAILED : JobState.DEAD;
+    if (state == JobState.DEAD) {
+      attempt.meter.died();
+    }
+    String reason =
+        switch (verdict) {
+          case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";
+          case AttemptOutcome.Verdict.GiveUp never -> "given up by its handler's rule";
+          case AttemptOutcome.Verdict.RetryAt at -> "";
+          case AttemptOutcome.Verdict.ByPolicy byPolicy ->
+              drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
+        };
+    attempt.failure =
+        failure(
+            attempt,
+            error,
+            most,
+            new NodeEvent.Then.End(state, reason, attempt.startedMicros(), endOf(attempt)));
+    if (attempt.job().isRecurring()) {
+      occurred(attempt, state, error, reason);
+    } else {
+      end(attempt, ended(attempt, state, error, reason));
+    }
+  }
+
+  /** An occurrence has ended and its recurring job moves on, in one operation. */
+  private void occurred(
+      Attempt attempt, JobState outcome, @Nullable JobError error, @Nullable String reason) {
+    NodeJob job = attempt.job();
+    long end = endOf(attempt);
+    Schedule schedule = recurrences.of(job);
+    Move move = moveOf(job);
+    Recurrences.Step step =
+        recurrences.afterRun(
+            schedule,
+            move,
+            new Recurrences.Run(attempt.timeMicros(), attempt.startedMicros(), end));
+    Body.Next next =
+        new Body.Next(
+            attempt.number(),
+            attempt.revision(),
+            end,
+            ran(attempt),
+            outcome,
+            error,
+            reason,
+            outcome == JobState.DEAD ? List.of(deadLetter(job, move)) : List.of(),
+            step.move(),
+            step.over());
+    env.metrics().count("occurrences", 1);
+    moveOn(attempt, next, step);
+  }
+
+  /**
+   * The occurrence under way killed its node: it becomes a dead letter of its own, and its
+   * recurring job moves on. {@code then} runs as soon as that is on its way to the journal.
+   */
+  public void convictOccurrence(NodeJob job, String reason, Runnable then) {
+    Shard shard = job.shard();
+    long now = env.wallMicros();
+    Move move = moveOf(job);
+    Recurrences.Step step =
+        recurrences.afterRun(
+            recurrences.of(job), move, new Recurrences.Run(job.timeMicros(), now, now));
+    Body.Next next =
+        new Body.Next(
+            job.attempts + 1,
+            job.revision,
+            now,
+            Ran.at(now, options.nodeId(), shard.home),
+            JobState.DEAD,
+            null,
+            reason,
+            List.of(deadLetter(job, move)),
+            step.move(),
+            step.over());
+    Operation operation =
+        new Operation(Frame.of(Kind.NEXT, job.number, next.encode()), withoutAttempt(job));
+    job.busy++;
+    shards.ensureAwakeBy(
+        shard,
+        step.dueMicros(now),
+        () -> {
+          committer.add(shard.journal, operation);
+          then.run();
+        });
+  }
+
+  /** The listener of an operation that ends a job, or moves it on, without an attempt. */
+  Operation.Listener withoutAttempt(NodeJob job) {
+    return new Operation.Listener() {
+      @Override
+      public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
+        job.busy--;
+        if (job.phase() != NodeJob.Phase.GONE) {
+          life.moved(job);
+        }
+      }
+
+      @Override
+      public void lost(Operation.Loss loss, String why) {
+        job.busy--;
+      }
+    };
+  }
+
+  private static Body.Next.Child deadLetter(NodeJob job, Move move) {
+    Occurrence occurrence =
+        new Occurrence(job.number, move.count() + 1, move.timeMicros(), Overlap.ALLOW);
+    return new Body.Next.Child(job.shard().nextNumber(), job.dueMicros, occurrence);
+  }
+
+  static Move moveOf(NodeJob job) {
+    Move move = job.move();
+    if (move == null) {
+      throw new IllegalStateException("job " + job.number + ": not recurring");
+    }
+    return move;
+  }
+
+  void moveOn(Attempt attempt, Body.Next next, Recurrences.Step step) {
+    goOnLater(attempt, Kind.NEXT, next, step.dueMicros(next.at()));
+  }
+
+  private void undecodable(Attempt attempt, JobError error) {
+    NodeJob job = attempt.job();
+    if (job.cancelRequested()) {
+      cancelled(attempt, error);
+      return;
+    }
+    FoldedJob.Rare rare = job.rare();
+    rare.lastErrorType = error.type();
+    rare.lastErrorMessage = error.message();
+    attempt.over = true;
+    attempt.settled = true;
+    forgetStart(attempt);
+    env.metrics().count("jobs.undecodable", 1);
+    leaveIfDone(attempt);
+    job.attempt = null;
+    life.undecodable(job);
+  }
+
+  void end(Attempt attempt, Body.End end) {
+    NodeJob job = attempt.job();
+    if (settle(attempt)) {
+      Frame frame = Frame.of(Kind.END, job.number, end.encode());
+      Operation operation = new Operation(frame, end, new Settlement(attempt, Kind.END));
+      operation.rider = attempt.rider;
+      Shard shard = job.shard();
+      if (!shard.isAwaited(job)) {
+        committer.add(shard.journal, operation);
+      } else {
+        // A clock that jumped back may have left its shard asleep, which owes others the news.
+        shards.ensureAwakeBy(
+            shard, env.wallMicros(), () -> committer.add(shard.journal, operation));
+      }
+    }
+  }
+
+  /** The attempt is over and its job goes on, due then. */
+  private void goOnLater(Attempt attempt, Kind kind, Body body, long dueMicros) {
+    NodeJob job = attempt.job();
+    if (settle(attempt)) {
+      Operation operation =
+          new Operation(Frame.of(kind, job.number, body.encode()), new Settlement(attempt, kind));
+      operation.rider = attempt.rider;
+      // A clock that jumped back may have left the next time below the shard's wake time.
+      Shard shard = job.shard();
+      shards.ensureAwakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
+    }
+  }
+
+  /** From here on no other outcome is taken; false where its shard is lost and none is sent. */
+  boolean settle(Attempt attempt) {
+    attempt.over = true;
+    NodeJob job = attempt.job();
+    if (!job.shard().owned()) {
+      attempt.settled = true;
+      leaveIfDone(attempt);
+      return false;
+    }
+    job.busy++;
+    return true;
+  }
+
+  /** What becomes of an outcome. */
+  private final class Settlement implements Operation.Listener {
+    private final Attempt attempt;
+    private final Kind kind;
+
+    Settlement(Attempt attempt, Kind kind) {
+      this.attempt = attempt;
+      this.kind = kind;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
+      NodeJob job = attempt.job();
+      job.busy--;
+      job.mark(false);
+      attempt.settled = true;
+      if (job.attempt == attempt) {
+        job.attempt = null;
+      }
+      if (attempt.failure != null && answer == ShardFold.Answer.APPLIED) {
+        news.failed(job, attempt.failure);
+      }
+      leaveIfDone(attempt);
+      if (job.phase() == NodeJob.Phase.RUNNING) {
+        goOn(job);
+        if (kind == Kind.RETRY) {
+          news.retrying(job);
+        }
+      }
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      attempt.job().busy--;
+      attempt.settled = true;
+      leaveIfDone(attempt);
+    }
+  }
+
+  /** The attempt does not count: its job goes on as if it had not been made. */
+  void asIfNotMade(Attempt attempt) {
+    NodeJob job = attempt.job();
+    if (attempt.over) {
+      leaveIfDone(attempt);
+      return;
+    }
+    attempt.over = true;
+    attempt.settled = true;
+    forgetStart(attempt);
+    leaveIfDone(attempt);
+    if (job.attempt == attempt) {
+      job.attempt = null;
+      if (job.phase() == NodeJob.Phase.RUNNING) {
+        goOn(job);
+      }
+      if (attempt.lost && attempt.marked && attempt.lentAlone) {
+        life.convict(job);
+      }
+    }
+  }
+
+  /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
+  private void goOn(NodeJob job) {
+    life.schedule(job);
+    if (job.cancelRequested()) {
+      life.endRequested(job);
+    }
+  }
+
+  /** The attempt is over in order and has no outcome: its start marker must not count. */
+  private void forgetStart(Attempt attempt) {
+    if (attempt.marked && !attempt.lost) {
+      forgetStart(attempt.job(), attempt.markersBefore);
+    }
+  }
+
+  /** The job's last start marker must not count, no crash cut it off; those before it do. */
+  public void forgetStart(NodeJob job, int markersBefore) {
+    Shard shard = job.shard;
+    if (shard == null || !shard.owned()) {
+      return;
+    }
+    Body.Clear clear = new Body.Clear(env.wallMicros(), markersBefore);
+    committer.add(
+        shard.journal, new Operation(Frame.of(Kind.CLEAR, job.number, clear.encode()), NOBODY));
+  }
+
+  void leaveIfDone(Attempt attempt) {
+    if (attempt.returned && attempt.settled && running.remove(attempt)) {
+      running.lent -= attempt.lentTo != 0 ? 1 : 0;
+      attempt.job().shard().running--;
+      attempt.grant().release();
+      Shard shard = attempt.job().shard;
+      if (shard != null && shard.handingBack) {
+        shards.settle(shard);
+      }
+      if (!attempt.timers.isEmpty()) {
+        attempt.timers.forEach(timers::cancel);
+      }
+      attempt.grant().endAlone();
+    }
+  }
+}
