@@ -14,6 +14,7 @@ import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -26,15 +27,25 @@ class AgeCompactionTest {
   /** Whether journals cannot be read. */
   private boolean unreadable;
 
-  private final Store store =
-      new FaultyStore(
-          new MemoryStore(),
-          operation ->
-              unreadable && operation == ForwardingStore.Operation.READ
-                  ? FaultyStore.Fault.FAIL_BEFORE
-                  : FaultyStore.Fault.NONE);
+  /** Whether older generations cannot be dropped. */
+  private boolean undroppable;
 
-  private final StillWorld world = new StillWorld(options(1), store);
+  private final List<ForwardingStore.Operation> operations = new ArrayList<>();
+
+  private final Store store = new FaultyStore(new MemoryStore(), this::fault);
+
+  private StillWorld world = new StillWorld(options(1), store);
+
+  private FaultyStore.Fault fault(ForwardingStore.Operation operation) {
+    operations.add(operation);
+    boolean fails =
+        switch (operation) {
+          case READ -> unreadable;
+          case DROP_GENERATIONS -> undroppable;
+          default -> false;
+        };
+    return fails ? FaultyStore.Fault.FAIL_BEFORE : FaultyStore.Fault.NONE;
+  }
 
   private static NodeOptions options(long incarnation) {
     NodeOptions defaults = NodeOptions.of("node", incarnation);
@@ -129,5 +140,33 @@ class AgeCompactionTest {
     pass(Duration.ofMinutes(5));
     assertThat(state(keyed)).isEqualTo(JobState.SUCCEEDED);
     assertThat(world.add(world.keyed("order-1", delay))).isEqualTo(keyed);
+  }
+
+  /** A crash has left an older generation beside a packed one, and it has to go before. */
+  @Test
+  void shardIsCompactedOnceHoweverLongTheDropOfItsOlderGenerationTakes() {
+    Schedule schedule = Schedule.every(DEAD_RETENTION.multipliedBy(2));
+    world.add(world.recurring(schedule, world.nowMicros() + 1_000_000));
+    for (int i = 0; i < options(1).packFromJobs(); i++) {
+      dead();
+    }
+    undroppable = true;
+    pass(DEAD_RETENTION.dividedBy(2));
+    assertThat(operations).contains(ForwardingStore.Operation.DROP_GENERATIONS); // it is packed
+    Duration passed = Duration.of(world.nowMicros() - StillWorld.FIRST_MICROS, ChronoUnit.MICROS);
+    world = new StillWorld(options(2), store);
+    undroppable = false;
+    world.pass(passed);
+    pass(DEAD_RETENTION.plusMinutes(9).plusSeconds(30).minus(passed)); // it is loaded by now
+    operations.clear();
+
+    world.holdAnswers(NodeEnvironment.Channel.CONTROL);
+    pass(Duration.ofMinutes(10));
+    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.DROP_GENERATIONS);
+    world.letGo();
+    pass(Duration.ofMinutes(10));
+
+    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.PUBLISH);
+    assertThat(world.reports()).isEmpty();
   }
 }

@@ -519,8 +519,8 @@ public final class Retention {
   }
 
   private void compact(Shard shard, Plan plan) {
-    if (!plan.fits(shard)) {
-      return;
+    if (!plan.fits(shard) || shard.journal.isRewriting()) {
+      return; // another rewrite may have begun while this one waited
     }
     if (shard.journal.isAppending()) {
       later(() -> compact(shard, plan));
@@ -581,14 +581,16 @@ public final class Retention {
 
   /**
    * A packed generation holds all of those before it, which a crash has left there: beside a third
-   * one they would tell everything twice.
+   * one they would tell everything twice. The hold keeps the next look from a second compaction.
    */
   private void dropCopied(Shard shard, Runnable then) {
     int packed = shard.journal.generation();
+    shard.hold();
     dropGenerations(
         shard,
         packed,
         () -> {
+          shard.unhold();
           shard.replaced =
               shard.replaced.stream().filter(old -> old.generation() >= packed).toList();
           then.run();
