@@ -92,6 +92,9 @@ final class ModelJob {
   /** It was a dead letter and lived again, so often. */
   int replays;
 
+  /** The newest occurrence beside it when it last lived again: later ones are behind it in line. */
+  long newestAtReplay;
+
   /** All jobs that it ever waited for, also before a replace. */
   final Set<JobRef> everAwaited = new LinkedHashSet<>();
 
@@ -321,7 +324,8 @@ final class ModelJob {
 
   /** Whether it waits for an earlier occurrence. */
   boolean waitsInLine() {
-    return overlap() == Overlap.BUFFER_ALL && !liveBefore().isEmpty();
+    return overlap() == Overlap.BUFFER_ALL
+        && siblingsBefore().stream().anyMatch(o -> o.replays == 0 || o.newestAtReplay < number);
   }
 
   /** The same, or it may wait for any other because one came back from the dead. */
@@ -403,6 +407,7 @@ final class ModelJob {
   /** A dead letter lives again, as if it had never been tried. */
   void revive(JournalFormat.Spec again) {
     replays++;
+    newestAtReplay = parent == null ? 0 : parent.occurrences.getLast().number;
     end = null;
     endTold = false;
     waiters.clear();
