@@ -302,8 +302,8 @@ final class KeyJudge {
         || (untold && other.retriedBy == job.shard.owner);
   }
 
-  /** A key is held until the node that ended the job knows of it. */
-  private static boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
+  /** A job counts as live until the node that ended it knows of the end: it holds its key, say. */
+  static boolean isKnownEndedSince(ModelJob job, long nanos, long incarnation) {
     boolean counts = job.endedBy == incarnation || job.endedBy == job.shard.owner;
     return job.endedNanos >= nanos || (counts && (!job.endTold || job.endToldNanos >= nanos));
   }

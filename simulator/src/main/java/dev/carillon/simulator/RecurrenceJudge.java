@@ -133,7 +133,7 @@ final class RecurrenceJudge {
   private static void passedOver(
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
     boolean crowded =
-        job.occurrences.stream().filter(ModelJob::live).count() >= MOST_LIVE
+        job.occurrences.stream().filter(other -> mayCount(other, job)).count() >= MOST_LIVE
             && (MOST_LIVE + " have not ended").equals(next.reason());
     if (crowded || KeyJudge.isRefusal(next.reason()) || KeyJudge.isForNewer(next.reason())) {
       Instant time = schedule.nextAfter(instant(move.time()), instant(next.at()));
@@ -148,6 +148,12 @@ final class RecurrenceJudge {
     long oldest = next.at() - (grace == null ? 0 : micros(grace));
     Instant time = schedule.nextAfter(instant(move.time()), instant(oldest - 1));
     follows(job, next, of(time, move.count(), move.missedUntil(), move.madeUp()));
+  }
+
+  /** The node may have passed over the occurrence before it knew that another had ended. */
+  private static boolean mayCount(ModelJob occurrence, ModelJob job) {
+    return occurrence.live()
+        || KeyJudge.isKnownEndedSince(occurrence, job.sinceNanos, job.shard.owner);
   }
 
   /**
