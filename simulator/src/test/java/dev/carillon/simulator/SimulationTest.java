@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SimulationTest {
   private static final Seed FIRST = new Seed(1, 1);
-  private static final long SEEDS = 300;
-  private static final long SEEDS_OF_SEVERAL = 30;
+  private static final long SEEDS = 200;
+  private static final long SEEDS_OF_SEVERAL = 20;
 
   @Test
   void everyGuaranteeHoldsForAFewHundredSeeds() {
