@@ -485,6 +485,7 @@ final class AttemptJudge {
     check(
         kills
             <= MOST_KILLS * (1 + execution.job.replays + world.copy)
+                + execution.job.moves
                 + world.clock.jumpsBack()
                 + stops,
         Guarantee.POISON,

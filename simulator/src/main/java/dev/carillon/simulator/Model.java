@@ -548,6 +548,7 @@ final class Model {
       job.moveTo(change.move());
     }
     if (change.due() != null) {
+      job.moves++;
       job.due = change.due();
       job.jitter = 0;
     }

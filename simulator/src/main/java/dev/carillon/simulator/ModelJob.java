@@ -92,6 +92,9 @@ final class ModelJob {
   /** It was a dead letter and lived again, so often. */
   int replays;
 
+  /** How often a user gave it another time: it may not have been due when its node died. */
+  int moves;
+
   /** The newest occurrence beside it when it last lived again: later ones are behind it in line. */
   long newestAtReplay;
 
