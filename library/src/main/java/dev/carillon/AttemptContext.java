@@ -12,7 +12,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Transactions;
 import java.sql.Connection;
@@ -79,7 +79,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public @Nullable OccurrenceInfo occurrence() {
-    Occurrence own = spec.more().occurrence();
+    OccurrenceSpec own = spec.more().occurrence();
     if (own != null) {
       JobId schedule = attempt.sibling(own.schedule());
       return new OccurrenceInfo(schedule, own.number(), Micros.toInstant(own.timeMicros()));

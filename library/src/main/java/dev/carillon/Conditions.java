@@ -4,7 +4,7 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.OccurrenceInfo;
-import dev.carillon.engine.query.Sieve;
+import dev.carillon.engine.query.JobFilter;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +17,8 @@ final class Conditions {
   }
 
   /** What of it heads and footers can tell. */
-  Sieve sieve() {
-    return new Sieve(
+  JobFilter sieve() {
+    return new JobFilter(
         query.type(), query.namespace(), query.queue(), query.metadata(), query.states());
   }
 

@@ -8,7 +8,7 @@ import dev.carillon.api.Page;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.life.Standing;
+import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.query.JobScan;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
@@ -77,9 +77,9 @@ final class JobLister {
     return read.state().ended() ? read : standing(ref.shard()).complete(ref, read);
   }
 
-  private Standing standing(ShardId shard) {
+  private LivePhases standing(ShardId shard) {
     return loop.post(
-            new Ask<Standing>(
+            new Ask<LivePhases>(
                 loop,
                 "looking at a shard",
                 Ask.Effect.READS,
@@ -216,7 +216,7 @@ final class JobLister {
 
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
-      Standing standing = standing(shard);
+      LivePhases livePhases = standing(shard);
       boolean evidence = isOver(shard);
       var outcome =
           JobScan.page(
@@ -226,7 +226,7 @@ final class JobLister {
                   conditions.sieve(),
                   after,
                   room,
-                  (ref, info) -> !evidence || kept(info) ? shown(ref, info, standing) : null));
+                  (ref, info) -> !evidence || kept(info) ? shown(ref, info, livePhases) : null));
       if (outcome instanceof Outcome.Damaged<?>(String where)) {
         unreadable.add(where);
         at = new Cursor(at.pass(), shard, Cursor.ALL);
@@ -238,11 +238,11 @@ final class JobLister {
       at = new Cursor(at.pass(), shard, more ? found.getLast().getKey().number() : Cursor.ALL);
     }
 
-    private @Nullable JobInfo shown(JobRef ref, JobInfo read, Standing standing) {
+    private @Nullable JobInfo shown(JobRef ref, JobInfo read, LivePhases livePhases) {
       if (!fits(read)) {
         return null;
       }
-      JobInfo info = standing.complete(ref, read);
+      JobInfo info = livePhases.complete(ref, read);
       return query.states().isEmpty() || query.states().contains(info.state()) ? info : null;
     }
 

@@ -14,7 +14,7 @@ import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.Ticket;
@@ -86,17 +86,19 @@ final class Specs {
         payload);
   }
 
-  private More more(Job<?> job, long first) {
+  private OptionalSpec more(Job<?> job, long first) {
     Schedule schedule = job.schedule();
     FailurePolicy policy = job.failurePolicy();
     if (schedule == null
         && policy == null
         && job.concurrency() == null
         && job.dependencies().isEmpty()) {
-      return More.NONE;
+      return OptionalSpec.NONE;
     }
-    return new More(
-        schedule != null ? new More.Recurring(first, ScheduleFormat.encode(schedule)) : null,
+    return new OptionalSpec(
+        schedule != null
+            ? new OptionalSpec.Recurring(first, ScheduleFormat.encode(schedule))
+            : null,
         policy != null ? PolicyFormat.encode(policy) : null,
         null,
         job.concurrency(),

@@ -13,12 +13,12 @@ import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.commit.ShardJournal;
-import dev.carillon.engine.dispatch.Bodies;
 import dev.carillon.engine.dispatch.Dispatcher;
 import dev.carillon.engine.dispatch.Flow;
 import dev.carillon.engine.dispatch.JobMeters;
 import dev.carillon.engine.dispatch.Keys;
 import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.dispatch.PayloadMemory;
 import dev.carillon.engine.dispatch.SlowStart;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeEnvironment;
@@ -43,10 +43,10 @@ import dev.carillon.engine.member.ClusterFormat;
 import dev.carillon.engine.member.Formats;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.member.Members;
-import dev.carillon.engine.message.Bells;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.Mail;
 import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.Notifications;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.Adds;
 import dev.carillon.engine.request.Controls;
@@ -73,7 +73,7 @@ final class Assembly {
   final ClusterFormat format;
   final MemberStatus status;
   final Shards shards;
-  final Mail mail;
+  final RemoteRequests requests;
   final Wire wire;
   final JobLookup lookup;
   final Watchers watchers;
@@ -82,7 +82,7 @@ final class Assembly {
   final Rates rates;
   final Shares shares;
   final Keys keys;
-  final Bodies bodies;
+  final PayloadMemory payloads;
   final Dispatcher dispatcher;
   final SlowStart slowStart;
   final Flow flow;
@@ -118,9 +118,9 @@ final class Assembly {
             status.directory(),
             new Shards.Parts(timers, committer, records),
             new ShardHost());
-    Bells bells = new Bells(env);
-    this.mail = new Mail(basics, bells, status, shards, new MailHost());
-    this.wire = new Wire(basics, bells, status, new WireHost());
+    Notifications notifications = new Notifications(env);
+    this.requests = new RemoteRequests(basics, notifications, status, shards, new MailHost());
+    this.wire = new Wire(basics, notifications, status, new WireHost());
     this.lookup = new JobLookup(basics, shards);
     this.watchers = new Watchers(basics, status, shards, lookup);
     this.rules =
@@ -138,8 +138,9 @@ final class Assembly {
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(basics, status, this::sayLook);
     this.keys = new Keys(rates, shares, new KeyHost());
-    this.bodies = new Bodies(env, options, timers, new BodyHost());
-    this.dispatcher = new Dispatcher(options.slots(), attempts.starts, keys, this::blocked, bodies);
+    this.payloads = new PayloadMemory(env, options, timers, new BodyHost());
+    this.dispatcher =
+        new Dispatcher(options.slots(), attempts.starts, keys, this::blocked, payloads);
     this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
     this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
     this.life =
@@ -149,7 +150,7 @@ final class Assembly {
                 status,
                 shards,
                 committer,
-                mail,
+                requests,
                 dispatcher,
                 keys,
                 attempts,
@@ -172,12 +173,13 @@ final class Assembly {
         new Adds(
             basics,
             status,
-            new Adds.Parts(shards, committer, mail, lookup, life),
+            new Adds.Parts(shards, committer, requests, lookup, life),
             new Updates(rules.recurrences()));
     this.intake = new Intake(env, options, adds, status::gone);
     this.controls =
         new Controls(
-            env, new Controls.Parts(shards, committer, rules.recurrences(), mail, lookup, life));
+            env,
+            new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life));
     this.router =
         new RequestRouter(
             status,
@@ -218,7 +220,7 @@ final class Assembly {
     @Override
     public void claimed(Shard shard) {
       if (status.isShared()) {
-        mail.claimed();
+        requests.claimed();
       }
     }
 
@@ -239,7 +241,7 @@ final class Assembly {
 
     @Override
     public void looked(Shard shard, long nowMicros) {
-      bodies.fetchDueSoon(shard, nowMicros);
+      payloads.fetchDueSoon(shard, nowMicros);
     }
 
     @Override
@@ -248,14 +250,14 @@ final class Assembly {
     }
   }
 
-  private final class MailHost implements Mail.Host {
+  private final class MailHost implements RemoteRequests.Host {
     @Override
-    public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
+    public boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
       return router.forwards(letter, answer);
     }
 
     @Override
-    public void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+    public void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
       router.serve(letter, answer);
     }
   }
@@ -338,7 +340,7 @@ final class Assembly {
     }
   }
 
-  private final class BodyHost implements Bodies.Host {
+  private final class BodyHost implements PayloadMemory.Host {
     @Override
     public void doubt(Shard shard) {
       shards.prove(shard, () -> {});

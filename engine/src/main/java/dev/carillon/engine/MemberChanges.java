@@ -3,8 +3,8 @@ package dev.carillon.engine;
 import dev.carillon.engine.dispatch.SlowStart;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
-import dev.carillon.engine.member.Beat;
 import dev.carillon.engine.member.ClusterFormat;
+import dev.carillon.engine.member.Heartbeat;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.Members;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.List;
  *
  * <p>A fence, a later join or another copy of the store ends a proof that is under way.
  */
-final class MemberChanges implements Members.Host, Beat.Host, ClusterFormat.Host {
+final class MemberChanges implements Members.Host, Heartbeat.Host, ClusterFormat.Host {
   private final Assembly parts;
   private final NodeEnvironment env;
   private int joins;
@@ -50,7 +50,7 @@ final class MemberChanges implements Members.Host, Beat.Host, ClusterFormat.Host
 
   @Override
   public void membersChanged() {
-    parts.mail.rang();
+    parts.requests.rang();
     if (!parts.status.isStopping()) {
       parts.shards.look();
     }

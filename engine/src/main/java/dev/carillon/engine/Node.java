@@ -22,7 +22,7 @@ import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.life.JobLife;
-import dev.carillon.engine.life.Standing;
+import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.life.WaitingJobs;
 import dev.carillon.engine.member.ClusterLook;
 import dev.carillon.engine.member.Formats;
@@ -30,7 +30,7 @@ import dev.carillon.engine.member.MemberState;
 import dev.carillon.engine.member.NodeStats;
 import dev.carillon.engine.member.Orders;
 import dev.carillon.engine.member.TimeSlice;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.AddRequest;
 import dev.carillon.engine.shard.Shard;
@@ -100,7 +100,7 @@ public final class Node {
       parts.shards.joined();
     } else {
       parts.status.join();
-      parts.mail.start();
+      parts.requests.start();
       parts.wire.start();
       sweep();
     }
@@ -156,7 +156,7 @@ public final class Node {
     }
     parts.wire.turn();
     parts.records.turn();
-    parts.bodies.turn();
+    parts.payloads.turn();
     parts.committer.turn();
     return moreArrivals || moreDue || moreToStart ? 0 : nanosToNext();
   }
@@ -340,7 +340,7 @@ public final class Node {
   }
 
   /** How the live jobs of a shard stand that do not simply wait for their time. */
-  public Standing standing(ShardId id) {
+  public LivePhases standing(ShardId id) {
     return parts.lookup.standing(id);
   }
 
@@ -474,7 +474,7 @@ public final class Node {
   public static Map<String, Consumer<Node>> bells(long incarnation) {
     Map<String, Consumer<Node>> bells = new LinkedHashMap<>();
     bells.put(Wire.bell(incarnation), Node::hearWire);
-    bells.put(Mail.bell(incarnation), Node::lookForMail);
+    bells.put(RemoteRequests.bell(incarnation), Node::lookForMail);
     return bells;
   }
 
@@ -486,7 +486,7 @@ public final class Node {
 
   private void lookForMail() {
     if (parts.status.isShared()) {
-      parts.mail.rang();
+      parts.requests.rang();
     }
   }
 
@@ -573,7 +573,7 @@ public final class Node {
     } else {
       parts.shards.stop(
           () -> {
-            parts.mail.stop();
+            parts.requests.stop();
             parts.wire.stop();
             parts.permits.end();
             if (running() == 0) {
@@ -590,7 +590,7 @@ public final class Node {
 
   /** Bytes of jobs in memory, without what the jobs themselves take. */
   long residentBytes() {
-    return parts.bodies.resident();
+    return parts.payloads.resident();
   }
 
   /** A look at the node. */

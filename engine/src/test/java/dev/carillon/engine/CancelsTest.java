@@ -10,7 +10,7 @@ import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.store.Records.Stamp;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +32,8 @@ class CancelsTest {
     world.node().register(StillWorld.TYPE, 1, null);
     world.add(world.spec(world.nowMicros(), 0, 0, new byte[1])); // has the only place
     JobRef job = world.add(named(due, due + Micros.PER_SECOND * 60));
-    More waits = More.NONE.with(List.of(new After(job, Dependency.Condition.ENDED)), List.of());
+    OptionalSpec waits =
+        OptionalSpec.NONE.with(List.of(new After(job, Dependency.Condition.ENDED)), List.of());
     world.add(spec(null, due, 0, waits));
     for (int minute = 0; minute < AHEAD.toMinutes(); minute++) {
       world.pass(Duration.ofMinutes(1)); // its shard sleeps again
@@ -52,10 +53,11 @@ class CancelsTest {
   }
 
   private JobSpec named(long dueMicros, long deadlineMicros) {
-    return spec("report", dueMicros, deadlineMicros, More.NONE);
+    return spec("report", dueMicros, deadlineMicros, OptionalSpec.NONE);
   }
 
-  private JobSpec spec(@Nullable String name, long dueMicros, long deadlineMicros, More more) {
+  private JobSpec spec(
+      @Nullable String name, long dueMicros, long deadlineMicros, OptionalSpec more) {
     return new JobSpec(
         dueMicros,
         world.nowMicros(),

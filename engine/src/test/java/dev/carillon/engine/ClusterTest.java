@@ -1339,7 +1339,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     assertThat(headOf(job).owner()).isEqualTo(incarnations);
     assertThat(again.running()).hasSize(1);
-    FoldedJob.Rare rare = again.running().getFirst().job().rare;
+    FoldedJob.UncommonState rare = again.running().getFirst().job().rare;
     assertThat(rare).isNotNull();
     assertThat(rare.markers).as("durable before it starts").isEqualTo(1);
   }

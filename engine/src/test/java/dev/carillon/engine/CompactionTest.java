@@ -7,7 +7,7 @@ import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.history.Bucket;
@@ -17,11 +17,11 @@ import dev.carillon.engine.history.ShardLoad;
 import dev.carillon.engine.history.Summary;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
@@ -120,7 +120,7 @@ class CompactionTest {
         .toList();
   }
 
-  private static Frame frame(Kind kind, Body body) {
+  private static Frame frame(Kind kind, OperationBody body) {
     return Frame.of(kind, JOB, body.encode());
   }
 
@@ -129,7 +129,7 @@ class CompactionTest {
   }
 
   private static JobSpec spec() {
-    return new RandomOperations(1).spec().withMore(More.NONE);
+    return new RandomOperations(1).spec().withMore(OptionalSpec.NONE);
   }
 
   private static Frame addRecurring() {
@@ -138,7 +138,7 @@ class CompactionTest {
 
   private static JobSpec recurring(JobSpec spec) {
     byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(1)));
-    return spec.withMore(More.NONE.with(new More.Recurring(1_000, schedule)));
+    return spec.withMore(OptionalSpec.NONE.with(new OptionalSpec.Recurring(1_000, schedule)));
   }
 
   private static JobSpec recurring(byte[] payload) {
@@ -158,7 +158,7 @@ class CompactionTest {
             Map.of(),
             0,
             0,
-            More.NONE,
+            OptionalSpec.NONE,
             payload));
   }
 
@@ -170,19 +170,21 @@ class CompactionTest {
 
   /** Occurrences of the recurring job as jobs of their own, numbered from {@code first} on. */
   private static Frame occurrences(int first, int count) {
-    List<Body.Next.Child> children =
+    List<OperationBody.Next.Child> children =
         IntStream.range(first, first + count)
             .mapToObj(
                 i ->
-                    new Body.Next.Child(
-                        JobRef.number(1, i), 1_000, new Occurrence(JOB, i, i, Overlap.ALLOW)))
+                    new OperationBody.Next.Child(
+                        JobRef.number(1, i), 1_000, new OccurrenceSpec(JOB, i, i, Overlap.ALLOW)))
             .toList();
     return frame(
-        Kind.NEXT, new Body.Next(0, 0, 10, Ran.NOT, null, null, null, children, null, false));
+        Kind.NEXT,
+        new OperationBody.Next(0, 0, 10, Ran.NOT, null, null, null, children, null, false));
   }
 
   private static Frame deadOfItself(long number) {
-    Body.End end = new Body.End(JobState.DEAD, 0, 0, 20, Ran.NOT, error(1), "no more", new byte[0]);
+    OperationBody.End end =
+        new OperationBody.End(JobState.DEAD, 0, 0, 20, Ran.NOT, error(1), "no more", new byte[0]);
     return Frame.of(Kind.END, number, end.encode());
   }
 
@@ -201,22 +203,22 @@ class CompactionTest {
   private static Frame retry(int attempt) {
     return frame(
         Kind.RETRY,
-        new Body.Retry(attempt, 0, 10L * attempt, RAN, 99 + attempt, 0, error(attempt)));
+        new OperationBody.Retry(attempt, 0, 10L * attempt, RAN, 99 + attempt, 0, error(attempt)));
   }
 
   private static Frame dead(int attempt) {
     return frame(
         Kind.END,
-        new Body.End(
+        new OperationBody.End(
             JobState.DEAD, attempt, 0, 10L * attempt, RAN, error(attempt), "over", new byte[0]));
   }
 
   /** The last attempt of an occurrence, which is a dead letter, and the next time. */
   private static Frame deadOccurrence(int attempt) {
-    Occurrence occurrence = new Occurrence(JOB, 1, 1_000, Overlap.ALLOW);
+    OccurrenceSpec occurrence = new OccurrenceSpec(JOB, 1, 1_000, Overlap.ALLOW);
     return frame(
         Kind.NEXT,
-        new Body.Next(
+        new OperationBody.Next(
             attempt,
             0,
             10L * attempt,
@@ -224,8 +226,8 @@ class CompactionTest {
             JobState.DEAD,
             error(attempt),
             "over",
-            List.of(new Body.Next.Child(OCCURRENCE, 1_000, occurrence)),
-            new Move(5_000, 0, 1, Long.MIN_VALUE, 0),
+            List.of(new OperationBody.Next.Child(OCCURRENCE, 1_000, occurrence)),
+            new ScheduleState(5_000, 0, 1, Long.MIN_VALUE, 0),
             false));
   }
 
@@ -248,12 +250,13 @@ class CompactionTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void deadLetterTellsEveryAttemptOnceWheneverItsShardWasCompacted(boolean keepOld) {
-    append(add(), retry(1), frame(Kind.START, new Body.Start(2, 0, 15, 7, false)), retry(2));
+    append(
+        add(), retry(1), frame(Kind.START, new OperationBody.Start(2, 0, 15, 7, false)), retry(2));
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 2));
     append(
-        frame(Kind.PAUSE, new Body.Pause(21, new Why("who", "wait"))),
-        frame(Kind.RESUME, new Body.Resume(22, "who")));
+        frame(Kind.PAUSE, new OperationBody.Pause(21, new Why("who", "wait"))),
+        frame(Kind.RESUME, new OperationBody.Resume(22, "who")));
     append(retry(3));
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 3));
@@ -306,7 +309,7 @@ class CompactionTest {
   void occurrenceKeepsItsPayloadWhateverBecomesOfItsRecurringJob(boolean keepOld) {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 2));
     compact(keepOld);
-    append(frame(Kind.REPLACE, new Body.Replace(15, recurring(payload(2)).encode())));
+    append(frame(Kind.REPLACE, new OperationBody.Replace(15, recurring(payload(2)).encode())));
     append(deadOfItself(OCCURRENCE));
     assertThat(payloadOf(OCCURRENCE)).isEqualTo(payload(1));
 
@@ -315,7 +318,7 @@ class CompactionTest {
     assertThat(payloadOf(OCCURRENCE)).as("a dead letter").isEqualTo(payload(1));
     assertThat(payloadOf(JobRef.number(1, 3))).as("a live one").isEqualTo(payload(1));
     assertThat(payloadOf(JOB)).isEqualTo(payload(2));
-    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+    append(frame(Kind.END, OperationBody.End.without(JobState.CANCELLED, 30, "no more")));
     compact(keepOld);
     assertThat(payloadOf(OCCURRENCE)).as("a dead letter").isEqualTo(payload(1));
     assertThat(payloadOf(JobRef.number(1, 3))).as("a live one").isEqualTo(payload(1));
@@ -324,9 +327,9 @@ class CompactionTest {
   @Test
   void occurrencesOfAReplacedOrCancelledJobGoOnSharing() {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 50));
-    append(frame(Kind.REPLACE, new Body.Replace(15, recurring(payload(2)).encode())));
+    append(frame(Kind.REPLACE, new OperationBody.Replace(15, recurring(payload(2)).encode())));
     assertThat(compact(ALL).bytes()).isLessThan(3 * PAYLOAD_BYTES);
-    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+    append(frame(Kind.END, OperationBody.End.without(JobState.CANCELLED, 30, "no more")));
 
     assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
 
@@ -339,7 +342,7 @@ class CompactionTest {
     IntStream.range(2, 52).forEach(i -> append(deadOfItself(JobRef.number(1, i))));
 
     assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
-    append(frame(Kind.END, Body.End.without(JobState.CANCELLED, 30, "no more")));
+    append(frame(Kind.END, OperationBody.End.without(JobState.CANCELLED, 30, "no more")));
     assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
 
     store.journals().dropGenerations(shard, 1, generation).orThrow();
@@ -353,8 +356,11 @@ class CompactionTest {
   void occurrencesGoOnSharingWhenTheirRecurringJobHasAnotherSchedule() {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 5));
     byte[] schedule = ScheduleFormat.encode(Schedule.every(Duration.ofHours(2)));
-    Move move = new Move(5_000, 0, 1, Long.MIN_VALUE, 0);
-    append(frame(Kind.CHANGE, new Body.Change(0, 25, "who", null, null, schedule, move, false)));
+    ScheduleState move = new ScheduleState(5_000, 0, 1, Long.MIN_VALUE, 0);
+    append(
+        frame(
+            Kind.CHANGE,
+            new OperationBody.Change(0, 25, "who", null, null, schedule, move, false)));
 
     assertThat(compact(ALL).bytes()).isLessThan(2 * PAYLOAD_BYTES);
 
@@ -395,7 +401,8 @@ class CompactionTest {
   @Test
   void onlyAttemptsSinceTheJobBeganAnewAreTold() {
     append(addRecurring(), retry(1), retry(2));
-    append(frame(Kind.CHANGE, new Body.Change(0, 25, "who", null, null, null, null, true)));
+    append(
+        frame(Kind.CHANGE, new OperationBody.Change(0, 25, "who", null, null, null, null, true)));
     append(retry(2)); // of before, so it does not fit
     compact(false);
     assertThat(errors(JOB)).isEmpty();
@@ -404,7 +411,7 @@ class CompactionTest {
     compact(false);
 
     assertThat(errors(JOB)).isEqualTo(errors(1, 1));
-    append(frame(Kind.REPLACE, new Body.Replace(30, spec().encode())));
+    append(frame(Kind.REPLACE, new OperationBody.Replace(30, spec().encode())));
     compact(false);
     assertThat(errors(JOB)).isEmpty();
   }

@@ -7,7 +7,7 @@ import dev.carillon.engine.dispatch.Gate;
 import dev.carillon.engine.dispatch.HandlerSlot;
 import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.shard.NodeJob;
 import java.util.List;
 import java.util.Objects;
@@ -20,7 +20,7 @@ class DispatcherTest {
   private final Dispatcher dispatcher = StillWorld.dispatcher();
 
   private NodeJob job(String name) {
-    JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE);
+    JobSpec spec = new RandomOperations(1).spec().withMore(OptionalSpec.NONE);
     NodeJob job = new NodeJob(1, spec, spec.encode(), word -> word);
     job.lane = dispatcher.lane(name, name);
     job.handler = dispatcher.handler(name);

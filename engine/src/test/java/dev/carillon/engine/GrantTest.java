@@ -9,7 +9,7 @@ import dev.carillon.engine.dispatch.HandlerSlot;
 import dev.carillon.engine.dispatch.KeySlot;
 import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.shard.NodeJob;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +19,7 @@ class GrantTest {
   private final HandlerSlot handler = dispatcher.handler("note");
 
   private static NodeJob job() {
-    JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE);
+    JobSpec spec = new RandomOperations(1).spec().withMore(OptionalSpec.NONE);
     return new NodeJob(1, spec, spec.encode(), word -> word);
   }
 

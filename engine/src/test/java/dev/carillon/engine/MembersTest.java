@@ -10,9 +10,9 @@ import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.member.Beat;
 import dev.carillon.engine.member.ClusterFormat;
 import dev.carillon.engine.member.Formats;
+import dev.carillon.engine.member.Heartbeat;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.Members;
 import dev.carillon.store.Head;
@@ -38,7 +38,7 @@ class MembersTest {
   private final List<One> all = new ArrayList<>();
 
   /** A member, its clock and its link. */
-  private final class One implements NodeEnvironment, Members.Host, Beat.Host {
+  private final class One implements NodeEnvironment, Members.Host, Heartbeat.Host {
     private final Timers timers = new Timers();
     private final List<Runnable> answers = new ArrayList<>();
     private final long incarnation = all.size() + 1L;
@@ -292,7 +292,7 @@ class MembersTest {
     pass(FORGET);
     pass(BEAT.multipliedBy(2));
     assertThat(a.members.isForgotten("b")).isTrue();
-    assertThat(store.records().list(Beat.PREFIX, null, 10).orThrow()).hasSize(1);
+    assertThat(store.records().list(Heartbeat.PREFIX, null, 10).orThrow()).hasSize(1);
   }
 
   @Test

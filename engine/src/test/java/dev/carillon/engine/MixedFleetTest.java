@@ -15,9 +15,9 @@ import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.member.Beat;
 import dev.carillon.engine.member.ClusterFormat;
 import dev.carillon.engine.member.Formats;
+import dev.carillon.engine.member.Heartbeat;
 import dev.carillon.engine.member.Members;
 import dev.carillon.engine.member.Upgrade;
 import dev.carillon.engine.query.JobReader;
@@ -267,7 +267,7 @@ class MixedFleetTest {
         .isInstanceOf(StoreVersionException.class)
         .hasMessageContaining("2");
     SecondFormat.formats().requireReadable(store);
-    assertThat(store.records().list(Beat.PREFIX, null, 100).orThrow())
+    assertThat(store.records().list(Heartbeat.PREFIX, null, 100).orThrow())
         .filteredOn(Members::isBeat)
         .noneMatch(beat -> Members.read(beat).nodeId().equals("c"));
 

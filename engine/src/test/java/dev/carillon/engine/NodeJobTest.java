@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.NodeJob.Phase;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class NodeJobTest {
   private static NodeJob job() {
-    JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE);
+    JobSpec spec = new RandomOperations(1).spec().withMore(OptionalSpec.NONE);
     return new NodeJob(1, spec, spec.encode(), word -> word);
   }
 

@@ -3,7 +3,7 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -14,7 +14,7 @@ import dev.carillon.engine.history.PackPlan;
 import dev.carillon.engine.history.Summary;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Append;
@@ -111,7 +111,9 @@ class PackPlanTest {
     for (Frame frame : frames) {
       numbers.add(frame.job());
       if (frame.kind() == Kind.NEXT) {
-        Body.Next.decode(frame.reader()).children().forEach(child -> numbers.add(child.number()));
+        OperationBody.Next.decode(frame.reader())
+            .children()
+            .forEach(child -> numbers.add(child.number()));
       }
     }
     return numbers;
@@ -218,8 +220,8 @@ class PackPlanTest {
       all.add(Frame.of(Kind.ADD, first + i, typed(spec, "t" + i).encode()));
     }
     for (int i = 0; i < 200; i++) {
-      Body.End end =
-          new Body.End(
+      OperationBody.End end =
+          new OperationBody.End(
               i < 50 ? JobState.CANCELLED : JobState.EXPIRED,
               0,
               0,
@@ -262,7 +264,7 @@ class PackPlanTest {
         Map.of(),
         0,
         0,
-        More.NONE,
+        OptionalSpec.NONE,
         new byte[0]);
   }
 

@@ -8,18 +8,18 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
@@ -62,39 +62,46 @@ final class RandomOperations {
           frame(
               Kind.START,
               job,
-              new Body.Start(attempt, revision, clock, random.nextLong(), random.nextBoolean()));
-      case 5 -> frame(Kind.SAVE, job, new Body.Save(attempt, revision, clock, bytes()));
+              new OperationBody.Start(
+                  attempt, revision, clock, random.nextLong(), random.nextBoolean()));
+      case 5 -> frame(Kind.SAVE, job, new OperationBody.Save(attempt, revision, clock, bytes()));
       case 6, 7 ->
           frame(
               Kind.RETRY,
               job,
-              new Body.Retry(
+              new OperationBody.Retry(
                   attempt, revision, clock, ran(), clock + 50, random.nextInt(9), error()));
-      case 8 -> frame(Kind.REPLACE, job, new Body.Replace(clock, spec().encode()));
-      case 9 -> frame(Kind.CANCEL, job, new Body.Cancel(clock, new Why("who", "because " + clock)));
-      case 10 -> frame(Kind.CLEAR, job, new Body.Clear(clock, random.nextInt(3)));
+      case 8 -> frame(Kind.REPLACE, job, new OperationBody.Replace(clock, spec().encode()));
+      case 9 ->
+          frame(
+              Kind.CANCEL,
+              job,
+              new OperationBody.Cancel(clock, new Why("who", "because " + clock)));
+      case 10 -> frame(Kind.CLEAR, job, new OperationBody.Clear(clock, random.nextInt(3)));
       case 11 ->
           frame(
               Kind.AGAIN,
               job,
-              new Body.Again(attempt, revision, clock, ran(), clock + 70, "not yet"));
-      case 12 -> frame(Kind.PAUSE, job, new Body.Pause(clock, new Why("who", "because " + clock)));
-      case 13 -> frame(Kind.RESUME, job, new Body.Resume(clock, "who"));
+              new OperationBody.Again(attempt, revision, clock, ran(), clock + 70, "not yet"));
+      case 12 ->
+          frame(
+              Kind.PAUSE, job, new OperationBody.Pause(clock, new Why("who", "because " + clock)));
+      case 13 -> frame(Kind.RESUME, job, new OperationBody.Resume(clock, "who"));
       case 14 -> frame(Kind.CHANGE, job, change(revision));
       case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
-      case 17 -> frame(Kind.WAITER, job, new Body.Waiter(clock, other()));
+      case 17 -> frame(Kind.WAITER, job, new OperationBody.Waiter(clock, other()));
       case 18 ->
           frame(
               Kind.MET,
               job,
-              new Body.Met(
+              new OperationBody.Met(
                   clock, other(), random.nextBoolean() ? ENDS[random.nextInt(ENDS.length)] : null));
-      case 19 -> frame(Kind.TOLD, job, new Body.Waiter(clock, other()));
+      case 19 -> frame(Kind.TOLD, job, new OperationBody.Waiter(clock, other()));
       default ->
           frame(
               Kind.END,
               job,
-              new Body.End(
+              new OperationBody.End(
                   ENDS[random.nextInt(ENDS.length)],
                   random.nextInt(4),
                   revision,
@@ -106,9 +113,9 @@ final class RandomOperations {
     };
   }
 
-  private Body.Change change(int revision) {
+  private OperationBody.Change change(int revision) {
     boolean schedule = random.nextInt(3) == 0;
-    return new Body.Change(
+    return new OperationBody.Change(
         revision,
         clock,
         "who",
@@ -119,19 +126,19 @@ final class RandomOperations {
         schedule && random.nextBoolean());
   }
 
-  private Body.Next next(long job, int revision) {
+  private OperationBody.Next next(long job, int revision) {
     int attempt = random.nextInt(3);
     JobState outcome =
         attempt == 0 ? null : random.nextBoolean() ? JobState.DEAD : JobState.SUCCEEDED;
-    List<Body.Next.Child> children = new ArrayList<>();
+    List<OperationBody.Next.Child> children = new ArrayList<>();
     if (outcome != JobState.SUCCEEDED) {
       long number = JobRef.number(3, 1 + random.nextInt(1_000_000));
       Overlap overlap = random.nextBoolean() ? Overlap.ALLOW : Overlap.BUFFER_ALL;
-      Occurrence occurrence = new Occurrence(job, 1 + random.nextInt(9), clock, overlap);
-      children.add(new Body.Next.Child(number, clock, occurrence));
+      OccurrenceSpec occurrence = new OccurrenceSpec(job, 1 + random.nextInt(9), clock, overlap);
+      children.add(new OperationBody.Next.Child(number, clock, occurrence));
     }
     boolean over = random.nextInt(8) == 0;
-    return new Body.Next(
+    return new OperationBody.Next(
         attempt,
         revision,
         clock,
@@ -149,8 +156,8 @@ final class RandomOperations {
     return new Ran(clock - random.nextInt(9) + 2, random.nextBoolean() ? "" : "elsewhere");
   }
 
-  private Move move() {
-    return new Move(
+  private ScheduleState move() {
+    return new ScheduleState(
         clock + random.nextInt(1000),
         random.nextInt(5),
         random.nextInt(9),
@@ -162,9 +169,9 @@ final class RandomOperations {
     return ScheduleFormat.encode(Schedule.every(Duration.ofSeconds(1 + random.nextInt(9))));
   }
 
-  private More more() {
-    return new More(
-        random.nextBoolean() ? new More.Recurring(clock + 5, schedule()) : null,
+  private OptionalSpec more() {
+    return new OptionalSpec(
+        random.nextBoolean() ? new OptionalSpec.Recurring(clock + 5, schedule()) : null,
         random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
         null,
         random.nextBoolean() ? concurrency() : null,
@@ -187,7 +194,7 @@ final class RandomOperations {
     return random.nextBoolean() ? concurrency : concurrency.rate(Rate.perSecond(5));
   }
 
-  private static Frame frame(Kind kind, long job, Body body) {
+  private static Frame frame(Kind kind, long job, OperationBody body) {
     return Frame.of(kind, job, body.encode());
   }
 
@@ -222,7 +229,7 @@ final class RandomOperations {
         metadata,
         random.nextInt(3) == 0 ? 1 + random.nextInt(1_000_000) : 0,
         random.nextInt(3) == 0 ? clock + random.nextInt(1_000_000) : 0,
-        random.nextInt(3) == 0 ? more() : More.NONE,
+        random.nextInt(3) == 0 ? more() : OptionalSpec.NONE,
         bytes());
   }
 }

@@ -14,7 +14,7 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Micros;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,27 +43,27 @@ class RecurrencesTest {
     return (move(step).timeMicros() - ORIGIN) / 1e6;
   }
 
-  private static Move move(Step step) {
+  private static ScheduleState move(Step step) {
     return Objects.requireNonNull(step.move());
   }
 
-  private static Move first(double seconds) {
-    return new Move(at(seconds), 0, 0, Long.MIN_VALUE, 0);
+  private static ScheduleState first(double seconds) {
+    return new ScheduleState(at(seconds), 0, 0, Long.MIN_VALUE, 0);
   }
 
   /** As a restart finds it. */
-  private static Move reread(Move move) {
+  private static ScheduleState reread(ScheduleState move) {
     ByteWriter out = new ByteWriter(32);
     move.write(out);
     byte[] bytes = out.toBytes();
-    return Move.read(new ByteReader(bytes, 0, bytes.length));
+    return ScheduleState.read(new ByteReader(bytes, 0, bytes.length));
   }
 
-  private Step afterRun(Schedule schedule, Move move, double started, double ended) {
+  private Step afterRun(Schedule schedule, ScheduleState move, double started, double ended) {
     return recurrences.afterRun(schedule, move, new Run(move.timeMicros(), at(started), at(ended)));
   }
 
-  private Step afterSpawn(Schedule schedule, Move move, double started) {
+  private Step afterSpawn(Schedule schedule, ScheduleState move, double started) {
     return recurrences.afterSpawn(
         schedule, move, new Run(move.timeMicros(), at(started), at(started)));
   }
@@ -107,15 +107,15 @@ class RecurrencesTest {
   @Test
   void missedOnesAreMadeUpForOneByOneAcrossRestarts() {
     Schedule schedule = MINUTELY.misfire(Misfire.runAll(100));
-    Move move = first(60);
+    ScheduleState move = first(60);
     for (int i = 2; i <= 4; i++) {
       move = reread(move(afterRun(schedule, move, 250 + i, 250 + i)));
       assertThat(move.timeMicros()).isEqualTo(at(60 * i));
       assertThat(move.count()).isEqualTo(i - 1);
       assertThat(move.madeUp()).isEqualTo(i - 1);
     }
-    Move after = reread(move(afterRun(schedule, move, 255, 255)));
-    assertThat(after).isEqualTo(new Move(at(300), 0, 4, Long.MIN_VALUE, 0));
+    ScheduleState after = reread(move(afterRun(schedule, move, 255, 255)));
+    assertThat(after).isEqualTo(new ScheduleState(at(300), 0, 4, Long.MIN_VALUE, 0));
   }
 
   @Test
@@ -193,11 +193,11 @@ class RecurrencesTest {
   @Test
   void skippedOnesAreNotCounted() {
     Schedule schedule = MINUTELY.times(2).grace(Duration.ofSeconds(10));
-    Move skipped = move(recurrences.skipLate(schedule, first(60), at(210)));
+    ScheduleState skipped = move(recurrences.skipLate(schedule, first(60), at(210)));
     assertThat(skipped.count()).isZero();
-    Move crowded = move(recurrences.skipOne(schedule, skipped, at(240)));
+    ScheduleState crowded = move(recurrences.skipOne(schedule, skipped, at(240)));
     assertThat(crowded.count()).isZero();
-    Move one = move(afterRun(schedule, crowded, 300, 300));
+    ScheduleState one = move(afterRun(schedule, crowded, 300, 300));
     assertThat(one.count()).isEqualTo(1);
     assertThat(afterRun(schedule, one, 360, 360).over()).isTrue();
     assertThat(afterSpawn(schedule, one, 360).over()).isTrue();

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -14,7 +14,7 @@ import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.Why;
 import dev.carillon.store.ShardId;
@@ -32,7 +32,7 @@ class ShardFoldTest {
   private final ShardFold<FoldedJob> fold =
       new ShardFold<>(FoldedJob::new, (job, end) -> ended.add(job.number + " " + end.state()));
 
-  private ShardFold.Answer apply(Kind kind, Body body) {
+  private ShardFold.Answer apply(Kind kind, OperationBody body) {
     return fold.apply(Frame.of(kind, JOB, body.encode()));
   }
 
@@ -42,12 +42,13 @@ class ShardFoldTest {
         .isEqualTo(ShardFold.Answer.APPLIED);
   }
 
-  private static Body.End end(int attempt, int revision) {
-    return new Body.End(JobState.SUCCEEDED, attempt, revision, 10, RAN, null, null, new byte[] {1});
+  private static OperationBody.End end(int attempt, int revision) {
+    return new OperationBody.End(
+        JobState.SUCCEEDED, attempt, revision, 10, RAN, null, null, new byte[] {1});
   }
 
-  private static Body.Retry retry(int attempt, int revision) {
-    return new Body.Retry(attempt, revision, 10, RAN, 99, 0, ERROR);
+  private static OperationBody.Retry retry(int attempt, int revision) {
+    return new OperationBody.Retry(attempt, revision, 10, RAN, 99, 0, ERROR);
   }
 
   @Test
@@ -84,7 +85,7 @@ class ShardFoldTest {
 
   @Test
   void anOperationOnAJobThatNeverWasChangesNothing() {
-    assertThat(apply(Kind.CANCEL, new Body.Cancel(1, new Why("who", "why"))))
+    assertThat(apply(Kind.CANCEL, new OperationBody.Cancel(1, new Why("who", "why"))))
         .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(fold.live().size()).isZero();
@@ -114,7 +115,7 @@ class ShardFoldTest {
     assertThat(apply(Kind.RETRY, retry(1, 0))).isEqualTo(ShardFold.Answer.APPLIED);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.STALE);
     assertThat(apply(Kind.RETRY, retry(1, 0))).isEqualTo(ShardFold.Answer.STALE);
-    assertThat(apply(Kind.SAVE, new Body.Save(1, 0, 1, new byte[0])))
+    assertThat(apply(Kind.SAVE, new OperationBody.Save(1, 0, 1, new byte[0])))
         .isEqualTo(ShardFold.Answer.STALE);
     assertThat(apply(Kind.END, end(2, 0))).isEqualTo(ShardFold.Answer.APPLIED);
   }
@@ -122,7 +123,8 @@ class ShardFoldTest {
   @Test
   void anOutcomeFromBeforeAReplaceIsStale() {
     add();
-    Body.Replace replace = new Body.Replace(5, new RandomOperations(3).spec().encode());
+    OperationBody.Replace replace =
+        new OperationBody.Replace(5, new RandomOperations(3).spec().encode());
     assertThat(apply(Kind.REPLACE, replace)).isEqualTo(ShardFold.Answer.APPLIED);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.STALE);
     assertThat(apply(Kind.END, end(1, 1))).isEqualTo(ShardFold.Answer.APPLIED);
@@ -131,8 +133,8 @@ class ShardFoldTest {
   @Test
   void startsThatNoEndFollowedAreCountedAndAnEndedAttemptClearsThem() {
     add();
-    apply(Kind.START, new Body.Start(1, 0, 1, 7, false));
-    apply(Kind.START, new Body.Start(1, 0, 2, 8, true));
+    apply(Kind.START, new OperationBody.Start(1, 0, 1, 7, false));
+    apply(Kind.START, new OperationBody.Start(1, 0, 2, 8, true));
     FoldedJob job = fold.job(JOB);
     assertThat(job).isNotNull();
     assertThat(job.rare().markers).isEqualTo(2);
@@ -158,28 +160,30 @@ class ShardFoldTest {
 
   private void addAfter(Dependency.Condition condition, JobRef... jobs) {
     List<After> after = Arrays.stream(jobs).map(job -> new After(job, condition)).toList();
-    JobSpec spec = new RandomOperations(1).spec().withMore(More.NONE.with(after, List.of()));
+    JobSpec spec =
+        new RandomOperations(1).spec().withMore(OptionalSpec.NONE.with(after, List.of()));
     fold.apply(Frame.of(Kind.ADD, JOB, spec.encode()));
   }
 
   @Test
   void theEndOfAJobIsOwedToThoseThatWaitUntilTheyAreTold() {
     JobSpec spec =
-        new RandomOperations(1).spec().withMore(More.NONE.with(List.of(), List.of(OTHER)));
+        new RandomOperations(1).spec().withMore(OptionalSpec.NONE.with(List.of(), List.of(OTHER)));
     fold.apply(Frame.of(Kind.ADD, JOB, spec.encode()));
-    apply(Kind.WAITER, new Body.Waiter(1, THIRD));
-    apply(Kind.WAITER, new Body.Waiter(2, THIRD));
-    apply(Kind.REPLACE, new Body.Replace(5, new RandomOperations(3).spec().encode()));
+    apply(Kind.WAITER, new OperationBody.Waiter(1, THIRD));
+    apply(Kind.WAITER, new OperationBody.Waiter(2, THIRD));
+    apply(Kind.REPLACE, new OperationBody.Replace(5, new RandomOperations(3).spec().encode()));
     assertThat(fold.debts()).isEmpty();
-    apply(Kind.END, Body.End.without(JobState.DEAD, 9, ""));
+    apply(Kind.END, OperationBody.End.without(JobState.DEAD, 9, ""));
     assertThat(fold.debts())
         .extracting(Debt::waiter)
         .contains(OTHER, THIRD)
         .doesNotHaveDuplicates();
     assertThat(fold.debts()).extracting(Debt::state).containsOnly(JobState.DEAD);
     int owed = fold.debts().size();
-    assertThat(apply(Kind.TOLD, new Body.Waiter(10, OTHER))).isEqualTo(ShardFold.Answer.APPLIED);
-    assertThat(apply(Kind.TOLD, new Body.Waiter(11, OTHER)))
+    assertThat(apply(Kind.TOLD, new OperationBody.Waiter(10, OTHER)))
+        .isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.TOLD, new OperationBody.Waiter(11, OTHER)))
         .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(fold.debts()).hasSize(owed - 1);
   }
@@ -190,15 +194,16 @@ class ShardFoldTest {
     FoldedJob job = fold.job(JOB);
     assertThat(job.isDependent()).isTrue();
     JobRef stranger = new JobRef(OTHER.shard(), 99);
-    assertThat(apply(Kind.MET, new Body.Met(1, stranger, JobState.SUCCEEDED)))
+    assertThat(apply(Kind.MET, new OperationBody.Met(1, stranger, JobState.SUCCEEDED)))
         .isEqualTo(ShardFold.Answer.STALE);
-    assertThat(apply(Kind.MET, new Body.Met(1, OTHER, JobState.SUCCEEDED)))
+    assertThat(apply(Kind.MET, new OperationBody.Met(1, OTHER, JobState.SUCCEEDED)))
         .isEqualTo(ShardFold.Answer.APPLIED);
-    assertThat(apply(Kind.MET, new Body.Met(2, OTHER, JobState.FAILED)))
+    assertThat(apply(Kind.MET, new OperationBody.Met(2, OTHER, JobState.FAILED)))
         .isEqualTo(ShardFold.Answer.STALE);
     assertThat(job.isDependent()).isTrue();
     assertThat(job.awaited().broken()).isNull();
-    assertThat(apply(Kind.MET, new Body.Met(3, THIRD, null))).isEqualTo(ShardFold.Answer.APPLIED);
+    assertThat(apply(Kind.MET, new OperationBody.Met(3, THIRD, null)))
+        .isEqualTo(ShardFold.Answer.APPLIED);
     assertThat(job.isDependent()).isFalse();
     assertThat(job.awaited().broken()).contains("no longer in the store (expected: SUCCEEDED)");
   }

@@ -11,8 +11,8 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.limit.LimitClaim;
 import dev.carillon.engine.limit.Shares;
-import dev.carillon.engine.limit.Stake;
 import dev.carillon.engine.member.Orders;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.ForwardingStore;
@@ -287,19 +287,19 @@ class SharedKeyTest {
     assertThat(a.isInterrupted(a.running().getFirst())).isTrue();
   }
 
-  private List<Stake> stakes() {
+  private List<LimitClaim> stakes() {
     return fleet
         .store()
         .records()
         .get(RECORD)
         .orThrow()
-        .map(found -> Stake.decode(found.value()))
+        .map(found -> LimitClaim.decode(found.value()))
         .orElse(List.of());
   }
 
   /** Whether a question has been answered, and there is no order yet. */
   private boolean isAnswered() {
-    List<Stake> stakes = stakes();
+    List<LimitClaim> stakes = stakes();
     return stakes.stream().anyMatch(stake -> stake.answer().number() > 0)
         && stakes.stream().noneMatch(stake -> stake.question().order() != null);
   }

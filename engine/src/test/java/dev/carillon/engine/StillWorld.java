@@ -11,11 +11,11 @@ import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.AttemptRunner;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
-import dev.carillon.engine.dispatch.Bodies;
 import dev.carillon.engine.dispatch.Dispatcher;
 import dev.carillon.engine.dispatch.Grant;
 import dev.carillon.engine.dispatch.Keys;
 import dev.carillon.engine.dispatch.Lane;
+import dev.carillon.engine.dispatch.PayloadMemory;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
@@ -24,7 +24,7 @@ import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.limit.Rates;
 import dev.carillon.engine.limit.Shares;
@@ -124,10 +124,14 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     Shares shares = new Shares(basics, alone, (incarnation, record) -> {});
     Keys keys = new Keys(new Rates(world, records, timers), shares, new NoHost());
     return new Dispatcher(
-        1, new NoStarter(), keys, job -> {}, new Bodies(world, options, timers, new NoHost()));
+        1,
+        new NoStarter(),
+        keys,
+        job -> {},
+        new PayloadMemory(world, options, timers, new NoHost()));
   }
 
-  private static final class NoHost implements Bodies.Host, Keys.Host {
+  private static final class NoHost implements PayloadMemory.Host, Keys.Host {
     @Override
     public void blocked(NodeJob job) {}
 
@@ -287,13 +291,13 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   JobSpec spec(
       String namespace, long dueMicros, int priority, long deadlineMicros, byte[] payload) {
-    return spec(namespace, dueMicros, priority, deadlineMicros, payload, More.NONE);
+    return spec(namespace, dueMicros, priority, deadlineMicros, payload, OptionalSpec.NONE);
   }
 
   /** A recurring job of which nothing is due yet. */
   JobSpec recurring(Schedule schedule, long firstMicros) {
     byte[] encoded = ScheduleFormat.encode(schedule);
-    More more = More.NONE.with(new More.Recurring(firstMicros, encoded));
+    OptionalSpec more = OptionalSpec.NONE.with(new OptionalSpec.Recurring(firstMicros, encoded));
     return spec(JobSpec.DEFAULT, firstMicros, 0, 0, new byte[0], more);
   }
 
@@ -303,12 +307,12 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       int priority,
       long deadlineMicros,
       byte[] payload,
-      More more) {
+      OptionalSpec more) {
     return spec(namespace, null, dueMicros, priority, deadlineMicros, payload, more);
   }
 
   JobSpec named(String name, long dueMicros, byte[] payload) {
-    return spec(JobSpec.DEFAULT, name, dueMicros, 0, 0, payload, More.NONE);
+    return spec(JobSpec.DEFAULT, name, dueMicros, 0, 0, payload, OptionalSpec.NONE);
   }
 
   /** One under a concurrency key, due now. */
@@ -317,7 +321,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   JobSpec under(Concurrency concurrency, long dueMicros) {
-    More more = new More(null, null, null, concurrency, List.of(), List.of());
+    OptionalSpec more = new OptionalSpec(null, null, null, concurrency, List.of(), List.of());
     return spec(JobSpec.DEFAULT, null, dueMicros, 0, 0, new byte[0], more);
   }
 
@@ -327,8 +331,9 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   }
 
   JobSpec after(JobRef other, long dueMicros) {
-    More more =
-        More.NONE.with(List.of(new After(other, Dependency.Condition.SUCCEEDED)), List.of());
+    OptionalSpec more =
+        OptionalSpec.NONE.with(
+            List.of(new After(other, Dependency.Condition.SUCCEEDED)), List.of());
     return spec(JobSpec.DEFAULT, null, dueMicros, 0, 0, new byte[0], more);
   }
 
@@ -339,7 +344,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       int priority,
       long deadlineMicros,
       byte[] payload,
-      More more) {
+      OptionalSpec more) {
     return spec(TYPE, namespace, name, dueMicros, priority, deadlineMicros, payload, more);
   }
 
@@ -366,7 +371,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   /** One of another type, due now. */
   JobSpec ofType(String type, int priority) {
-    return spec(type, JobSpec.DEFAULT, null, micros, priority, 0, new byte[0], More.NONE);
+    return spec(type, JobSpec.DEFAULT, null, micros, priority, 0, new byte[0], OptionalSpec.NONE);
   }
 
   private JobSpec spec(
@@ -377,7 +382,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
       int priority,
       long deadlineMicros,
       byte[] payload,
-      More more) {
+      OptionalSpec more) {
     return new JobSpec(
         dueMicros,
         micros,

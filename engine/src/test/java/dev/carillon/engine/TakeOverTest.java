@@ -13,7 +13,7 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
@@ -53,7 +53,7 @@ class TakeOverTest {
         metadata,
         0,
         0,
-        More.NONE,
+        OptionalSpec.NONE,
         new byte[0]);
   }
 

@@ -6,9 +6,9 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.JobFilter;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.query.JobScan;
-import dev.carillon.engine.query.Sieve;
 import dev.carillon.store.Head;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
@@ -126,11 +126,11 @@ final class FinalCheck {
 
   /** The same jobs once more, a page at a time. */
   private void pages(ModelShard shard) {
-    pages(shard, Sieve.ALL, job -> true);
+    pages(shard, JobFilter.ALL, job -> true);
     for (String type : types(shard)) {
       pages(
           shard,
-          new Sieve(type, null, null, Map.of(), Set.of()),
+          new JobFilter(type, null, null, Map.of(), Set.of()),
           job -> job.spec.type().equals(type));
     }
   }
@@ -141,12 +141,12 @@ final class FinalCheck {
     return types;
   }
 
-  private void pages(ModelShard shard, Sieve sieve, Predicate<ModelJob> expected) {
+  private void pages(ModelShard shard, JobFilter filter, Predicate<ModelJob> expected) {
     Map<Long, JobState> listed = new LinkedHashMap<>();
     long after = 0;
     while (true) {
       List<Map.Entry<JobRef, JobInfo>> page =
-          JobScan.page(store, shard.id, new JobScan.Wish(sieve, after, PAGE, (ref, info) -> info))
+          JobScan.page(store, shard.id, new JobScan.Wish(filter, after, PAGE, (ref, info) -> info))
               .orThrow();
       for (Map.Entry<JobRef, JobInfo> entry : page) {
         after = entry.getKey().number();
@@ -164,7 +164,7 @@ final class FinalCheck {
       check(
           job.forgotten() ? state == null : state == job.end,
           Guarantee.HISTORY,
-          () -> job + " is listed as " + state + " and is " + job.end + " by " + sieve);
+          () -> job + " is listed as " + state + " and is " + job.end + " by " + filter);
     }
     check(
         listed.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " lists strange jobs");

@@ -18,7 +18,7 @@ import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.JobView;
-import dev.carillon.engine.job.More;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.request.AddRequest;
@@ -218,13 +218,13 @@ final class Users {
         ByteBuffer.allocate(8 + padding).putLong(request.id).array());
   }
 
-  private static More more(Request.Rules rules) {
+  private static OptionalSpec more(Request.Rules rules) {
     Schedule schedule = rules.schedule();
     FailurePolicy policy = rules.policy();
-    return new More(
+    return new OptionalSpec(
         schedule == null
             ? null
-            : new More.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
+            : new OptionalSpec.Recurring(rules.firstMicros(), ScheduleFormat.encode(schedule)),
         policy == null ? null : PolicyFormat.encode(policy),
         null,
         rules.concurrency(),

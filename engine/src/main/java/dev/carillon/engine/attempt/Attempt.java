@@ -13,8 +13,8 @@ import dev.carillon.engine.fold.Awaited;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
 import dev.carillon.engine.job.PolicyFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Ticket;
 import dev.carillon.engine.message.Loan;
 import dev.carillon.engine.shard.JobPlace;
@@ -47,7 +47,7 @@ public final class Attempt implements Grant.Run, JobPlace {
   private final long nonce;
   private final long dueMicros;
   private final long timeMicros;
-  private final @Nullable Move move;
+  private final @Nullable ScheduleState move;
   private final List<DependencyInfo> dependencies;
 
   /** Null where this node runs it for another. */

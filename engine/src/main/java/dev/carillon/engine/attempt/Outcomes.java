@@ -12,15 +12,15 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -131,8 +131,8 @@ public final class Outcomes {
   void succeeded(Attempt attempt, byte[] result) {
     NodeJob job = attempt.job();
     if (!job.isRecurring()) {
-      Body.End end =
-          new Body.End(
+      OperationBody.End end =
+          new OperationBody.End(
               JobState.SUCCEEDED,
               attempt.number(),
               attempt.revision(),
@@ -165,20 +165,20 @@ public final class Outcomes {
       return;
     }
     long due = notAfterDeadline(attempt.job(), dueMicros);
-    Body.Again again =
-        new Body.Again(
+    OperationBody.Again again =
+        new OperationBody.Again(
             attempt.number(), attempt.revision(), endOf(attempt), ran(attempt), due, note);
     goOnLater(attempt, Kind.AGAIN, again, due);
   }
 
   private void cancelled(Attempt attempt, @Nullable JobError error) {
-    FoldedJob.Rare rare = attempt.job().rare;
+    FoldedJob.UncommonState rare = attempt.job().rare;
     end(attempt, ended(attempt, JobState.CANCELLED, error, rare != null ? rare.cancelReason : ""));
   }
 
-  Body.End ended(
+  OperationBody.End ended(
       Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
-    return new Body.End(
+    return new OperationBody.End(
         state,
         attempt.number(),
         attempt.revision(),
@@ -215,8 +215,8 @@ public final class Outcomes {
     }
     long time = notAfterDeadline(job, next.timeMicros());
     long jitter = notAfterDeadline(job, time + next.jitterMicros()) - time;
-    Body.Retry retry =
-        new Body.Retry(
+    OperationBody.Retry retry =
+        new OperationBody.Retry(
             attempt.number(),
             attempt.revision(),
             failure.endedMicros(),
@@ -274,14 +274,14 @@ public final class Outcomes {
     NodeJob job = attempt.job();
     long end = endOf(attempt);
     Schedule schedule = recurrences.of(job);
-    Move move = moveOf(job);
+    ScheduleState move = moveOf(job);
     Recurrences.Step step =
         recurrences.afterRun(
             schedule,
             move,
             new Recurrences.Run(attempt.timeMicros(), attempt.startedMicros(), end));
-    Body.Next next =
-        new Body.Next(
+    OperationBody.Next next =
+        new OperationBody.Next(
             attempt.number(),
             attempt.revision(),
             end,
@@ -303,12 +303,12 @@ public final class Outcomes {
   public void convictOccurrence(NodeJob job, String reason, Runnable then) {
     Shard shard = job.shard();
     long now = env.wallMicros();
-    Move move = moveOf(job);
+    ScheduleState move = moveOf(job);
     Recurrences.Step step =
         recurrences.afterRun(
             recurrences.of(job), move, new Recurrences.Run(job.timeMicros(), now, now));
-    Body.Next next =
-        new Body.Next(
+    OperationBody.Next next =
+        new OperationBody.Next(
             job.attempts + 1,
             job.revision,
             now,
@@ -349,21 +349,21 @@ public final class Outcomes {
     };
   }
 
-  private static Body.Next.Child deadLetter(NodeJob job, Move move) {
-    Occurrence occurrence =
-        new Occurrence(job.number, move.count() + 1, move.timeMicros(), Overlap.ALLOW);
-    return new Body.Next.Child(job.shard().nextNumber(), job.dueMicros, occurrence);
+  private static OperationBody.Next.Child deadLetter(NodeJob job, ScheduleState move) {
+    OccurrenceSpec occurrence =
+        new OccurrenceSpec(job.number, move.count() + 1, move.timeMicros(), Overlap.ALLOW);
+    return new OperationBody.Next.Child(job.shard().nextNumber(), job.dueMicros, occurrence);
   }
 
-  static Move moveOf(NodeJob job) {
-    Move move = job.move();
+  static ScheduleState moveOf(NodeJob job) {
+    ScheduleState move = job.move();
     if (move == null) {
       throw new IllegalStateException("job " + job.number + ": not recurring");
     }
     return move;
   }
 
-  void moveOn(Attempt attempt, Body.Next next, Recurrences.Step step) {
+  void moveOn(Attempt attempt, OperationBody.Next next, Recurrences.Step step) {
     goOnLater(attempt, Kind.NEXT, next, step.dueMicros(next.at()));
   }
 
@@ -373,7 +373,7 @@ public final class Outcomes {
       cancelled(attempt, error);
       return;
     }
-    FoldedJob.Rare rare = job.rare();
+    FoldedJob.UncommonState rare = job.rare();
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
@@ -385,7 +385,7 @@ public final class Outcomes {
     life.undecodable(job);
   }
 
-  void end(Attempt attempt, Body.End end) {
+  void end(Attempt attempt, OperationBody.End end) {
     NodeJob job = attempt.job();
     if (settle(attempt)) {
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
@@ -403,7 +403,7 @@ public final class Outcomes {
   }
 
   /** The attempt is over and its job goes on, due then. */
-  private void goOnLater(Attempt attempt, Kind kind, Body body, long dueMicros) {
+  private void goOnLater(Attempt attempt, Kind kind, OperationBody body, long dueMicros) {
     NodeJob job = attempt.job();
     if (settle(attempt)) {
       Operation operation =
@@ -510,7 +510,7 @@ public final class Outcomes {
     if (shard == null || !shard.owned()) {
       return;
     }
-    Body.Clear clear = new Body.Clear(env.wallMicros(), markersBefore);
+    OperationBody.Clear clear = new OperationBody.Clear(env.wallMicros(), markersBefore);
     committer.add(
         shard.journal, new Operation(Frame.of(Kind.CLEAR, job.number, clear.encode()), NOBODY));
   }

@@ -5,9 +5,9 @@ import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.shard.NodeJob;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -54,7 +54,7 @@ public final class Recurrences {
    *
    * @param move where the schedule goes, null where it is over
    */
-  public record Step(@Nullable Move move) {
+  public record Step(@Nullable ScheduleState move) {
     static final Step OVER = new Step(null);
 
     public boolean over() {
@@ -68,7 +68,7 @@ public final class Recurrences {
   }
 
   public Schedule of(NodeJob job) {
-    More.Recurring recurring = job.head().more().recurring();
+    OptionalSpec.Recurring recurring = job.head().more().recurring();
     if (recurring == null) {
       throw new IllegalStateException("job " + job.number + ": not recurring");
     }
@@ -123,7 +123,7 @@ public final class Recurrences {
    *
    * @param old null where it is not known
    */
-  public Step goOn(@Nullable Schedule old, Schedule schedule, Move move, long nowMicros) {
+  public Step goOn(@Nullable Schedule old, Schedule schedule, ScheduleState move, long nowMicros) {
     Duration before = old != null && old.start() == null ? old.period() : null;
     if (before == null || schedule.period() == null || schedule.start() != null) {
       return begin(schedule, move.count(), nowMicros);
@@ -137,7 +137,7 @@ public final class Recurrences {
   /** At most {@code most} times that the job's schedule has from one time to another. */
   public List<Instant> between(NodeJob job, Instant from, Instant to, int most) {
     Schedule schedule = of(job);
-    Move move = job.move();
+    ScheduleState move = job.move();
     List<Instant> times = new ArrayList<>();
     if (move == null || schedule.kind() == Schedule.Kind.AFTER_EACH) {
       return times;
@@ -166,20 +166,20 @@ public final class Recurrences {
   }
 
   /** The occurrence is passed over, with all that are too late as well. */
-  public Step skipLate(Schedule schedule, Move move, long nowMicros) {
+  public Step skipLate(Schedule schedule, ScheduleState move, long nowMicros) {
     long oldest = nowMicros - graceMicros(schedule);
     Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(oldest - 1));
     return step(schedule, time, move.count(), move.missedUntilMicros(), move.madeUp());
   }
 
   /** The occurrence is passed over because too many others have not ended. */
-  public Step skipOne(Schedule schedule, Move move, long nowMicros) {
+  public Step skipOne(Schedule schedule, ScheduleState move, long nowMicros) {
     Instant time = schedule.nextAfter(instant(move.timeMicros()), instant(nowMicros));
     return step(schedule, time, move.count(), Long.MIN_VALUE, 0);
   }
 
   /** The job itself has run the occurrence. */
-  public Step afterRun(Schedule schedule, Move move, Run run) {
+  public Step afterRun(Schedule schedule, ScheduleState move, Run run) {
     long count = move.count() + 1;
     if (isLast(schedule, count)) {
       return Step.OVER;
@@ -200,7 +200,7 @@ public final class Recurrences {
   }
 
   /** The occurrence has become a job of its own. */
-  public Step afterSpawn(Schedule schedule, Move move, Run run) {
+  public Step afterSpawn(Schedule schedule, ScheduleState move, Run run) {
     long count = move.count() + 1;
     if (isLast(schedule, count)) {
       return Step.OVER;
@@ -216,7 +216,7 @@ public final class Recurrences {
   }
 
   /** The next of the missed ones, where they are made up for and one is left. */
-  private @Nullable Step makeUp(Schedule schedule, Move move, Run run) {
+  private @Nullable Step makeUp(Schedule schedule, ScheduleState move, Run run) {
     if (!(schedule.misfire() instanceof Misfire.RunAll(int cap))) {
       return null;
     }
@@ -239,7 +239,8 @@ public final class Recurrences {
     if (time == null) {
       return Step.OVER;
     }
-    return new Step(new Move(Micros.ceil(time), jitter(schedule), count, missedUntil, madeUp));
+    return new Step(
+        new ScheduleState(Micros.ceil(time), jitter(schedule), count, missedUntil, madeUp));
   }
 
   private long jitter(Schedule schedule) {

@@ -10,14 +10,14 @@ import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -190,8 +190,8 @@ public final class Starts implements Dispatcher.Starter {
     job.busy++;
     attempt.marked = true;
     attempt.markersBefore = job.rare != null ? job.rare.markers : 0;
-    Body.Start start =
-        new Body.Start(
+    OperationBody.Start start =
+        new OperationBody.Start(
             attempt.number(),
             attempt.revision(),
             env.wallMicros(),
@@ -240,13 +240,15 @@ public final class Starts implements Dispatcher.Starter {
     }
     if (job.rare != null && job.rare.cancelReason != null) {
       outcomes.returned(attempt);
-      outcomes.end(attempt, Body.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
+      outcomes.end(
+          attempt, OperationBody.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
       return;
     }
     if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
       outcomes.returned(attempt);
       outcomes.end(
-          attempt, Body.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
+          attempt,
+          OperationBody.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
       return;
     }
     if (job.isRecurring() && attempt.number() == 1 && skipLate(attempt, now)) {
@@ -275,15 +277,15 @@ public final class Starts implements Dispatcher.Starter {
   private boolean skipLate(Attempt attempt, long now) {
     NodeJob job = attempt.job();
     Schedule schedule = rules.recurrences().of(job);
-    Move move = Outcomes.moveOf(job);
+    ScheduleState move = Outcomes.moveOf(job);
     if (!Recurrences.tooLate(schedule, job.dueMicros, now)) {
       return false;
     }
     env.metrics().count("occurrences.skipped", 1);
     outcomes.returned(attempt);
     Recurrences.Step step = rules.recurrences().skipLate(schedule, move, now);
-    Body.Next next =
-        new Body.Next(
+    OperationBody.Next next =
+        new OperationBody.Next(
             0,
             attempt.revision(),
             now,
@@ -318,7 +320,7 @@ public final class Starts implements Dispatcher.Starter {
       attempt.marked = false; // whatever its borrower dies of, this is not it
       attempt.lentAlone = false;
     }
-    Body.Clear clear = new Body.Clear(env.wallMicros(), 0);
+    OperationBody.Clear clear = new OperationBody.Clear(env.wallMicros(), 0);
     committer.add(
         job.shard().journal,
         new Operation(

@@ -6,7 +6,7 @@ import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.Ran;
@@ -124,7 +124,10 @@ public final class TransactionOutcomes {
     int markers = job.rare != null ? job.rare.markers : 0;
     Operation clear =
         new Operation(
-            Frame.of(Kind.CLEAR, job.number, new Body.Clear(env.wallMicros(), markers).encode()),
+            Frame.of(
+                Kind.CLEAR,
+                job.number,
+                new OperationBody.Clear(env.wallMicros(), markers).encode()),
             Outcomes.NOBODY);
     clear.rider = gone(place);
     committer.add(job.shard().journal, clear);
@@ -175,8 +178,8 @@ public final class TransactionOutcomes {
               recurrences.of(job),
               Outcomes.moveOf(job),
               new Recurrences.Run(job.timeMicros(), completed.startedMicros(), now));
-      Body.Next next =
-          new Body.Next(
+      OperationBody.Next next =
+          new OperationBody.Next(
               completed.attempt(),
               job.revision,
               now,
@@ -195,8 +198,8 @@ public final class TransactionOutcomes {
           shard, step.dueMicros(now), () -> committer.add(shard.journal, operation));
       return;
     }
-    Body.End end =
-        new Body.End(
+    OperationBody.End end =
+        new OperationBody.End(
             JobState.SUCCEEDED,
             completed.attempt(),
             job.revision,

@@ -1,7 +1,7 @@
 package dev.carillon.engine.commit;
 
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -22,7 +22,7 @@ public final class Operation {
   public final @Nullable JobSpec spec;
 
   /** The body of an end, for the same reason. */
-  public final Body.@Nullable End end;
+  public final OperationBody.@Nullable End end;
 
   public Stage stage = Stage.MADE;
 
@@ -40,12 +40,12 @@ public final class Operation {
     this(frame, spec, null, listener);
   }
 
-  public Operation(Frame frame, Body.End end, Listener listener) {
+  public Operation(Frame frame, OperationBody.End end, Listener listener) {
     this(frame, null, end, listener);
   }
 
   private Operation(
-      Frame frame, @Nullable JobSpec spec, Body.@Nullable End end, Listener listener) {
+      Frame frame, @Nullable JobSpec spec, OperationBody.@Nullable End end, Listener listener) {
     this.frame = frame;
     this.spec = spec;
     this.end = end;

@@ -27,7 +27,7 @@ public final class BlockedTypes {
   public void blocked(HandlerSlot handler, Shard shard, NodeJob job) {
     if (job.phase() == NodeJob.Phase.UNDECODABLE && !handler.undecodableTold) {
       handler.undecodableTold = true;
-      FoldedJob.Rare rare = job.rare;
+      FoldedJob.UncommonState rare = job.rare;
       String error = rare == null || rare.lastErrorType == null ? "" : rare.lastErrorType;
       env.tell(new NodeEvent.Undecodable(shard.subject(job), error));
     } else if (job.phase() == NodeJob.Phase.NO_HANDLER && !handler.missingTold) {

@@ -45,7 +45,7 @@ public final class Dispatcher {
   private final Starter starter;
   private final Keys keys;
   private final Consumer<NodeJob> blocked;
-  private final Bodies bodies;
+  private final PayloadMemory payloads;
   private final Admission toRun = this::mayRun;
   private final Admission toLend = this::mayLend;
 
@@ -108,16 +108,16 @@ public final class Dispatcher {
    * @param bodies brings those of overdue jobs
    */
   public Dispatcher(
-      int slots, Starter starter, Keys keys, Consumer<NodeJob> blocked, Bodies bodies) {
+      int slots, Starter starter, Keys keys, Consumer<NodeJob> blocked, PayloadMemory payloads) {
     this.node = new Gate(slots);
     this.starter = starter;
     this.keys = keys;
     this.blocked = blocked;
-    this.bodies = bodies;
+    this.payloads = payloads;
   }
 
-  public Bodies bodies() {
-    return bodies;
+  public PayloadMemory bodies() {
+    return payloads;
   }
 
   /** Says who else could run attempts; nobody, until this is called. */
@@ -265,7 +265,7 @@ public final class Dispatcher {
       ready--;
       offerLimited(handlerOf(job));
     }
-    bodies.forget(job);
+    payloads.forget(job);
   }
 
   private static Lane laneOf(NodeJob job) {
@@ -494,7 +494,7 @@ public final class Dispatcher {
       if (moved || !job.isIdle(NodeJob.Phase.READY)) {
         offerLimited(handlerOf(job));
       } else if (job.isStripped()) {
-        bodies.await(job, null);
+        payloads.await(job, null);
         offerLimited(handlerOf(job)); // it may not come back
       } else if (admission.admits(job, lane)) {
         return job;
@@ -518,7 +518,7 @@ public final class Dispatcher {
         keys.leave(job, concurrency);
       }
       blocked.accept(job);
-      bodies.letGo(job);
+      payloads.letGo(job);
       return false;
     }
     if (!handler.gate.hasRoom()) {

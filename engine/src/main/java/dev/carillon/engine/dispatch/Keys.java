@@ -5,10 +5,10 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.limit.LimitClaim;
 import dev.carillon.engine.limit.Rates;
 import dev.carillon.engine.limit.Share;
 import dev.carillon.engine.limit.Shares;
-import dev.carillon.engine.limit.Stake;
 import dev.carillon.engine.limit.TokenBucket;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -385,7 +385,7 @@ public final class Keys {
     }
 
     @Override
-    public Share.Verdict judge(int used, Stake.@Nullable Oldest oldestElsewhere) {
+    public Share.Verdict judge(int used, LimitClaim.@Nullable Oldest oldestElsewhere) {
       for (NodeJob job : slot.asked()) {
         Concurrency concurrency = job.concurrency();
         Shard shard = job.shard;
@@ -408,7 +408,7 @@ public final class Keys {
 
     /** Cancels the oldest for the job if it is one of this node. */
     private boolean cancelsHere(
-        NodeJob job, Concurrency concurrency, Stake.@Nullable Oldest elsewhere) {
+        NodeJob job, Concurrency concurrency, LimitClaim.@Nullable Oldest elsewhere) {
       NodeJob oldestHere = first(slot.contendersBefore(job));
       if (oldestHere != null
           && (elsewhere == null || oldestHere.dueMicros <= elsewhere.dueMicros())) {
@@ -423,12 +423,12 @@ public final class Keys {
     }
 
     @Override
-    public Stake.@Nullable Oldest oldest() {
+    public LimitClaim.@Nullable Oldest oldest() {
       NodeJob oldest = first(slot.contenders());
       Shard shard = oldest == null ? null : oldest.shard;
       return oldest == null || shard == null
           ? null
-          : new Stake.Oldest(oldest.dueMicros, shard.ref(oldest.number));
+          : new LimitClaim.Oldest(oldest.dueMicros, shard.ref(oldest.number));
     }
 
     /** Where it has left since there is room. */

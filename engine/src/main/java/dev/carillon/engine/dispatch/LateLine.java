@@ -21,7 +21,7 @@ final class LateLine {
 
   private final ReadyLine front = new ReadyLine();
   private final ReadyLine rest = new ReadyLine();
-  private final Bodies bodies;
+  private final PayloadMemory payloads;
 
   /** Jobs of the front whose bodies are on their way. */
   private int fetching;
@@ -32,8 +32,8 @@ final class LateLine {
   /** The job whose body has just come, until it stands in line. */
   private @Nullable NodeJob returning;
 
-  LateLine(Bodies bodies) {
-    this.bodies = bodies;
+  LateLine(PayloadMemory payloads) {
+    this.payloads = payloads;
   }
 
   void add(NodeJob job) {
@@ -60,18 +60,18 @@ final class LateLine {
   }
 
   private void addToRest(NodeJob job) {
-    bodies.letGo(job);
+    payloads.letGo(job);
     rest.add(job);
   }
 
   private void count(long moreBytes) {
     frontBytes += moreBytes;
-    bodies.front(moreBytes);
+    payloads.front(moreBytes);
   }
 
   private boolean isFull(int times) {
     return front.size() + fetching >= times * FRONT_JOBS
-        || frontBytes >= times * bodies.frontBytesOfALine();
+        || frontBytes >= times * payloads.frontBytesOfALine();
   }
 
   /** Many came that stand before the rest: the first of the front stay, the others step back. */
@@ -98,7 +98,7 @@ final class LateLine {
     if (rest.isEmpty() || 2 * (front.size() + fetching) > FRONT_JOBS) {
       return 0;
     }
-    if (2 * frontBytes > bodies.frontBytesOfALine()) {
+    if (2 * frontBytes > payloads.frontBytesOfALine()) {
       return 0;
     }
     int left = 0;
@@ -107,7 +107,7 @@ final class LateLine {
       if (job.isStripped() && job.phase() == NodeJob.Phase.READY) {
         fetching++;
         count(job.bodyBytes);
-        bodies.await(job, lane);
+        payloads.await(job, lane);
         left++;
       } else {
         addToFront(job);
@@ -118,7 +118,7 @@ final class LateLine {
 
   /** One always may, so that a line goes on whatever the others took. */
   private boolean mayComeForward() {
-    return front.size() + fetching == 0 || (!isFull(1) && bodies.frontHasRoom());
+    return front.size() + fetching == 0 || (!isFull(1) && payloads.frontHasRoom());
   }
 
   /**

@@ -10,8 +10,8 @@
  *   <li>{@code Gate}: the running attempts of a node, namespace, queue or handler.
  *   <li>{@code KeySlot}: the holders of a concurrency key, and the jobs that wait for it.
  *   <li>{@code HandlerSlot}: jobs of a type that wait for a handler or for its limit.
- *   <li>{@code Bodies}: which payloads are in memory. {@code Flow}: pauses, limits and rates that
- *       operators set, each in a record.
+ *   <li>{@code PayloadMemory}: which payloads are in memory. {@code Flow}: pauses, limits and rates
+ *       that operators set, each in a record.
  * </ul>
  *
  * <pre>

@@ -4,9 +4,9 @@ import dev.carillon.api.Concurrency;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.OptionalSpec;
+import dev.carillon.engine.job.ScheduleState;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -36,7 +36,9 @@ public class FoldedJob {
   public final String namespace;
   public String queue;
 
-  /** Its spec, encoded; without the payload where {@link Rare#payload} says where that is. */
+  /**
+   * Its spec, encoded; without the payload where {@link UncommonState#payload} says where that is.
+   */
   private byte[] body;
 
   /** What of its spec it has to itself. */
@@ -45,7 +47,7 @@ public class FoldedJob {
   /** Those of its spec, at hand without its body, and {@link #MARKED}. */
   private byte flags;
 
-  /** Which parts of {@link More} its spec has, and {@link #UNSETTLED}. */
+  /** Which parts of {@link OptionalSpec} its spec has, and {@link #UNSETTLED}. */
   private byte more;
 
   /** The entry that holds its body, {@link #NO_POSITION} where that is not known. */
@@ -55,7 +57,7 @@ public class FoldedJob {
   public byte priority;
   public int revision;
   public int attempts;
-  public @Nullable Rare rare;
+  public @Nullable UncommonState rare;
 
   public FoldedJob(long number, JobSpec spec, byte[] body, UnaryOperator<String> intern) {
     this.number = number;
@@ -72,9 +74,9 @@ public class FoldedJob {
   }
 
   private void begin(JobSpec spec) {
-    More.Recurring recurring = spec.more().recurring();
+    OptionalSpec.Recurring recurring = spec.more().recurring();
     if (recurring != null) {
-      rare().moved(Move.first(spec, recurring));
+      rare().moved(ScheduleState.first(spec, recurring));
     }
     if (spec.more().concurrency() != null) {
       rare().concurrency = spec.more().concurrency();
@@ -90,7 +92,7 @@ public class FoldedJob {
 
   /** Another job waits for the end of this one. */
   final void waiter(JobRef waiter) {
-    Rare kept = rare();
+    UncommonState kept = rare();
     if (kept.waiters == null) {
       kept.waiters = new LinkedHashSet<>(2);
     }
@@ -113,7 +115,7 @@ public class FoldedJob {
   }
 
   /** What most jobs never have. */
-  public static final class Rare {
+  public static final class UncommonState {
     public byte @Nullable [] saved;
     public @Nullable String cancelReason;
     public @Nullable String lastErrorType;
@@ -132,7 +134,7 @@ public class FoldedJob {
     long jitterMicros;
 
     /** Where a recurring job stands. */
-    @Nullable Move move;
+    @Nullable ScheduleState move;
 
     /** The jobs that it waits for. */
     @Nullable Awaited awaited;
@@ -144,13 +146,13 @@ public class FoldedJob {
     @Nullable Concurrency concurrency;
 
     /** Which time of which recurring job it is; from its spec, at hand without its body. */
-    @Nullable Occurrence occurrence;
+    @Nullable OccurrenceSpec occurrence;
 
     /** Where its payload is, if that is not in its own body. */
     @Nullable Payload payload;
 
     /** The recurring job has another occurrence from now on. */
-    void moved(Move next) {
+    void moved(ScheduleState next) {
       move = next;
       jitterMicros = next.jitterMicros();
     }
@@ -188,10 +190,10 @@ public class FoldedJob {
     }
   }
 
-  public final Rare rare() {
-    Rare found = rare;
+  public final UncommonState rare() {
+    UncommonState found = rare;
     if (found == null) {
-      found = new Rare();
+      found = new UncommonState();
       rare = found;
     }
     return found;
@@ -264,7 +266,7 @@ public class FoldedJob {
     bodyBytes = newBody.length;
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
     more = (byte) (spec.more().mask() | (more & UNSETTLED));
-    Rare kept = rare();
+    UncommonState kept = rare();
     kept.payload = null;
     kept.concurrency = spec.more().concurrency();
   }
@@ -334,21 +336,21 @@ public class FoldedJob {
   }
 
   /** Where it stands if it is recurring; null if it is not. */
-  public @Nullable Move move() {
+  public @Nullable ScheduleState move() {
     return rare != null ? rare.move : null;
   }
 
   public boolean isRecurring() {
-    return (more & More.RECURRING) != 0;
+    return (more & OptionalSpec.RECURRING) != 0;
   }
 
   /** Whether it is one time of a recurring job. */
   public boolean isOccurrence() {
-    return (more & More.OCCURRENCE) != 0;
+    return (more & OptionalSpec.OCCURRENCE) != 0;
   }
 
   /** Which time of which recurring job it is; null where it is none. */
-  public @Nullable Occurrence occurrence() {
+  public @Nullable OccurrenceSpec occurrence() {
     return rare != null ? rare.occurrence : null;
   }
 
@@ -358,13 +360,13 @@ public class FoldedJob {
   }
 
   public boolean hasPolicy() {
-    return (more & More.POLICY) != 0;
+    return (more & OptionalSpec.POLICY) != 0;
   }
 
   /** Whether its body stays in memory: its end needs it, or what it came from does not hold it. */
   public boolean keepsBody() {
     return hasName()
-        || (more & (More.RECURRING | More.CONCURRENCY | More.AFTER)) != 0
+        || (more & (OptionalSpec.RECURRING | OptionalSpec.CONCURRENCY | OptionalSpec.AFTER)) != 0
         || sharesPayload();
   }
 

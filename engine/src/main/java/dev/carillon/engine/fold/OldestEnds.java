@@ -25,7 +25,7 @@ public final class OldestEnds {
   private long failedMicros = NONE;
   private long deadMicros = NONE;
 
-  public void ended(FoldedJob job, Body.End end) {
+  public void ended(FoldedJob job, OperationBody.End end) {
     occurred.remove(job.number);
     switch (end.state()) {
       case DEAD -> deadMicros = Math.min(deadMicros, end.at());

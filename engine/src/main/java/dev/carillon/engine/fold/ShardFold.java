@@ -9,8 +9,8 @@ import dev.carillon.engine.format.LongMap;
 import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.ScheduleState;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -60,13 +60,13 @@ public final class ShardFold<J extends FoldedJob> {
   /** Told of jobs as they leave the fold. */
   public interface Listener<J extends FoldedJob> {
     /** {@code job} has ended by {@code end}. */
-    void ended(J job, Body.End end);
+    void ended(J job, OperationBody.End end);
 
     /**
      * A recurring job has run one of its occurrences itself, which ended by {@code next}: not as a
      * dead letter, for that is a job of its own. {@code job} still stands at that occurrence.
      */
-    default void occurred(J job, Body.Next next) {}
+    default void occurred(J job, OperationBody.Next next) {}
   }
 
   /** Makes the jobs of a fold. */
@@ -191,14 +191,14 @@ public final class ShardFold<J extends FoldedJob> {
     return switch (frame.kind()) {
       case ADD -> add(frame.job(), frame.body());
       case STATE -> state(frame);
-      case REPLAY -> replay(frame.job(), Body.Replay.decode(frame.reader()));
+      case REPLAY -> replay(frame.job(), OperationBody.Replay.decode(frame.reader()));
       case DISCARD -> {
         met = null;
         yield dead.remove(frame.job()) != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
       }
       case TOLD -> {
         met = null;
-        JobRef waiter = Body.Waiter.decode(frame.reader()).waiter();
+        JobRef waiter = OperationBody.Waiter.decode(frame.reader()).waiter();
         Debt paid = debts.remove(new Owed(frame.job(), waiter));
         yield paid != null ? Answer.APPLIED : Answer.NO_SUCH_JOB;
       }
@@ -221,7 +221,7 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   /** A dead letter lives again, as a job that has not been tried. */
-  private Answer replay(long number, Body.Replay replay) {
+  private Answer replay(long number, OperationBody.Replay replay) {
     met = null;
     if (dead.remove(number) == null) {
       return Answer.NO_SUCH_JOB;
@@ -295,9 +295,9 @@ public final class ShardFold<J extends FoldedJob> {
   public static byte[] bodyIn(Frame frame) {
     return switch (frame.kind()) {
       case ADD -> frame.body();
-      case REPLACE -> Body.Replace.decode(frame.reader()).spec();
-      case REPLAY -> Body.Replay.decode(frame.reader()).spec();
-      case UPDATE -> Body.Update.decode(frame.reader()).spec();
+      case REPLACE -> OperationBody.Replace.decode(frame.reader()).spec();
+      case REPLAY -> OperationBody.Replay.decode(frame.reader()).spec();
+      case UPDATE -> OperationBody.Update.decode(frame.reader()).spec();
       case STATE -> StateFormat.read(frame.reader()).spec();
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
@@ -325,28 +325,28 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** The number of the recurring job that {@code job} is an occurrence of. */
   public static long scheduleOf(FoldedJob job) {
-    Occurrence occurrence = job.occurrence();
+    OccurrenceSpec occurrence = job.occurrence();
     return occurrence != null ? occurrence.schedule() : 0;
   }
 
   private Answer change(J job, Frame frame) {
     ByteReader in = frame.reader();
     return switch (frame.kind()) {
-      case START -> start(job, Body.Start.decode(in));
-      case SAVE -> save(job, Body.Save.decode(in));
-      case RETRY -> retry(job, Body.Retry.decode(in));
-      case REPLACE -> replace(job, Body.Replace.decode(in));
-      case CANCEL -> cancel(job, Body.Cancel.decode(in));
-      case END -> end(job, Body.End.decode(in));
-      case CLEAR -> clear(job, Body.Clear.decode(in).markers());
-      case NEXT -> next(job, Body.Next.decode(in));
-      case AGAIN -> again(job, Body.Again.decode(in));
-      case PAUSE -> pause(job, Body.Pause.decode(in));
+      case START -> start(job, OperationBody.Start.decode(in));
+      case SAVE -> save(job, OperationBody.Save.decode(in));
+      case RETRY -> retry(job, OperationBody.Retry.decode(in));
+      case REPLACE -> replace(job, OperationBody.Replace.decode(in));
+      case CANCEL -> cancel(job, OperationBody.Cancel.decode(in));
+      case END -> end(job, OperationBody.End.decode(in));
+      case CLEAR -> clear(job, OperationBody.Clear.decode(in).markers());
+      case NEXT -> next(job, OperationBody.Next.decode(in));
+      case AGAIN -> again(job, OperationBody.Again.decode(in));
+      case PAUSE -> pause(job, OperationBody.Pause.decode(in));
       case RESUME -> resume(job);
-      case CHANGE -> changed(job, Body.Change.decode(in));
-      case UPDATE -> update(job, Body.Update.decode(in));
-      case WAITER -> waiter(job, Body.Waiter.decode(in));
-      case MET -> met(job, Body.Met.decode(in));
+      case CHANGE -> changed(job, OperationBody.Change.decode(in));
+      case UPDATE -> update(job, OperationBody.Update.decode(in));
+      case WAITER -> waiter(job, OperationBody.Waiter.decode(in));
+      case MET -> met(job, OperationBody.Met.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
@@ -356,11 +356,11 @@ public final class ShardFold<J extends FoldedJob> {
     return attempt == job.attempts + 1 && revision == job.revision;
   }
 
-  private static Answer start(FoldedJob job, Body.Start start) {
+  private static Answer start(FoldedJob job, OperationBody.Start start) {
     if (!current(job, start.attempt(), start.revision())) {
       return Answer.STALE;
     }
-    FoldedJob.Rare rare = job.rare();
+    FoldedJob.UncommonState rare = job.rare();
     if (rare.markers == 0 || rare.markerIncarnation != start.incarnation()) {
       rare.markers++; // else the same node goes on, so the start before was cut off by no crash
     }
@@ -369,7 +369,7 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private Answer save(J job, Body.Save save) {
+  private Answer save(J job, OperationBody.Save save) {
     if (!current(job, save.attempt(), save.revision())) {
       return Answer.STALE;
     }
@@ -379,20 +379,20 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private static Answer retry(FoldedJob job, Body.Retry retry) {
+  private static Answer retry(FoldedJob job, OperationBody.Retry retry) {
     if (!current(job, retry.attempt(), retry.revision())) {
       return Answer.STALE;
     }
     job.attempts = retry.attempt();
     job.dueMicros = retry.nextDue();
     clear(job, 0);
-    FoldedJob.Rare rare = job.rare();
+    FoldedJob.UncommonState rare = job.rare();
     rare.jitterMicros = retry.jitter();
     remember(rare, retry.error());
     return Answer.APPLIED;
   }
 
-  private static void remember(FoldedJob.Rare rare, JobError error) {
+  private static void remember(FoldedJob.UncommonState rare, JobError error) {
     rare.lastErrorType = error.type();
     String message = error.message();
     rare.lastErrorMessage =
@@ -401,7 +401,7 @@ public final class ShardFold<J extends FoldedJob> {
             : message.substring(0, REMEMBERED_MESSAGE_CHARS);
   }
 
-  private Answer replace(J job, Body.Replace replace) {
+  private Answer replace(J job, OperationBody.Replace replace) {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
     liveBytes -= job.bytes();
     job.queue = intern(spec.queue());
@@ -411,7 +411,7 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private Answer update(J job, Body.Update update) {
+  private Answer update(J job, OperationBody.Update update) {
     if (update.revision() != job.revision || !job.isRecurring()) {
       return Answer.STALE;
     }
@@ -428,7 +428,7 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private static Answer cancel(FoldedJob job, Body.Cancel cancel) {
+  private static Answer cancel(FoldedJob job, OperationBody.Cancel cancel) {
     if (!job.cancelRequested()) {
       job.rare().cancelReason = cancel.why().reason();
     }
@@ -436,7 +436,7 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private static Answer clear(FoldedJob job, int markersLeft) {
-    FoldedJob.Rare rare = job.rare;
+    FoldedJob.UncommonState rare = job.rare;
     if (rare != null) {
       rare.markers = Math.min(rare.markers, markersLeft);
       rare.alone = false;
@@ -448,7 +448,7 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private static Answer again(FoldedJob job, Body.Again again) {
+  private static Answer again(FoldedJob job, OperationBody.Again again) {
     if (!current(job, again.attempt(), again.revision())) {
       return Answer.STALE;
     }
@@ -459,13 +459,13 @@ public final class ShardFold<J extends FoldedJob> {
     return clear(job, 0);
   }
 
-  private static Answer pause(FoldedJob job, Body.Pause pause) {
+  private static Answer pause(FoldedJob job, OperationBody.Pause pause) {
     job.rare().pauseReason = pause.why().reason();
     return Answer.APPLIED;
   }
 
   private static Answer resume(FoldedJob job) {
-    FoldedJob.Rare rare = job.rare;
+    FoldedJob.UncommonState rare = job.rare;
     if (rare != null) {
       rare.pauseReason = null;
       job.rare = rare.isEmpty() ? null : rare;
@@ -473,18 +473,18 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private static Answer waiter(FoldedJob job, Body.Waiter body) {
+  private static Answer waiter(FoldedJob job, OperationBody.Waiter body) {
     job.waiter(body.waiter());
     return Answer.APPLIED;
   }
 
-  private static Answer met(FoldedJob job, Body.Met body) {
+  private static Answer met(FoldedJob job, OperationBody.Met body) {
     Awaited awaited = job.awaited();
     return awaited != null && awaited.met(body.job(), body.state()) ? Answer.APPLIED : Answer.STALE;
   }
 
-  private Answer changed(J job, Body.Change change) {
-    Move move = change.move();
+  private Answer changed(J job, OperationBody.Change change) {
+    ScheduleState move = change.move();
     if (change.revision() != job.revision || (move != null && !job.isRecurring())) {
       return Answer.STALE;
     }
@@ -513,7 +513,7 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private Answer next(J job, Body.Next next) {
+  private Answer next(J job, OperationBody.Next next) {
     boolean fits =
         next.attempt() != 0
             ? current(job, next.attempt(), next.revision())
@@ -529,11 +529,13 @@ public final class ShardFold<J extends FoldedJob> {
     oldestEnds.occurred(job.number, next.at());
     met = job;
     if (next.over()) {
-      Move last = job.move();
+      ScheduleState last = job.move();
       if (last != null && next.tookPlace()) {
         job.rare().move = last.counted();
       }
-      return end(job, Body.End.without(JobState.SUCCEEDED, next.at(), Body.SCHEDULE_OVER));
+      return end(
+          job,
+          OperationBody.End.without(JobState.SUCCEEDED, next.at(), OperationBody.SCHEDULE_OVER));
     }
     if (next.move() != null) {
       moveOn(job, next, next.move());
@@ -542,7 +544,7 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   /** An occurrence becomes a job of its own, to be run or dead. */
-  private void spawn(J job, Body.Next next, Body.Next.Child child) {
+  private void spawn(J job, OperationBody.Next next, OperationBody.Next.Child child) {
     byte[] head = job.head().occurrence(child.occurrence(), child.due(), next.at(), job.priority);
     J occurrence = maker.make(child.number(), JobSpec.decodeHead(head), head, this::intern);
     occurrence.share(job.payload());
@@ -557,8 +559,8 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   /** The end of an occurrence whose attempts are exhausted. */
-  public static Body.End deadEnd(Body.Next next) {
-    return new Body.End(
+  public static OperationBody.End deadEnd(OperationBody.Next next) {
+    return new OperationBody.End(
         JobState.DEAD,
         next.attempt(),
         0,
@@ -569,10 +571,10 @@ public final class ShardFold<J extends FoldedJob> {
         NOTHING);
   }
 
-  private void moveOn(J job, Body.Next next, Move move) {
+  private void moveOn(J job, OperationBody.Next next, ScheduleState move) {
     liveBytes -= job.bytes();
     clear(job, 0);
-    FoldedJob.Rare rare = job.rare();
+    FoldedJob.UncommonState rare = job.rare();
     rare.saved = null;
     if (next.outcome() == JobState.SUCCEEDED) {
       rare.lastErrorType = null;
@@ -588,12 +590,12 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   /** Applies an end whose body is at hand. */
-  public Answer end(long number, Body.End end) {
+  public Answer end(long number, OperationBody.End end) {
     met = live.get(number);
     return met == null ? Answer.NO_SUCH_JOB : end(met, end);
   }
 
-  private Answer end(J job, Body.End end) {
+  private Answer end(J job, OperationBody.End end) {
     if (!end.state().ended()) {
       throw new DamagedException("end: state " + end.state() + " (expected: one that has ended)");
     }

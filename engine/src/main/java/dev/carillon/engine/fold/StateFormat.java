@@ -4,7 +4,7 @@ import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.ScheduleState;
 import java.util.LinkedHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * saved               bytes   if SAVED
  * cancelReason        string  if CANCEL
  * lastErrorType, lastErrorMessage  string  if ERROR
- * move                {@link Move}  if MOVE
+ * move                {@link ScheduleState}  if MOVE
  * pauseReason         string  if PAUSE
  * waiters             {@link JobRef}s  if WAITERS
  * awaited             bytes   if AWAITED
@@ -37,7 +37,7 @@ public record StateFormat(
     int revision,
     long due,
     int priority,
-    FoldedJob.Rare rare,
+    FoldedJob.UncommonState rare,
     List<JobRef> waiters,
     byte[] awaited,
     byte[] spec) {
@@ -55,7 +55,7 @@ public record StateFormat(
 
   /** The state of {@code job} with {@code spec}, as it is to be written. */
   public static byte[] write(FoldedJob job, byte[] spec) {
-    FoldedJob.Rare rare = job.rare != null ? job.rare : new FoldedJob.Rare();
+    FoldedJob.UncommonState rare = job.rare != null ? job.rare : new FoldedJob.UncommonState();
     ByteWriter out =
         new ByteWriter(64 + spec.length)
             .varint(job.attempts)
@@ -93,7 +93,7 @@ public record StateFormat(
     return out.raw(spec).toBytes();
   }
 
-  private static int flags(FoldedJob.Rare rare) {
+  private static int flags(FoldedJob.UncommonState rare) {
     return (rare.saved != null ? SAVED : 0)
         | (rare.cancelReason != null ? CANCEL : 0)
         | (rare.lastErrorType != null ? ERROR : 0)
@@ -113,7 +113,7 @@ public record StateFormat(
       throw new UnknownFormatException("state: parts " + flags + " (expected: ones this reads)");
     }
     int priority = in.i8();
-    FoldedJob.Rare rare = new FoldedJob.Rare();
+    FoldedJob.UncommonState rare = new FoldedJob.UncommonState();
     rare.markers = (int) in.varint();
     rare.markerIncarnation = in.i64();
     rare.jitterMicros = in.varint();
@@ -122,7 +122,7 @@ public record StateFormat(
     rare.cancelReason = string(in, flags & CANCEL);
     rare.lastErrorType = string(in, flags & ERROR);
     rare.lastErrorMessage = string(in, flags & ERROR);
-    rare.move = (flags & MOVE) != 0 ? Move.read(in) : null;
+    rare.move = (flags & MOVE) != 0 ? ScheduleState.read(in) : null;
     rare.pauseReason = string(in, flags & PAUSE);
     List<JobRef> waiters = (flags & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
     byte[] awaited = (flags & AWAITED) != 0 ? in.bytes() : NOTHING;

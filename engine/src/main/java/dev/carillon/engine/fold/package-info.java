@@ -6,7 +6,8 @@
  * the debts to jobs that wait, the numbers of its dead letters, counts. {@code ShardFold} alone
  * changes it, one operation at a time, in journal order. While a shard is being read the reading
  * thread owns its fold; afterwards the loop does. Two parts of a job are not the fold's: {@code
- * Bodies} drops and restores the encoded body, and a node notes why it could not decode a job.
+ * PayloadMemory} drops and restores the encoded body, and a node notes why it could not decode a
+ * job.
  *
  * <pre>
  *             START SAVE RETRY AGAIN NEXT CLEAR       (of the current attempt and revision)

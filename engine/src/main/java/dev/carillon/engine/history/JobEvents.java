@@ -3,16 +3,16 @@ package dev.carillon.engine.history;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,64 +31,65 @@ public final class JobEvents {
         told.add(event(spec.acceptedMicros(), JobEvent.Kind.SCHEDULED, 0, "", null));
       }
       case START -> {
-        Body.Start start = Body.Start.decode(in);
+        OperationBody.Start start = OperationBody.Start.decode(in);
         String detail = start.alone() ? "alone" : "";
         told.add(event(start.at(), JobEvent.Kind.STARTED, start.attempt(), detail, null));
       }
       case SAVE -> {
-        Body.Save save = Body.Save.decode(in);
+        OperationBody.Save save = OperationBody.Save.decode(in);
         String detail = save.state().length + " bytes";
         told.add(event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null));
       }
       case RETRY -> {
-        Body.Retry retry = Body.Retry.decode(in);
+        OperationBody.Retry retry = OperationBody.Retry.decode(in);
         String detail = "next at " + Micros.toInstant(retry.nextDue());
         JobEvent event =
             event(retry.at(), JobEvent.Kind.RETRIED, retry.attempt(), detail, retry.error());
         told.add(ran(event, retry.ran(), home));
       }
       case AGAIN -> {
-        Body.Again again = Body.Again.decode(in);
+        OperationBody.Again again = OperationBody.Again.decode(in);
         String note = again.note().isEmpty() ? "" : ": " + again.note();
         String detail = "again at " + Micros.toInstant(again.due()) + note;
         JobEvent event = event(again.at(), JobEvent.Kind.POSTPONED, again.attempt(), detail, null);
         told.add(ran(event, again.ran(), home));
       }
       case REPLACE -> {
-        Body.Replace replace = Body.Replace.decode(in);
+        OperationBody.Replace replace = OperationBody.Replace.decode(in);
         JobSpec spec = JobSpec.decodeHead(replace.spec());
         String detail = "due at " + Micros.toInstant(spec.dueMicros());
         told.add(event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null));
       }
       case CANCEL -> {
-        Body.Cancel cancel = Body.Cancel.decode(in);
+        OperationBody.Cancel cancel = OperationBody.Cancel.decode(in);
         told.add(asked(cancel.at(), JobEvent.Kind.CANCEL_REQUESTED, cancel.why()));
       }
       case PAUSE -> {
-        Body.Pause pause = Body.Pause.decode(in);
+        OperationBody.Pause pause = OperationBody.Pause.decode(in);
         told.add(asked(pause.at(), JobEvent.Kind.PAUSED, pause.why()));
       }
       case RESUME -> {
-        Body.Resume resume = Body.Resume.decode(in);
+        OperationBody.Resume resume = OperationBody.Resume.decode(in);
         told.add(asked(resume.at(), JobEvent.Kind.RESUMED, new Why(resume.by(), "")));
       }
       case CHANGE -> {
-        Body.Change change = Body.Change.decode(in);
+        OperationBody.Change change = OperationBody.Change.decode(in);
         Why why = new Why(change.by(), detail(change));
         told.add(asked(change.at(), JobEvent.Kind.CHANGED, why));
       }
       case UPDATE -> {
-        Body.Update update = Body.Update.decode(in);
-        Move move = update.move();
+        OperationBody.Update update = OperationBody.Update.decode(in);
+        ScheduleState move = update.move();
         String next = move != null ? "; next at " + Micros.toInstant(move.timeMicros()) : "";
         told.add(event(update.at(), JobEvent.Kind.CHANGED, 0, "declared again" + next, null));
       }
-      case NEXT -> next(Body.Next.decode(in), home, told);
-      case END -> told.add(end(Body.End.decode(in), home));
+      case NEXT -> next(OperationBody.Next.decode(in), home, told);
+      case END -> told.add(end(OperationBody.End.decode(in), home));
       case REPLAY ->
-          told.add(event(Body.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
+          told.add(
+              event(OperationBody.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
       case MET -> {
-        Body.Met met = Body.Met.decode(in);
+        OperationBody.Met met = OperationBody.Met.decode(in);
         String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");
         told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
       }
@@ -96,7 +97,7 @@ public final class JobEvents {
     }
   }
 
-  private static JobEvent end(Body.End end, String home) {
+  private static JobEvent end(OperationBody.End end, String home) {
     String detail = end.reason() != null ? end.reason() : "";
     JobEvent.Kind kind = JobEvent.Kind.valueOf(end.state().name());
     if (end.by() != null) {
@@ -106,7 +107,7 @@ public final class JobEvents {
     return end.attempt() != 0 ? ran(event, end.ran(), home) : event;
   }
 
-  private static String detail(Body.Change change) {
+  private static String detail(OperationBody.Change change) {
     if (change.due() != null) {
       return "due at " + Micros.toInstant(change.due());
     }
@@ -124,7 +125,7 @@ public final class JobEvents {
     }
   }
 
-  private static void next(Body.Next next, String home, List<JobEvent> told) {
+  private static void next(OperationBody.Next next, String home, List<JobEvent> told) {
     String detail =
         (next.reason() != null ? next.reason() : "")
             + (next.reason() != null && next.move() != null ? "; " : "")
@@ -132,11 +133,11 @@ public final class JobEvents {
     JobEvent event = event(next.at(), kind(next), next.attempt(), detail, next.error());
     told.add(next.attempt() != 0 ? ran(event, next.ran(), home) : event);
     if (next.over()) {
-      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, Body.SCHEDULE_OVER, null));
+      told.add(event(next.at(), JobEvent.Kind.SUCCEEDED, 0, OperationBody.SCHEDULE_OVER, null));
     }
   }
 
-  private static JobEvent.Kind kind(Body.Next next) {
+  private static JobEvent.Kind kind(OperationBody.Next next) {
     JobState outcome = next.outcome();
     if (outcome == null) {
       return next.tookPlace() ? JobEvent.Kind.OCCURRENCE_ADDED : JobEvent.Kind.OCCURRENCE_SKIPPED;
@@ -154,7 +155,7 @@ public final class JobEvents {
    * with the end of the occurrence before.
    */
   public static void ofChild(
-      Body.Next next, String home, List<JobEvent> occurrence, List<JobEvent> told) {
+      OperationBody.Next next, String home, List<JobEvent> occurrence, List<JobEvent> told) {
     told.add(event(next.at(), JobEvent.Kind.SCHEDULED, 0, "", null));
     if (next.outcome() == null) {
       return;

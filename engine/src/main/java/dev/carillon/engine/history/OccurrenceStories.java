@@ -1,7 +1,7 @@
 package dev.carillon.engine.history;
 
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.StateFormat;
 import dev.carillon.engine.format.Frame;
@@ -23,7 +23,7 @@ import java.util.function.LongPredicate;
 final class OccurrenceStories {
   private final ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (job, end) -> {});
   private final PastAttempts past = new PastAttempts();
-  private final Map<Long, List<Body.Retry>> attempts = new LinkedHashMap<>();
+  private final Map<Long, List<OperationBody.Retry>> attempts = new LinkedHashMap<>();
   private final LongPredicate wanted;
   private final SharedPayloads payloads;
   private final Consumer<Frame> tell;
@@ -56,11 +56,11 @@ final class OccurrenceStories {
       case RETRY ->
           attempts
               .computeIfAbsent(number, n -> new ArrayList<>())
-              .add(Body.Retry.decode(frame.reader()));
+              .add(OperationBody.Retry.decode(frame.reader()));
       case NEXT -> {
-        Body.Next next = Body.Next.decode(frame.reader());
-        List<Body.Retry> before = next.stays() ? null : attempts.remove(number);
-        for (Body.Next.Child child : next.children()) {
+        OperationBody.Next next = OperationBody.Next.decode(frame.reader());
+        List<OperationBody.Retry> before = next.stays() ? null : attempts.remove(number);
+        for (OperationBody.Next.Child child : next.children()) {
           if (head != null && wanted.test(child.number())) {
             byte[] own = head.occurrence(child.occurrence(), child.due(), next.at(), priority);
             byte[] spec = payloads.spec(payload, own);
@@ -69,7 +69,7 @@ final class OccurrenceStories {
         }
       }
       case CHANGE -> {
-        if (Body.Change.decode(frame.reader()).anew()) {
+        if (OperationBody.Change.decode(frame.reader()).anew()) {
           attempts.remove(number);
         }
       }
@@ -78,19 +78,20 @@ final class OccurrenceStories {
     }
   }
 
-  private void tell(byte[] spec, Body.Next next, long number, List<Body.Retry> before) {
+  private void tell(
+      byte[] spec, OperationBody.Next next, long number, List<OperationBody.Retry> before) {
     if (next.outcome() == null) {
       tell.accept(Frame.of(Kind.ADD, number, spec));
       return;
     }
     int untold = next.attempt() - 1 - before.size();
     tell.accept(untold == 0 ? Frame.of(Kind.ADD, number, spec) : stateAfter(untold, number, spec));
-    for (Body.Retry retry : before) {
+    for (OperationBody.Retry retry : before) {
       tell.accept(
           Frame.of(
               Kind.RETRY,
               number,
-              new Body.Retry(
+              new OperationBody.Retry(
                       retry.attempt(),
                       0,
                       retry.at(),
@@ -111,7 +112,8 @@ final class OccurrenceStories {
   Frame alone(Frame frame) {
     return switch (frame.kind()) {
       case NEXT -> {
-        Body.Next next = Body.Next.decode(frame.reader()).withChildren(child -> false);
+        OperationBody.Next next =
+            OperationBody.Next.decode(frame.reader()).withChildren(child -> false);
         yield Frame.of(Kind.NEXT, frame.job(), next.encode());
       }
       case ADD -> {

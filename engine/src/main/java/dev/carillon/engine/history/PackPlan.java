@@ -1,8 +1,8 @@
 package dev.carillon.engine.history;
 
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
@@ -132,12 +132,12 @@ public record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, 
             FoldedJob::new,
             new ShardFold.Listener<FoldedJob>() {
               @Override
-              public void ended(FoldedJob job, Body.End end) {
+              public void ended(FoldedJob job, OperationBody.End end) {
                 Maker.this.ended(job, end);
               }
 
               @Override
-              public void occurred(FoldedJob job, Body.Next next) {
+              public void occurred(FoldedJob job, OperationBody.Next next) {
                 Maker.this.occurred(next);
               }
             });
@@ -274,7 +274,7 @@ public record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, 
     }
 
     private void occurrences(Frame frame, int block) {
-      for (Body.Next.Child child : Body.Next.decode(frame.reader()).children()) {
+      for (OperationBody.Next.Child child : OperationBody.Next.decode(frame.reader()).children()) {
         Footer.Job job = enter(child.number());
         job.schedule = frame.job();
         job.in(block);
@@ -285,7 +285,7 @@ public record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, 
       }
     }
 
-    private void ended(FoldedJob job, Body.End end) {
+    private void ended(FoldedJob job, OperationBody.End end) {
       Footer.Job noted = jobs.get(job.number);
       if (noted == null) {
         noted = enter(job.number); // an occurrence that is dead from its first operation on
@@ -295,7 +295,7 @@ public record PackPlan(List<Block> blocks, List<byte[]> footers, Packed packed, 
       noted.endMicros = end.at();
     }
 
-    private void occurred(Body.Next next) {
+    private void occurred(OperationBody.Next next) {
       JobState outcome = next.outcome();
       if (outcome != null) {
         occurred |= 1 << outcome.code();

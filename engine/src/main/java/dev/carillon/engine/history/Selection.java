@@ -1,6 +1,6 @@
 package dev.carillon.engine.history;
 
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -37,8 +37,8 @@ public final class Selection {
 
   /** Others would be folded and never end, for their ends are not taken. */
   private Frame withWantedChildren(Frame frame) {
-    Body.Next next = Body.Next.decode(frame.reader());
-    Body.Next told = next.withChildren(child -> wanted.test(child.number()));
+    OperationBody.Next next = OperationBody.Next.decode(frame.reader());
+    OperationBody.Next told = next.withChildren(child -> wanted.test(child.number()));
     return told.children().size() == next.children().size()
         ? frame
         : Frame.of(Kind.NEXT, frame.job(), told.encode());
@@ -55,7 +55,8 @@ public final class Selection {
       case STATE -> becomesRecurring(ShardFold.bodyIn(frame), number) || recurring.contains(number);
       case REPLACE -> {
         boolean known = recurring.contains(number);
-        boolean late = becomesRecurring(Body.Replace.decode(frame.reader()).spec(), number);
+        boolean late =
+            becomesRecurring(OperationBody.Replace.decode(frame.reader()).spec(), number);
         tooLate |= late && !known;
         yield known;
       }

@@ -1,7 +1,7 @@
 package dev.carillon.engine.history;
 
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
@@ -25,7 +25,11 @@ public sealed interface ShardLoad<J extends FoldedJob> {
    * @param pastBytes those of them that tell {@link PastAttempts}
    */
   record Folded<J extends FoldedJob>(
-      ShardFold<J> fold, long bytes, long pastBytes, List<J> endedWithName, List<Body.End> ends)
+      ShardFold<J> fold,
+      long bytes,
+      long pastBytes,
+      List<J> endedWithName,
+      List<OperationBody.End> ends)
       implements ShardLoad<J> {}
 
   /** The store did not answer; worth trying again. */
@@ -46,7 +50,7 @@ public sealed interface ShardLoad<J extends FoldedJob> {
   static <J extends FoldedJob> ShardLoad<J> read(
       Store store, ShardFold.Maker<J> maker, ShardId shard, int generation, long upTo) {
     List<J> named = new ArrayList<>();
-    List<Body.End> ends = new ArrayList<>();
+    List<OperationBody.End> ends = new ArrayList<>();
     ShardFold<J> fold =
         new ShardFold<>(
             maker,

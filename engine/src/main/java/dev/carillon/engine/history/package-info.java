@@ -19,7 +19,8 @@
  *   <li>A payload that a recurring job shares with its occurrences stands once in a generation
  *       ({@code SharedPayloads}).
  *   <li>Filters ({@code Packed}, {@code MetadataFilter}) may say "perhaps" wrongly, never "no".
- *   <li>{@code Told} holds one page of a job's events, so a year of occurrences is never in memory.
+ *   <li>{@code EventPage} holds one page of a job's events, so a year of occurrences is never in
+ *       memory.
  *   <li>{@code DamagedHead} finds the one head that hides a page of heads, so that readers name it
  *       and go on behind it.
  *   <li>A {@code Bucket} starts at a multiple of its width. Width grows with distance; a full

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * metadata  varint, string pairs       if METADATA
  * timeout   varint                     if TIMEOUT, microseconds
  * deadline  long                       if DEADLINE, microseconds since 1970
- * more      {@link More}               if MORE
+ * more      {@link OptionalSpec}               if MORE
  * payload   the rest
  * </pre>
  *
@@ -48,7 +48,7 @@ public record JobSpec(
     Map<String, String> metadata,
     long timeoutMicros,
     long deadlineMicros,
-    More more,
+    OptionalSpec more,
     byte[] payload) {
 
   public static final int NAMED = 1;
@@ -182,7 +182,8 @@ public record JobSpec(
     Map<String, String> metadata = (flags & METADATA) != 0 ? readMetadata(in) : Map.of();
     long timeout = (flags & TIMEOUT) != 0 ? in.varint() : 0;
     long deadline = (flags & DEADLINE) != 0 ? in.i64() : 0;
-    More more = (flags & MORE) != 0 ? More.read(in, depth != Depth.FACTS) : More.NONE;
+    OptionalSpec more =
+        (flags & MORE) != 0 ? OptionalSpec.read(in, depth != Depth.FACTS) : OptionalSpec.NONE;
     return new JobSpec(
         due,
         accepted,
@@ -217,7 +218,7 @@ public record JobSpec(
    * @param currentPriority that of the recurring job now
    */
   public byte[] occurrence(
-      Occurrence occurrence, long occurrenceDue, long acceptedAt, int currentPriority) {
+      OccurrenceSpec occurrence, long occurrenceDue, long acceptedAt, int currentPriority) {
     return new JobSpec(
             occurrenceDue,
             acceptedAt,
@@ -263,14 +264,14 @@ public record JobSpec(
 
   /** This recurring job as it is when it is declared again: its name and times stay. */
   public JobSpec updated(JobSpec asked) {
-    More.Recurring mine = more.recurring();
-    More.Recurring its = asked.more.recurring();
+    OptionalSpec.Recurring mine = more.recurring();
+    OptionalSpec.Recurring its = asked.more.recurring();
     if (mine == null || its == null) {
       throw new IllegalArgumentException("recurring: null (expected: two recurring jobs)");
     }
-    More together =
-        new More(
-            new More.Recurring(mine.firstMicros(), its.schedule()),
+    OptionalSpec together =
+        new OptionalSpec(
+            new OptionalSpec.Recurring(mine.firstMicros(), its.schedule()),
             asked.more.policy(),
             null,
             asked.more.concurrency(),
@@ -296,9 +297,9 @@ public record JobSpec(
 
   /** The same with another schedule. */
   public JobSpec withSchedule(byte[] schedule) {
-    More.Recurring recurring = more.recurring();
+    OptionalSpec.Recurring recurring = more.recurring();
     long first = recurring != null ? recurring.firstMicros() : dueMicros;
-    return withMore(more.with(new More.Recurring(first, schedule)));
+    return withMore(more.with(new OptionalSpec.Recurring(first, schedule)));
   }
 
   /** The same with a ticket for its key. */
@@ -321,7 +322,7 @@ public record JobSpec(
         payload);
   }
 
-  public JobSpec withMore(More newMore) {
+  public JobSpec withMore(OptionalSpec newMore) {
     return new JobSpec(
         dueMicros,
         acceptedMicros,

@@ -14,14 +14,14 @@
  *   <li>A number has the epoch of the shard in its upper 24 bits and a counter below. Each claim
  *       starts the counter at a random value. So no number is given twice, also not where an
  *       operator restores an older copy of the store and epochs come again.
- *   <li>{@code JobSpec} is the body of an ADD. {@code More} holds the parts that few jobs have,
- *       behind a mask.
+ *   <li>{@code JobSpec} is the body of an ADD. {@code OptionalSpec} holds the parts that few jobs
+ *       have, behind a mask.
  *   <li>A record of {@code Names} only points at a job. The ADD in that job's journal alone says
  *       whether the name is taken.
  *   <li>A {@code Ticket} is a job's id before the job has a shard: a user's transaction wrote the
  *       job. Its record lives and ends as the record of an idempotency key does.
- *   <li>{@code Move} is the next occurrence of a recurring job and its counters. Times are virtual:
- *       a late occurrence does not shift the next one.
+ *   <li>{@code ScheduleState} is the next occurrence of a recurring job and its counters. Times are
+ *       virtual: a late occurrence does not shift the next one.
  *   <li>Every format begins with a version. A reader refuses a version that it does not know.
  * </ul>
  *

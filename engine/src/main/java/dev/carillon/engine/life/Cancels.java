@@ -7,16 +7,16 @@ import dev.carillon.engine.attempt.Attempts;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.LetterFormat;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequestFormat;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -40,20 +40,24 @@ public final class Cancels {
   private final Shards shards;
   private final Committer committer;
   private final Attempts attempts;
-  private final Mail mail;
+  private final RemoteRequests requests;
   private final JobLookup lookup;
   private final JobLife life;
 
   /** The parts of a node that take part in a cancel. */
   record Parts(
-      Shards shards, Committer committer, Attempts attempts, Mail mail, JobLookup lookup) {}
+      Shards shards,
+      Committer committer,
+      Attempts attempts,
+      RemoteRequests requests,
+      JobLookup lookup) {}
 
   Cancels(NodeEnvironment env, Parts parts, JobLife life) {
     this.env = env;
     this.shards = parts.shards();
     this.committer = parts.committer();
     this.attempts = parts.attempts();
-    this.mail = parts.mail();
+    this.requests = parts.requests();
     this.lookup = parts.lookup();
     this.life = life;
   }
@@ -61,7 +65,7 @@ public final class Cancels {
   public void cancel(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
     shards.withOwned(
         ref.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             if (shard.loading()) {
@@ -80,10 +84,10 @@ public final class Cancels {
 
           @Override
           public void elsewhere(Head head) {
-            mail.send(
+            requests.send(
                 head,
-                new Letter.Cancel(ref, why),
-                outcome -> answer.accept(outcome.map(LetterFormat::cancelResult)),
+                new RemoteRequest.Cancel(ref, why),
+                outcome -> answer.accept(outcome.map(RemoteRequestFormat::cancelResult)),
                 () -> cancel(ref, why, answer));
           }
         });
@@ -133,7 +137,7 @@ public final class Cancels {
       return;
     }
     job.busy++;
-    Body.End end = Body.End.cancelled(env.wallMicros(), why);
+    OperationBody.End end = OperationBody.End.cancelled(env.wallMicros(), why);
     append(
         shard,
         job,
@@ -156,7 +160,7 @@ public final class Cancels {
 
   private void cancelRunning(
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
-    Body.Cancel cancel = new Body.Cancel(env.wallMicros(), why);
+    OperationBody.Cancel cancel = new OperationBody.Cancel(env.wallMicros(), why);
     job.busy++; // its attempt may be over before this is written: no other starts
     append(
         shard,
@@ -267,7 +271,7 @@ public final class Cancels {
 
   private void endVisited(
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
-    Body.End end = Body.End.cancelled(env.wallMicros(), why);
+    OperationBody.End end = OperationBody.End.cancelled(env.wallMicros(), why);
     append(
         shard,
         Frame.of(Kind.END, job.number, end.encode()),
@@ -310,7 +314,7 @@ public final class Cancels {
       return;
     }
     job.busy++;
-    Body.End end = Body.End.without(state, env.wallMicros(), reason);
+    OperationBody.End end = OperationBody.End.without(state, env.wallMicros(), reason);
     append(
         shard,
         job,

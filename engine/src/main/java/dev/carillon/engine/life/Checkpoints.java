@@ -4,8 +4,8 @@ import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -41,7 +41,8 @@ public final class Checkpoints {
       answer.accept(Outcome.ok(false));
       return;
     }
-    Body.Save save = new Body.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
+    OperationBody.Save save =
+        new OperationBody.Save(attempt.number(), attempt.revision(), env.wallMicros(), state);
     job.busy++;
     committer.add(
         shard.journal,

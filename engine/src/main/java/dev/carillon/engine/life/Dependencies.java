@@ -6,15 +6,15 @@ import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.Awaited;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -51,7 +51,7 @@ public final class Dependencies {
   private final Shards shards;
   private final Committer committer;
   private final Timers timers;
-  private final Mail mail;
+  private final RemoteRequests requests;
   private final Host host;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
 
@@ -74,13 +74,13 @@ public final class Dependencies {
       Shards shards,
       Committer committer,
       Timers timers,
-      Mail mail,
+      RemoteRequests requests,
       Host host) {
     this.env = env;
     this.shards = shards;
     this.committer = committer;
     this.timers = timers;
-    this.mail = mail;
+    this.requests = requests;
     this.host = host;
   }
 
@@ -177,7 +177,7 @@ public final class Dependencies {
     JobRef other = made.other();
     shards.withLoaded(
         other.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob job = shard.job(other.number());
@@ -218,9 +218,9 @@ public final class Dependencies {
               over(made);
               return;
             }
-            mail.send(
+            requests.send(
                 head,
-                new Letter.Await(other, made.waiter()),
+                new RemoteRequest.Await(other, made.waiter()),
                 outcome -> {
                   if (!(outcome instanceof Outcome.Ok<byte[]>(byte[] known))) {
                     afterOthers(ELSEWHERE_NANOS, () -> arrange(made));
@@ -240,7 +240,7 @@ public final class Dependencies {
     int known = copies;
     shards.withLoaded(
         job.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob live = shard.job(job.number());
@@ -277,7 +277,7 @@ public final class Dependencies {
   }
 
   /** Another node knows of an end that one of this node's jobs waits for. */
-  public void told(Letter.Tell letter, Consumer<Outcome<byte[]>> answer) {
+  public void told(RemoteRequest.Tell letter, Consumer<Outcome<byte[]>> answer) {
     underWay++; // not in line with the own: two nodes would wait for each other
     tell(
         new News(
@@ -297,7 +297,7 @@ public final class Dependencies {
 
   private void register(
       Shard shard, NodeJob job, JobRef waiter, Consumer<Boolean> done, Runnable lost) {
-    Body.Waiter body = new Body.Waiter(env.wallMicros(), waiter);
+    OperationBody.Waiter body = new OperationBody.Waiter(env.wallMicros(), waiter);
     shard.registering++;
     committer.add(
         shard.journal,
@@ -368,7 +368,7 @@ public final class Dependencies {
     if (!shard.owned()) {
       return;
     }
-    Body.Waiter body = new Body.Waiter(env.wallMicros(), debt.waiter());
+    OperationBody.Waiter body = new OperationBody.Waiter(env.wallMicros(), debt.waiter());
     committer.add(
         shard.journal,
         new Operation(
@@ -396,7 +396,7 @@ public final class Dependencies {
     Consumer<Boolean> done = news.done();
     shards.withLoaded(
         waiter.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob job = shard.job(waiter.number());
@@ -436,9 +436,9 @@ public final class Dependencies {
               done.accept(false);
               return;
             }
-            mail.send(
+            requests.send(
                 head,
-                new Letter.Tell(waiter, news.ended(), news.state()),
+                new RemoteRequest.Tell(waiter, news.ended(), news.state()),
                 outcome -> {
                   if (outcome.isOk()) {
                     done.accept(true);
@@ -459,7 +459,7 @@ public final class Dependencies {
   }
 
   private void append(Shard shard, NodeJob job, News news) {
-    Body.Met body = new Body.Met(env.wallMicros(), news.ended(), news.state());
+    OperationBody.Met body = new OperationBody.Met(env.wallMicros(), news.ended(), news.state());
     committer.add(
         shard.journal,
         new Operation(

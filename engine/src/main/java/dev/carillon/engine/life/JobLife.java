@@ -10,18 +10,18 @@ import dev.carillon.engine.attempt.Retries;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.dispatch.BlockedTypes;
-import dev.carillon.engine.dispatch.Bodies;
 import dev.carillon.engine.dispatch.Dispatcher;
 import dev.carillon.engine.dispatch.DueQueue;
 import dev.carillon.engine.dispatch.JobMeters;
 import dev.carillon.engine.dispatch.Keys;
+import dev.carillon.engine.dispatch.PayloadMemory;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.Awaited;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Micros;
@@ -30,10 +30,10 @@ import dev.carillon.engine.history.ShardLoad;
 import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.member.MemberStatus;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -74,7 +74,7 @@ public final class JobLife implements Attempts.Life {
   private final MemberStatus status;
   private final Dispatcher dispatcher;
   private final Keys keys;
-  private final Bodies bodies;
+  private final PayloadMemory payloads;
   private final Attempts attempts;
   private final Retries retries;
   private final Recurrences recurrences;
@@ -95,7 +95,7 @@ public final class JobLife implements Attempts.Life {
       MemberStatus status,
       Shards shards,
       Committer committer,
-      Mail mail,
+      RemoteRequests requests,
       Dispatcher dispatcher,
       Keys keys,
       Attempts attempts,
@@ -115,7 +115,7 @@ public final class JobLife implements Attempts.Life {
     this.status = parts.status();
     this.dispatcher = parts.dispatcher();
     this.keys = parts.keys();
-    this.bodies = dispatcher.bodies();
+    this.payloads = dispatcher.bodies();
     this.attempts = parts.attempts();
     this.retries = parts.rules().retries();
     this.recurrences = parts.rules().recurrences();
@@ -129,10 +129,11 @@ public final class JobLife implements Attempts.Life {
     this.cancels =
         new Cancels(
             env,
-            new Cancels.Parts(shards, committer, attempts, parts.mail(), parts.lookup()),
+            new Cancels.Parts(shards, committer, attempts, parts.requests(), parts.lookup()),
             this);
     this.occurrences = new Occurrences(env, committer, recurrences, shards, this);
-    this.dependencies = new Dependencies(env, shards, committer, timers, parts.mail(), this::met);
+    this.dependencies =
+        new Dependencies(env, shards, committer, timers, parts.requests(), this::met);
   }
 
   public Cancels cancels() {
@@ -170,7 +171,7 @@ public final class JobLife implements Attempts.Life {
 
   private void takeIn(Shard shard, NodeJob job, long now) {
     job.shard = shard;
-    bodies.arrived(shard, job, now);
+    payloads.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
     if (job.isDependent()) {
@@ -204,7 +205,7 @@ public final class JobLife implements Attempts.Life {
               takeIn(shard, job, now);
               arrivals.add(job);
               mayBeCompleted(shard, job, now);
-              FoldedJob.Rare rare = job.rare;
+              FoldedJob.UncommonState rare = job.rare;
               boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
@@ -318,17 +319,17 @@ public final class JobLife implements Attempts.Life {
 
   /** Runs {@code then} once the job's body is in memory, or the job is not: it looks. */
   public void whenBody(NodeJob job, Runnable then) {
-    bodies.whenHere(job, then);
+    payloads.whenHere(job, then);
   }
 
   /** The job's body has so many bytes more. */
   public void resized(int moreBytes) {
-    bodies.resized(moreBytes);
+    payloads.resized(moreBytes);
   }
 
   /** The journal says that the job was replaced or updated. */
   public void replaced(NodeJob job, int bytesBefore, @Nullable Concurrency concurrencyBefore) {
-    bodies.resized(job.bodyBytes - bytesBefore);
+    payloads.resized(job.bodyBytes - bytesBefore);
     leaveKey(job, concurrencyBefore);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     noteStale(job);
@@ -373,7 +374,7 @@ public final class JobLife implements Attempts.Life {
       boolean overdue = job.dueMicros < overdueBefore;
       if (job.isStripped() && !overdue) {
         job.enter(NodeJob.Phase.READY);
-        bodies.await(job, null);
+        payloads.await(job, null);
       } else {
         ready(job, overdue);
       }
@@ -405,7 +406,7 @@ public final class JobLife implements Attempts.Life {
     if (job.isOccurrence() && Occurrences.mustWait(job)) {
       if (job.isStripped()) {
         job.enter(NodeJob.Phase.READY);
-        bodies.await(job, null); // whoever is told that it waits is told what it is
+        payloads.await(job, null); // whoever is told that it waits is told what it is
         return;
       }
       job.enter(NodeJob.Phase.LIMITED);
@@ -457,7 +458,7 @@ public final class JobLife implements Attempts.Life {
       var unused = retries.of(job);
       return true;
     } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
-      FoldedJob.Rare rare = job.rare();
+      FoldedJob.UncommonState rare = job.rare();
       rare.lastErrorType = e.getClass().getName();
       rare.lastErrorMessage = e.getMessage();
       env.metrics().count("jobs.undecodable", 1);
@@ -627,7 +628,7 @@ public final class JobLife implements Attempts.Life {
     env.metrics().count("jobs.poison", 1);
     meters.of(dispatcher.lane(job.namespace, job.queue), job.type).died();
     env.tell(new NodeEvent.Convicted(shard.subject(job), Poison.REASON));
-    Occurrence occurrence = job.occurrence();
+    OccurrenceSpec occurrence = job.occurrence();
     if (!job.isRecurring()) {
       cancels.end(shard, job, JobState.DEAD, Poison.REASON);
     } else if (isReadable(job)) {
@@ -650,12 +651,12 @@ public final class JobLife implements Attempts.Life {
     }
 
     @Override
-    public void ended(NodeJob job, Body.End end) {
+    public void ended(NodeJob job, OperationBody.End end) {
       JobLife.this.ended(shard, job, end);
     }
 
     @Override
-    public void occurred(NodeJob job, Body.Next next) {
+    public void occurred(NodeJob job, OperationBody.Next next) {
       countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
       watchers.occurred(shard, job, next);
     }
@@ -681,12 +682,12 @@ public final class JobLife implements Attempts.Life {
   }
 
   /** The end of the job is durable, whether its shard is loaded or not. */
-  void ended(Shard shard, NodeJob job, Body.End end) {
+  void ended(Shard shard, NodeJob job, OperationBody.End end) {
     if (job.phase() == NodeJob.Phase.SCHEDULED && job.shard != null) {
       due.noteStale();
     }
     if (job.shard != null) {
-      bodies.left(shard, job);
+      payloads.left(shard, job);
     }
     timers.cancel(job.expiry);
     job.enter(NodeJob.Phase.GONE);
@@ -715,7 +716,7 @@ public final class JobLife implements Attempts.Life {
     fold.live()
         .forEach(
             job -> {
-              bodies.left(shard, job);
+              payloads.left(shard, job);
               timers.cancel(job.expiry);
               noteStale(job);
               attempts.stops.disown(job);

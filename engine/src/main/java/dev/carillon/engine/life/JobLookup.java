@@ -43,7 +43,7 @@ public final class JobLookup {
   public void get(JobRef ref, Consumer<Outcome<Optional<JobView>>> answer) {
     NodeJob job = live(ref);
     if (job != null && !job.isStripped()) {
-      answer.accept(Outcome.ok(Optional.of(new JobView(Standing.info(job), null))));
+      answer.accept(Outcome.ok(Optional.of(new JobView(LivePhases.info(job), null))));
     } else {
       find(ref, outcome -> answer.accept(outcome.map(found -> found.map(s -> asItIs(ref, s)))));
     }
@@ -52,11 +52,11 @@ public final class JobLookup {
   /** The job as its journal tells it, with the state that it has on this node. */
   private JobView asItIs(JobRef ref, JobReader.Story story) {
     NodeJob job = live(ref);
-    Standing standing = new Standing(env.wallMicros());
+    LivePhases livePhases = new LivePhases(env.wallMicros());
     if (job != null && job.phase() != NodeJob.Phase.SCHEDULED) {
-      standing.note(job);
+      livePhases.note(job);
     }
-    return new JobView(standing.complete(ref, story.view().info()), story.view().result());
+    return new JobView(livePhases.complete(ref, story.view().info()), story.view().result());
   }
 
   /** The job in memory; null where its shard is not loaded or the job is not live. */
@@ -102,8 +102,8 @@ public final class JobLookup {
   }
 
   /** The phases of a shard's live jobs, but for those that only wait for their due time. */
-  public Standing standing(ShardId id) {
-    Standing standing = new Standing(env.wallMicros());
+  public LivePhases standing(ShardId id) {
+    LivePhases livePhases = new LivePhases(env.wallMicros());
     Shard shard = shards.known(id);
     if (shard != null && shard.fold != null) {
       shard
@@ -112,11 +112,11 @@ public final class JobLookup {
           .forEach(
               job -> {
                 if (job.phase() != NodeJob.Phase.SCHEDULED) {
-                  standing.note(job);
+                  livePhases.note(job);
                 }
               });
     }
-    return standing;
+    return livePhases;
   }
 
   /**

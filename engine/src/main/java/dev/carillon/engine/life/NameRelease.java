@@ -3,7 +3,7 @@ package dev.carillon.engine.life;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.environment.NodeOptions;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.Names;
@@ -36,7 +36,7 @@ final class NameRelease {
   }
 
   /** The job, which has a name or a key, has ended. */
-  void ended(Shard shard, NodeJob job, Body.End end) {
+  void ended(Shard shard, NodeJob job, OperationBody.End end) {
     JobSpec spec = job.head();
     byte[] value = null;
     String key = spec.key();

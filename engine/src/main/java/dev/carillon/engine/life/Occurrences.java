@@ -6,15 +6,15 @@ import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -57,7 +57,7 @@ public final class Occurrences {
   /** A recurring job's time has come; false where it runs its occurrences itself. */
   boolean due(NodeJob job) {
     Schedule schedule = recurrences.of(job);
-    Move move = job.move();
+    ScheduleState move = job.move();
     if (!Recurrences.spawns(schedule) || move == null) {
       return false;
     }
@@ -90,7 +90,7 @@ public final class Occurrences {
 
   /** Passes over the occurrence of a recurring job whose time has come. */
   void skip(NodeJob job, String reason) {
-    Move move = job.move();
+    ScheduleState move = job.move();
     if (move != null) {
       Schedule schedule = recurrences.of(job);
       Recurrences.Step step = recurrences.skipOne(schedule, move, env.wallMicros());
@@ -102,7 +102,11 @@ public final class Occurrences {
    * Moves the schedule on, with an occurrence as a job of its own or a reason why there is none.
    */
   private void moveOn(
-      NodeJob job, Schedule schedule, Move move, Recurrences.Step step, @Nullable String reason) {
+      NodeJob job,
+      Schedule schedule,
+      ScheduleState move,
+      Recurrences.Step step,
+      @Nullable String reason) {
     env.metrics().count(reason != null ? "occurrences.skipped" : "occurrences", 1);
     Shard shard = job.shard();
     long now = env.wallMicros();
@@ -123,12 +127,12 @@ public final class Occurrences {
             return;
           }
           // Numbers are given when the operation goes, so that they follow the journal's order.
-          List<Body.Next.Child> children =
+          List<OperationBody.Next.Child> children =
               reason != null ? List.of() : List.of(child(shard, job, schedule, move));
           append(
               shard,
               job,
-              new Body.Next(
+              new OperationBody.Next(
                   0,
                   revision,
                   now,
@@ -142,13 +146,14 @@ public final class Occurrences {
         });
   }
 
-  private static Body.Next.Child child(Shard shard, NodeJob job, Schedule schedule, Move move) {
-    Occurrence occurrence =
-        new Occurrence(job.number, move.count() + 1, move.timeMicros(), schedule.overlap());
-    return new Body.Next.Child(shard.nextNumber(), job.dueMicros, occurrence);
+  private static OperationBody.Next.Child child(
+      Shard shard, NodeJob job, Schedule schedule, ScheduleState move) {
+    OccurrenceSpec occurrence =
+        new OccurrenceSpec(job.number, move.count() + 1, move.timeMicros(), schedule.overlap());
+    return new OperationBody.Next.Child(shard.nextNumber(), job.dueMicros, occurrence);
   }
 
-  private void append(Shard shard, NodeJob job, Body.Next next) {
+  private void append(Shard shard, NodeJob job, OperationBody.Next next) {
     committer.add(
         shard.journal,
         new Operation(
@@ -224,7 +229,7 @@ public final class Occurrences {
   }
 
   private static @Nullable Overlap overlapOf(NodeJob job) {
-    Occurrence occurrence = job.occurrence();
+    OccurrenceSpec occurrence = job.occurrence();
     return occurrence != null ? occurrence.overlap() : null;
   }
 }

@@ -3,13 +3,13 @@ package dev.carillon.engine.life;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.attempt.Recurrences;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.shard.NodeJob;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -42,20 +42,21 @@ public final class Updates {
    *
    * @throws InvalidJobException if the schedule leaves no time to come
    */
-  public Body.@Nullable Update of(NodeJob job, JobSpec asked, long nowMicros) {
+  public OperationBody.@Nullable Update of(NodeJob job, JobSpec asked, long nowMicros) {
     JobSpec old = job.spec();
     byte[] spec = old.updated(asked).encode();
     if (Arrays.equals(spec, job.body())) {
       return null;
     }
-    return new Body.Update(job.revision, nowMicros, move(job, old, asked, nowMicros), spec);
+    return new OperationBody.Update(
+        job.revision, nowMicros, move(job, old, asked, nowMicros), spec);
   }
 
   /** Where the schedule goes; null where it stays. */
-  private @Nullable Move move(NodeJob job, JobSpec old, JobSpec asked, long nowMicros) {
-    Move move = job.move();
-    More.Recurring before = old.more().recurring();
-    More.Recurring after = asked.more().recurring();
+  private @Nullable ScheduleState move(NodeJob job, JobSpec old, JobSpec asked, long nowMicros) {
+    ScheduleState move = job.move();
+    OptionalSpec.Recurring before = old.more().recurring();
+    OptionalSpec.Recurring after = asked.more().recurring();
     boolean underWay = job.phase() == NodeJob.Phase.RUNNING || job.attempts > 0;
     if (move == null
         || before == null

@@ -77,12 +77,12 @@ public record WaitingJobs(
     }
 
     private static String reason(NodeJob job) {
-      NodeJob.Phase phase = Standing.shown(job);
-      var blocked = Standing.reason(phase);
+      NodeJob.Phase phase = LivePhases.shown(job);
+      var blocked = LivePhases.reason(phase);
       if (blocked != null) {
         return blocked.name().toLowerCase(java.util.Locale.ROOT);
       }
-      return Standing.state(phase) == JobState.PAUSED ? "paused" : "slot";
+      return LivePhases.state(phase) == JobState.PAUSED ? "paused" : "slot";
     }
 
     private List<WaitingJobs> answer() {

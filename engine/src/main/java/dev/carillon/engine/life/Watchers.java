@@ -9,7 +9,7 @@ import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
@@ -144,7 +144,7 @@ public final class Watchers implements Attempts.News {
     }
     List<Consumer<JobView>> told = watchers.get(job.shard().ref(job.number));
     if (told != null) {
-      JobView view = new JobView(Standing.info(job), null);
+      JobView view = new JobView(LivePhases.info(job), null);
       List.copyOf(told).forEach(watcher -> watcher.accept(view));
     }
   }
@@ -153,7 +153,7 @@ public final class Watchers implements Attempts.News {
   void scheduled(NodeJob job) {
     JobListener listener = env.listener();
     if (listener != null) {
-      listener.scheduled(Standing.info(job));
+      listener.scheduled(LivePhases.info(job));
     }
   }
 
@@ -162,7 +162,7 @@ public final class Watchers implements Attempts.News {
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
-      listener.blocked(Standing.info(job));
+      listener.blocked(LivePhases.info(job));
     }
   }
 
@@ -171,7 +171,7 @@ public final class Watchers implements Attempts.News {
     changed(job);
     JobListener listener = env.listener();
     if (listener != null) {
-      listener.started(Standing.info(job));
+      listener.started(LivePhases.info(job));
     }
   }
 
@@ -179,7 +179,7 @@ public final class Watchers implements Attempts.News {
   public void retrying(NodeJob job) {
     JobListener listener = env.listener();
     if (listener != null) {
-      listener.retrying(Standing.info(job));
+      listener.retrying(LivePhases.info(job));
     }
   }
 
@@ -206,9 +206,9 @@ public final class Watchers implements Attempts.News {
     return new AttemptFailure(info, failure.attempt(), failure.error(), next);
   }
 
-  private static Body.End endOf(NodeEvent.AttemptFailed failure, NodeEvent.Then.End end) {
+  private static OperationBody.End endOf(NodeEvent.AttemptFailed failure, NodeEvent.Then.End end) {
     Ran ran = new Ran(end.startedMicros(), failure.error().node());
-    return new Body.End(
+    return new OperationBody.End(
         end.state(),
         failure.attempt(),
         0,
@@ -220,7 +220,7 @@ public final class Watchers implements Attempts.News {
   }
 
   /** An occurrence of a recurring job has ended, and the job goes on. */
-  void occurred(Shard shard, NodeJob job, Body.Next next) {
+  void occurred(Shard shard, NodeJob job, OperationBody.Next next) {
     JobListener listener = env.listener();
     if (listener != null) {
       listener.ended(JobReader.occurred(shard.ref(job.number), shard.home, job, next));
@@ -228,7 +228,7 @@ public final class Watchers implements Attempts.News {
   }
 
   /** The job has ended. */
-  void ended(Shard shard, NodeJob job, Body.End end) {
+  void ended(Shard shard, NodeJob job, OperationBody.End end) {
     JobRef ref = shard.ref(job.number);
     List<Consumer<JobView>> told = watchers.remove(ref);
     if (told == null && env.listener() == null) {

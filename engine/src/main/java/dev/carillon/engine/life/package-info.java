@@ -27,7 +27,7 @@
  *       carries. A name that another job has taken stays that job's.
  *   <li>{@code Cancels} ends any job, loaded or not. A visit reads one job of an unloaded shard,
  *       appends its END and leaves the shard unloaded. Visits of a shard go one at a time.
- *   <li>{@code Standing} notes phases on the loop; the caller's thread merges them into a list.
+ *   <li>{@code LivePhases} notes phases on the loop; the caller's thread merges them into a list.
  * </ul>
  *
  * <p><b>Crash.</b>

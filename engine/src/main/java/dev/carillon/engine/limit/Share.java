@@ -2,9 +2,9 @@ package dev.carillon.engine.limit;
 
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.limit.Stake.Oldest;
-import dev.carillon.engine.limit.Stake.Order;
-import dev.carillon.engine.limit.Stake.Question;
+import dev.carillon.engine.limit.LimitClaim.Oldest;
+import dev.carillon.engine.limit.LimitClaim.Order;
+import dev.carillon.engine.limit.LimitClaim.Question;
 import dev.carillon.store.Records.Stamp;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ public final class Share {
   /** How many more are wanted, and when the first of those that wait was due. */
   int wanted;
 
-  long wantedSince = Stake.NOTHING;
+  long wantedSince = LimitClaim.NOTHING;
 
   /** Whether somebody still waited when it was looked at last. */
   boolean asked;
@@ -31,16 +31,16 @@ public final class Share {
    * When the first was due of those that counted on it since then, who may wait for another limit
    * as well.
    */
-  public long expectedSince = Stake.NOTHING;
+  public long expectedSince = LimitClaim.NOTHING;
 
   /** What the record says, as far as this node knows: at first, that there is none. */
   Stamp version = Stamp.ABSENT;
 
-  Stake said;
-  List<Stake> elsewhere = List.of();
+  LimitClaim said;
+  List<LimitClaim> elsewhere = List.of();
 
   /** Those of them whose nodes could still use what they have, when it was decided last. */
-  List<Stake> others = List.of();
+  List<LimitClaim> others = List.of();
 
   int granted;
 
@@ -78,7 +78,7 @@ public final class Share {
   boolean kept;
 
   /** When the first was due of those for whom it is kept, and at how many looks on end it was. */
-  long keptSince = Stake.NOTHING;
+  long keptSince = LimitClaim.NOTHING;
 
   int keptLooks;
 
@@ -143,7 +143,7 @@ public final class Share {
 
   Share(String record, long incarnation, User user) {
     this.record = record;
-    this.said = Stake.none(incarnation);
+    this.said = LimitClaim.none(incarnation);
     this.user = user;
   }
 

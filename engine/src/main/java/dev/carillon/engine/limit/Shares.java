@@ -5,9 +5,9 @@ import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.limit.Stake.Answer;
-import dev.carillon.engine.limit.Stake.Order;
-import dev.carillon.engine.limit.Stake.Question;
+import dev.carillon.engine.limit.LimitClaim.Answer;
+import dev.carillon.engine.limit.LimitClaim.Order;
+import dev.carillon.engine.limit.LimitClaim.Question;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * has; a node takes what it needs and is free, by the record's version, and gives back what it has
  * not used for a second. So the parts never add up to more than the limit, but for what runs
  * already when the limit is set or made lower: that is in the record too, and nobody takes or uses
- * more until it has ended. {@link Stake} has the format.
+ * more until it has ended. {@link LimitClaim} has the format.
  *
  * <p>Where others wait, a node keeps no more than it has used at once between its last two looks;
  * and where they have less than their even part, one that has more uses as many fewer; where there
@@ -143,7 +143,7 @@ public final class Shares {
       return;
     }
     share.peak = Math.max(share.peak, share.user.inUse() + 1);
-    share.keptSince = Stake.NOTHING;
+    share.keptSince = LimitClaim.NOTHING;
     reckon(share);
     if (share.owed > 0 || share.granted > share.limit || isAsked(share)) {
       step(share);
@@ -168,7 +168,7 @@ public final class Shares {
   public void look(String record) {
     Share share = held.get(record);
     // What somebody counts on who waits for another limit is looked at in its own time.
-    if (share != null && share.expectedSince == Stake.NOTHING) {
+    if (share != null && share.expectedSince == LimitClaim.NOTHING) {
       share.stale = true;
       share.quietLooks = 0;
       step(share);
@@ -184,7 +184,7 @@ public final class Shares {
   private void lookAt(Share share) {
     if (!share.asked) {
       share.wanted = 0;
-      share.wantedSince = Stake.NOTHING;
+      share.wantedSince = LimitClaim.NOTHING;
     }
     share.asked = false;
     int inUse = share.user.inUse();
@@ -201,7 +201,7 @@ public final class Shares {
    * missing beside it. So who was due first keeps it, but not for long: others may need only this.
    */
   private void keep(Share share, boolean idle) {
-    boolean expected = share.expectedSince != Stake.NOTHING && share.usable() > 0;
+    boolean expected = share.expectedSince != LimitClaim.NOTHING && share.usable() > 0;
     share.kept = idle && expected;
     share.keptLooks = share.kept ? share.keptLooks + 1 : 0;
     if (!idle) {
@@ -210,8 +210,9 @@ public final class Shares {
       share.keptLooks = 0;
       share.lastInVain = env.wallMicros();
     }
-    share.keptSince = expected ? Math.max(share.expectedSince, share.lastInVain) : Stake.NOTHING;
-    share.expectedSince = Stake.NOTHING;
+    share.keptSince =
+        expected ? Math.max(share.expectedSince, share.lastInVain) : LimitClaim.NOTHING;
+    share.expectedSince = LimitClaim.NOTHING;
   }
 
   /** Takes or gives what is to be. */
@@ -253,9 +254,9 @@ public final class Shares {
     share.quietLooks = version.equals(share.version) ? share.quietLooks : 0;
     share.version = version;
     int granted = 0;
-    share.said = Stake.none(incarnation);
-    List<Stake> elsewhere = new ArrayList<>();
-    for (Stake stake : found.map(Stored::value).map(Stake::decode).orElse(List.of())) {
+    share.said = LimitClaim.none(incarnation);
+    List<LimitClaim> elsewhere = new ArrayList<>();
+    for (LimitClaim stake : found.map(Stored::value).map(LimitClaim::decode).orElse(List.of())) {
       if (stake.incarnation() == incarnation) {
         granted = stake.share();
         share.said = stake;
@@ -274,9 +275,9 @@ public final class Shares {
   }
 
   /** Those who count: one that seemed over when the record was read may be back. */
-  private List<Stake> others(Share share) {
-    List<Stake> others = new ArrayList<>();
-    for (Stake stake : share.elsewhere) {
+  private List<LimitClaim> others(Share share) {
+    List<LimitClaim> others = new ArrayList<>();
+    for (LimitClaim stake : share.elsewhere) {
       if (!status.isOver(stake.incarnation())) {
         others.add(stake);
       }
@@ -295,20 +296,20 @@ public final class Shares {
     if (member) {
       obey(share);
     }
-    Stake mine = stake(share, member);
+    LimitClaim mine = stake(share, member);
     share.deciding = false;
     change(share, mine);
   }
 
   /** What this node is to have and to say from now on. */
-  private Stake stake(Share share, boolean member) {
+  private LimitClaim stake(Share share, boolean member) {
     if (share.limit == 0) {
-      return Stake.none(incarnation);
+      return LimitClaim.none(incarnation);
     }
     int inUse = share.user.inUse();
     reckon(share);
     int most = Math.min(share.granted - share.owed, share.limit);
-    if (!share.kept && share.others.stream().anyMatch(Stake::wants)) {
+    if (!share.kept && share.others.stream().anyMatch(LimitClaim::wants)) {
       most = Math.min(most, share.most);
     }
     // What ran before there was a limit, or goes on though others took it, is there for them to
@@ -325,9 +326,9 @@ public final class Shares {
       target = Math.max(inUse, share.granted + Math.min(share.wanted, free(share)));
     }
     share.full = share.wanted > 0 && target <= inUse;
-    long since = share.full ? share.wantedSince : Stake.NOTHING;
+    long since = share.full ? share.wantedSince : LimitClaim.NOTHING;
     Answer answer = target > 0 ? answer(share, member) : Answer.NONE;
-    return new Stake(incarnation, target, since, question(share, inUse), answer);
+    return new LimitClaim(incarnation, target, since, question(share, inUse), answer);
   }
 
   // ---- who really uses it
@@ -349,7 +350,7 @@ public final class Shares {
       return asked;
     }
     if (!asked.equals(Question.NONE) && order == null) {
-      Stake oldest = oldest(share, asked);
+      LimitClaim oldest = oldest(share, asked);
       int used = inUse + used(share, asked);
       switch (share.user.judge(used, oldest.answer().oldest())) {
         case OPEN -> {
@@ -379,11 +380,11 @@ public final class Shares {
   }
 
   /** The one of the others that has the oldest, as far as they have said; else this node's. */
-  private Stake oldest(Share share, Question question) {
+  private LimitClaim oldest(Share share, Question question) {
     return share.others.stream()
         .filter(other -> other.answer().number() >= question.number())
         .min(Comparator.comparingLong(other -> other.answer().oldestDue()))
-        .orElse(Stake.none(incarnation));
+        .orElse(LimitClaim.none(incarnation));
   }
 
   /** Whether the one that was to cancel something has, or has nothing of the limit any more. */
@@ -428,7 +429,7 @@ public final class Shares {
   /** Follows the orders of other nodes, each once. */
   private void obey(Share share) {
     Map<Long, Question> obeyed = new LinkedHashMap<>();
-    for (Stake other : share.elsewhere) {
+    for (LimitClaim other : share.elsewhere) {
       long asker = other.incarnation();
       Question question = other.question();
       Order order = question.order();
@@ -451,7 +452,7 @@ public final class Shares {
     int even = even(share);
     boolean scarce = share.limit < contenders(share);
     int left = share.limit - share.granted;
-    for (Stake other : share.others) {
+    for (LimitClaim other : share.others) {
       left -= other.share();
       boolean first = !scarce || other.wantedSince() < share.wantedSince;
       if (other.wants() && first) {
@@ -482,7 +483,7 @@ public final class Shares {
   /** How many of this node's it may not use, by what it and the others have. */
   private static void reckon(Share share) {
     long all = share.granted;
-    for (Stake other : share.others) {
+    for (LimitClaim other : share.others) {
       all += other.share();
     }
     share.excess = Math.clamp(all - share.limit, 0, share.granted);
@@ -491,7 +492,7 @@ public final class Shares {
 
   /** What others are to have of this node's. */
   private static int owedToOthers(Share share) {
-    List<Stake> wanting = share.others.stream().filter(Stake::wants).toList();
+    List<LimitClaim> wanting = share.others.stream().filter(LimitClaim::wants).toList();
     if (wanting.isEmpty() || share.granted == 0) {
       return 0;
     }
@@ -506,15 +507,15 @@ public final class Shares {
     return scarce && older ? share.granted : 0;
   }
 
-  private void change(Share share, Stake mine) {
+  private void change(Share share, LimitClaim mine) {
     boolean proves = !share.proven && mine.share() > 0;
     if (!proves && mine.share() == share.granted && mine.equals(share.said)) {
       share.quietLooks++;
       settled(share);
       return;
     }
-    List<Stake> others = share.others;
-    List<Stake> all = new ArrayList<>(others);
+    List<LimitClaim> others = share.others;
+    List<LimitClaim> all = new ArrayList<>(others);
     if (mine.share() > 0 || mine.wants()) {
       all.add(mine);
     }
@@ -527,7 +528,7 @@ public final class Shares {
         records.change(
             share.record,
             share.version,
-            all.isEmpty() ? null : Stake.encode(all),
+            all.isEmpty() ? null : LimitClaim.encode(all),
             inEffect -> {
               if (!inEffect) {
                 readAgain(share); // somebody else took or gave
@@ -560,16 +561,16 @@ public final class Shares {
   }
 
   /** Those who should look: who has what is wanted, who asked, and who may have what is given. */
-  private static Set<Long> concerned(Share share, Stake mine) {
-    Stake said = share.said;
+  private static Set<Long> concerned(Share share, LimitClaim mine) {
+    LimitClaim said = share.said;
     boolean wants = mine.wants() && !said.wants();
     boolean asks = !mine.question().equals(said.question());
     boolean answers = !mine.answer().equals(said.answer());
     int given = share.granted - mine.share();
     Set<Long> concerned = new LinkedHashSet<>();
-    List<Stake> byAge = new ArrayList<>(share.others);
-    byAge.sort(Comparator.comparingLong(Stake::wantedSince));
-    for (Stake other : byAge) {
+    List<LimitClaim> byAge = new ArrayList<>(share.others);
+    byAge.sort(Comparator.comparingLong(LimitClaim::wantedSince));
+    for (LimitClaim other : byAge) {
       boolean takes = other.wants() && given-- > 0;
       boolean asked = !other.question().equals(Question.NONE);
       if (takes || (other.share() > 0 && (wants || asks)) || (asked && answers)) {
@@ -584,7 +585,7 @@ public final class Shares {
     if (share.usable() > share.user.inUse()) {
       share.full = false;
       share.wanted = 0;
-      share.wantedSince = Stake.NOTHING;
+      share.wantedSince = LimitClaim.NOTHING;
     }
     boolean saysSo = share.said.wants(); // others leave it to this node
     boolean waits = share.wanted > 0 || saysSo || isAsked(share);
@@ -638,7 +639,7 @@ public final class Shares {
   private void deleteIfOver(Stored record) {
     boolean over = true;
     boolean own = false;
-    for (Stake stake : Stake.decode(record.value())) {
+    for (LimitClaim stake : LimitClaim.decode(record.value())) {
       over &= status.isOver(stake.incarnation()); // each of them is wondered about
       own |= stake.incarnation() == incarnation;
     }

@@ -12,7 +12,7 @@
  *       restart gives no start too many.
  *   <li>A rate under load costs one write a second; a slow rate costs one write a start.
  *   <li>The shares of all nodes add up to at most the limit, or nobody starts anything that makes
- *       the excess larger. {@code Stake} is the format of one node's part.
+ *       the excess larger. {@code LimitClaim} is the format of one node's part.
  *   <li>A node takes a free part before it uses it. It returns a part that it has not used for a
  *       second.
  *   <li>Nodes that wait get their even part; for the last one the earliest due time decides.

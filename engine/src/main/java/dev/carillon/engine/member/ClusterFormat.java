@@ -24,7 +24,7 @@ import java.util.Optional;
  * again; it counts only where there is no record.
  */
 public final class ClusterFormat {
-  public static final String KEY = Beat.PREFIX + "~format";
+  public static final String KEY = Heartbeat.PREFIX + "~format";
 
   private static final long RETRY_NANOS = 50_000_000;
 

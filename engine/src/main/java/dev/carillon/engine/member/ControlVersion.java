@@ -22,11 +22,11 @@ import java.util.Optional;
  * back in time: versions come again, so what was seen before counts for nothing.
  */
 final class ControlVersion {
-  static final String KEY = Beat.PREFIX + "~controls";
+  static final String KEY = Heartbeat.PREFIX + "~controls";
 
   private final NodeEnvironment env;
   private final RecordChanges records;
-  private final Beat beat;
+  private final Heartbeat heartbeat;
   private final Host host;
   private final List<Waiting> waiting = new ArrayList<>();
   private long seen;
@@ -50,10 +50,10 @@ final class ControlVersion {
    */
   private record Waiting(long version, long sinceNanos, Runnable done) {}
 
-  ControlVersion(NodeEnvironment env, RecordChanges records, Beat beat, Host host) {
+  ControlVersion(NodeEnvironment env, RecordChanges records, Heartbeat heartbeat, Host host) {
     this.env = env;
     this.records = records;
-    this.beat = beat;
+    this.heartbeat = heartbeat;
     this.host = host;
   }
 
@@ -73,7 +73,7 @@ final class ControlVersion {
     seen = 0;
     actsOn = 0;
     reading = false;
-    beat.actsOn(0);
+    heartbeat.actsOn(0);
     List<Waiting> anew = List.copyOf(waiting);
     waiting.clear();
     anew.forEach(one -> announce(one.done()));
@@ -93,7 +93,7 @@ final class ControlVersion {
           }
           reading = false;
           actsOn = version;
-          beat.actsOn(version);
+          heartbeat.actsOn(version);
           catchUp();
         });
   }

@@ -78,7 +78,7 @@ public final class Formats {
 
     @Override
     public boolean concerns(String key) {
-      return !key.startsWith(Beat.PREFIX);
+      return !key.startsWith(Heartbeat.PREFIX);
     }
 
     private static Thing thing(Part part) {

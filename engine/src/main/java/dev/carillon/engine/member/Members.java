@@ -64,7 +64,7 @@ public final class Members implements Directory, ControlVersion.Host {
   private final Timers timers;
   private final NodeOptions options;
   private final Membership settings;
-  private final Beat beat;
+  private final Heartbeat heartbeat;
   private final ControlVersion controls;
   private final MemberNews news;
   private final ClusterFormat format;
@@ -149,21 +149,21 @@ public final class Members implements Directory, ControlVersion.Host {
   }
 
   public Members(
-      Basics basics, Membership settings, ClusterFormat format, Beat.Host ofBeat, Host host) {
+      Basics basics, Membership settings, ClusterFormat format, Heartbeat.Host ofBeat, Host host) {
     this.env = basics.env();
     this.timers = basics.timers();
     this.options = basics.options();
     this.settings = settings;
     this.format = format;
     this.host = host;
-    this.beat = new Beat(env, timers, options, settings, ofBeat);
-    this.controls = new ControlVersion(env, basics.records(), beat, this);
+    this.heartbeat = new Heartbeat(env, timers, options, settings, ofBeat);
+    this.controls = new ControlVersion(env, basics.records(), heartbeat, this);
     this.news = new MemberNews(env, options.nodeId());
     Duration clockLimit = settings.clockLimit();
     this.wallClock = clockLimit == null ? null : new WallClock(env, Micros.ceil(clockLimit));
-    beat.say(said -> said.withFormat(format.newest()));
+    heartbeat.say(said -> said.withFormat(format.newest()));
     this.writer = env.random() | 1;
-    this.ownKey = Beat.key(options.incarnation());
+    this.ownKey = Heartbeat.key(options.incarnation());
     this.bornNanos = env.monotonicNanos();
     this.copy = env.firstCopy();
   }
@@ -176,15 +176,15 @@ public final class Members implements Directory, ControlVersion.Host {
   /** Begins to beat, and to look at who else is there. */
   public void start() {
     started = true;
-    beat.start();
+    heartbeat.start();
     if (nextLook != null) {
       timers.cancel(nextLook);
       look();
     }
   }
 
-  public Beat beat() {
-    return beat;
+  public Heartbeat beat() {
+    return heartbeat;
   }
 
   @Nullable WallClock wallClock() {
@@ -213,19 +213,19 @@ public final class Members implements Directory, ControlVersion.Host {
 
   /** Tells the others that this node is about to go: they do not count on it any more. */
   void leaving() {
-    beat.leaving();
+    heartbeat.leaving();
   }
 
   /** Gives no more signs of life, without a word. */
   void fallSilent() {
     over = true;
-    beat.stop();
+    heartbeat.stop();
   }
 
   /** This node has given everything back. */
   public void leave(Runnable done) {
     over = true;
-    beat.leave(done);
+    heartbeat.leave(done);
   }
 
   // ---- looking
@@ -260,7 +260,7 @@ public final class Members implements Directory, ControlVersion.Host {
   private void looked(Look look, long sentNanos) {
     if (look.clockMicros() instanceof Outcome.Ok<Long>(Long micros) && wallClock != null) {
       wallClock.compare(sentNanos, micros);
-      beat.say(said -> said.withClock(wallClock.offsetMicros()));
+      heartbeat.say(said -> said.withClock(wallClock.offsetMicros()));
     }
     if (look.records() instanceof Outcome.Ok<List<Stored>>(List<Stored> records)) {
       looked(records, sentNanos);
@@ -296,7 +296,7 @@ public final class Members implements Directory, ControlVersion.Host {
       return;
     }
     adopting = true;
-    beat.exchanged();
+    heartbeat.exchanged();
     controls.exchanged();
     watchAnew();
     env.metrics().count("store.exchanged", 1);
@@ -357,7 +357,7 @@ public final class Members implements Directory, ControlVersion.Host {
     List<Stored> all = new ArrayList<>();
     String after = null;
     while (true) {
-      Outcome<List<Stored>> page = store.records().list(Beat.PREFIX, after, PAGE);
+      Outcome<List<Stored>> page = store.records().list(Heartbeat.PREFIX, after, PAGE);
       if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> records))) {
         return page;
       }
@@ -414,13 +414,13 @@ public final class Members implements Directory, ControlVersion.Host {
       news.ordered(orders, now);
     }
     orders = now;
-    beat.draining(now.drained().contains(options.nodeId()));
+    heartbeat.draining(now.drained().contains(options.nodeId()));
     return changed;
   }
 
   /** Whether a record among the beats is one; the others are of no node. */
   public static boolean isBeat(Stored record) {
-    return record.key().charAt(Beat.PREFIX.length()) != '~';
+    return record.key().charAt(Heartbeat.PREFIX.length()) != '~';
   }
 
   private void saw(Stored record) {
@@ -435,7 +435,7 @@ public final class Members implements Directory, ControlVersion.Host {
     try {
       return Member.decode(record.value());
     } catch (UnknownFormatException | DamagedException e) {
-      String incarnation = record.key().substring(Beat.PREFIX.length());
+      String incarnation = record.key().substring(Heartbeat.PREFIX.length());
       try {
         return Member.unreadable(Long.parseUnsignedLong(incarnation, 16));
       } catch (NumberFormatException strange) {
@@ -506,7 +506,10 @@ public final class Members implements Directory, ControlVersion.Host {
     peer.sinceNanos = now(); // where it is not, it is tried again then
     Change change =
         new Change(
-            Beat.key(peer.member.incarnation()), peer.version, null, new Stamp(writer, ++sequence));
+            Heartbeat.key(peer.member.incarnation()),
+            peer.version,
+            null,
+            new Stamp(writer, ++sequence));
     env.submit(
         NodeEnvironment.Channel.BEAT,
         store -> store.records().apply(List.of(change)),
@@ -563,7 +566,7 @@ public final class Members implements Directory, ControlVersion.Host {
    * beat that was answered late or by what else it wrote before one arrived.
    */
   boolean isYoung() {
-    return now() - bornNanos < beat.countsForNanos();
+    return now() - bornNanos < heartbeat.countsForNanos();
   }
 
   private long now() {
@@ -575,7 +578,7 @@ public final class Members implements Directory, ControlVersion.Host {
   /** The members that are there, this node with them. */
   public List<Member> living() {
     List<Member> living = others();
-    living.add(beat.self());
+    living.add(heartbeat.self());
     return living;
   }
 
@@ -592,7 +595,7 @@ public final class Members implements Directory, ControlVersion.Host {
   /** Everybody who has a record, this node first. */
   List<MemberState> states() {
     List<MemberState> states = new ArrayList<>();
-    states.add(state(beat.self(), false));
+    states.add(state(heartbeat.self(), false));
     peers.values().forEach(peer -> states.add(state(peer.member, peer.dead)));
     return states;
   }
@@ -759,7 +762,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public boolean isProven() {
-    return beat.isMember() && proven;
+    return heartbeat.isMember() && proven;
   }
 
   /** Whether this node has proven its shards since it was last fenced. */
@@ -785,7 +788,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   @Override
   public long era() {
-    return beat.era();
+    return heartbeat.era();
   }
 
   @Override

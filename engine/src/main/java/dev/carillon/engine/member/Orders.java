@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Orders(Set<String> drained, Map<ShardId, String> moved) {
   static final Orders NONE = new Orders(Set.of(), Map.of());
-  private static final String DRAIN = Beat.PREFIX + "~drain\0";
-  private static final String MOVE = Beat.PREFIX + "~move\0";
+  private static final String DRAIN = Heartbeat.PREFIX + "~drain\0";
+  private static final String MOVE = Heartbeat.PREFIX + "~move\0";
 
   /** The order that a node has no shards. */
   public static String drain(String nodeId) {

@@ -2,10 +2,10 @@
  * Cluster membership: heartbeats, failure detection, which node stands in for which, clock checks,
  * operators' orders, and the format in which all nodes write.
  *
- * <p><b>State.</b> The loop owns it. {@code Beat}: this node's record and its last acknowledged
- * heartbeat. {@code Members}: the other nodes by their heartbeats. {@code MemberStatus}: whether
- * this node has joined, is proven or fenced. {@code WallClock}: the offset from the store's clock.
- * {@code Formats} may be read by any thread.
+ * <p><b>State.</b> The loop owns it. {@code Heartbeat}: this node's record and its last
+ * acknowledged heartbeat. {@code Members}: the other nodes by their heartbeats. {@code
+ * MemberStatus}: whether this node has joined, is proven or fenced. {@code WallClock}: the offset
+ * from the store's clock. {@code Formats} may be read by any thread.
  *
  * <pre>
  *   starting ──heartbeat acknowledged──→ joined ──every epoch proven──→ proven

@@ -7,7 +7,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.ScheduleState;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ public record Loan(
     int revision,
     long dueMicros,
     long timeMicros,
-    @Nullable Move move,
+    @Nullable ScheduleState move,
     byte[] policy,
     boolean ownPolicy,
     boolean marked,
@@ -86,7 +86,7 @@ public record Loan(
     long time = in.i64();
     int flags = in.u8();
     byte[] policy = in.bytes();
-    Move move = (flags & MOVE) != 0 ? Move.read(in) : null;
+    ScheduleState move = (flags & MOVE) != 0 ? ScheduleState.read(in) : null;
     byte[] saved = (flags & SAVED) != 0 ? in.bytes() : null;
     List<DependencyInfo> dependencies = new ArrayList<>();
     for (long left = in.varint(); left > 0; left--) {

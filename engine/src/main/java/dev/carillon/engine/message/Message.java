@@ -2,7 +2,7 @@ package dev.carillon.engine.message;
 
 import dev.carillon.api.JobError;
 import dev.carillon.engine.environment.AttemptOutcome;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
@@ -158,7 +158,9 @@ public sealed interface Message {
       case Saved(long nonce, Outcome<Boolean> outcome) ->
           out.u8(7)
               .i64(nonce)
-              .raw(LetterFormat.encode(outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
+              .raw(
+                  RemoteRequestFormat.encode(
+                      outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
       case Revoked revoked -> out.u8(8);
       case Ready(long nonce) -> out.u8(9).i64(nonce);
       case Go(long nonce) -> out.u8(10).i64(nonce);
@@ -186,7 +188,8 @@ public sealed interface Message {
           new OutOfTime(
               in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);
       case 6 -> new Save(in.i64(), in.bytes());
-      case 7 -> new Saved(in.i64(), LetterFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
+      case 7 ->
+          new Saved(in.i64(), RemoteRequestFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
       case 8 -> new Revoked();
       case 9 -> new Ready(in.i64());
       case 10 -> new Go(in.i64());
@@ -209,11 +212,11 @@ public sealed interface Message {
     switch (outcome) {
       case AttemptOutcome.Succeeded(byte[] result) -> out.u8(1).bytes(result);
       case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) -> {
-        Body.writeError(out.u8(2), error);
+        OperationBody.writeError(out.u8(2), error);
         write(verdict, out);
       }
       case AttemptOutcome.Again(long due, String note) -> out.u8(3).i64(due).string(note);
-      case AttemptOutcome.Undecodable(JobError error) -> Body.writeError(out.u8(4), error);
+      case AttemptOutcome.Undecodable(JobError error) -> OperationBody.writeError(out.u8(4), error);
       case AttemptOutcome.TooEarly early -> out.u8(5);
       case AttemptOutcome.TooLate late -> out.u8(6);
       case AttemptOutcome.Interrupted interrupted -> out.u8(7);
@@ -224,9 +227,9 @@ public sealed interface Message {
     int kind = in.u8();
     return switch (kind) {
       case 1 -> new AttemptOutcome.Succeeded(in.bytes());
-      case 2 -> new AttemptOutcome.Failed(Body.readError(in), readVerdict(in));
+      case 2 -> new AttemptOutcome.Failed(OperationBody.readError(in), readVerdict(in));
       case 3 -> new AttemptOutcome.Again(in.i64(), in.string());
-      case 4 -> new AttemptOutcome.Undecodable(Body.readError(in));
+      case 4 -> new AttemptOutcome.Undecodable(OperationBody.readError(in));
       case 5 -> new AttemptOutcome.TooEarly();
       case 6 -> new AttemptOutcome.TooLate();
       case 7 -> new AttemptOutcome.Interrupted();

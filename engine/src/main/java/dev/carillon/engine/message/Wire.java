@@ -67,7 +67,7 @@ public final class Wire {
   private final NodeEnvironment env;
   private final Timers timers;
   private final RecordChanges records;
-  private final Bells bells;
+  private final Notifications notifications;
   private final long incarnation;
   private final MemberStatus status;
   private final Host host;
@@ -117,11 +117,11 @@ public final class Wire {
     long gapSinceNanos;
   }
 
-  public Wire(Basics basics, Bells bells, MemberStatus status, Host host) {
+  public Wire(Basics basics, Notifications notifications, MemberStatus status, Host host) {
     this.env = basics.env();
     this.timers = basics.timers();
     this.records = basics.records();
-    this.bells = bells;
+    this.notifications = notifications;
     this.incarnation = status.incarnation();
     this.status = status;
     this.host = host;
@@ -221,7 +221,7 @@ public final class Wire {
               if (!inEffect && outgoing.get(to) == of) {
                 write(to, of, number, value, ring);
               } else if (ring) {
-                bells.ring(bell(to));
+                notifications.ring(bell(to));
               }
             });
   }

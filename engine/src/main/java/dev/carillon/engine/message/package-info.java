@@ -2,8 +2,8 @@
  * Request/reply and messages between nodes, carried by records of the store, with notifications as
  * a hint.
  *
- * <p><b>State.</b> The loop owns it: requests sent and served ({@code Mail}), streams of messages
- * by peer ({@code Wire}), notifications under way ({@code Bells}).
+ * <p><b>State.</b> The loop owns it: requests sent and served ({@code RemoteRequests}), streams of
+ * messages by peer ({@code Wire}), notifications under way ({@code Notifications}).
  *
  * <pre>
  *   request:  ASKED ──→ BEGUN ──→ ANSWERED ──→ deleted by its sender
@@ -16,8 +16,8 @@
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>{@code Mail} addresses a shard: whichever node owns it serves the request, through the same
- *       code as a local one, and writes the answer into the request's record.
+ *   <li>{@code RemoteRequests} addresses a shard: whichever node owns it serves the request,
+ *       through the same code as a local one, and writes the answer into the request's record.
  *   <li>A request that does harm when served twice is marked BEGUN before it is served.
  *   <li>{@code Wire} addresses one incarnation. Messages arrive in order, each at most once.
  *       Nothing that must survive either side is said there.

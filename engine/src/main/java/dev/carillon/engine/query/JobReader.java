@@ -6,27 +6,27 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.RecurringInfo;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.history.EventPage;
 import dev.carillon.engine.history.JobEvents;
 import dev.carillon.engine.history.PastAttempts;
 import dev.carillon.engine.history.Selection;
 import dev.carillon.engine.history.Summary;
-import dev.carillon.engine.history.Told;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.JobView;
-import dev.carillon.engine.job.More;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Ticket;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Head;
@@ -88,18 +88,19 @@ public final class JobReader {
 
   /** One job with the newest of its first {@code before} events. */
   public Outcome<Optional<Story>> find(JobRef ref, int before) {
-    return tell(ref, Told.Range.before(before)).map(told -> told.stories().stream().findFirst());
+    return tell(ref, EventPage.Range.before(before))
+        .map(told -> told.stories().stream().findFirst());
   }
 
   /** The job, if it has not ended. */
   public Outcome<Optional<FoldedJob>> live(JobRef ref) {
-    return tell(ref, Told.Range.NEWEST)
+    return tell(ref, EventPage.Range.NEWEST)
         .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
   }
 
   /** The spec of a job that has ended, encoded. */
   public Outcome<Optional<byte[]>> endedBody(JobRef ref) {
-    return tell(ref, Told.Range.NEWEST)
+    return tell(ref, EventPage.Range.NEWEST)
         .map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
   }
 
@@ -108,7 +109,7 @@ public final class JobReader {
    * in which they came.
    */
   public Outcome<List<Story>> stories(ShardId shard, LongPredicate wanted) {
-    return unlessReplaced(() -> tell(shard, wanted, Told.Range.ALL)).map(Telling::stories);
+    return unlessReplaced(() -> tell(shard, wanted, EventPage.Range.ALL)).map(Telling::stories);
   }
 
   /** Reads again where what was to be read has been replaced by another generation meanwhile. */
@@ -121,7 +122,7 @@ public final class JobReader {
   }
 
   /** One job: by the footer where its shard is packed, else by reading the shard. */
-  private Outcome<Telling> tell(JobRef ref, Told.Range range) {
+  private Outcome<Telling> tell(JobRef ref, EventPage.Range range) {
     return unlessReplaced(
         () -> {
           PackedReader packed =
@@ -140,7 +141,7 @@ public final class JobReader {
   }
 
   /** Empty where the footer is not enough. */
-  private Optional<Telling> tell(PackedReader packed, JobRef ref, Told.Range range) {
+  private Optional<Telling> tell(PackedReader packed, JobRef ref, EventPage.Range range) {
     int[] blocks = packed.blocksOf(ref.number());
     if (blocks == null && packed.tailAddsJobs()) {
       return Optional.empty();
@@ -161,7 +162,7 @@ public final class JobReader {
             FoldedJob::new,
             ref.shard(),
             new Selection(number -> number == ref.number()),
-            Told.Range.NEWEST);
+            EventPage.Range.NEWEST);
     own.home = packed.home();
     packed.eachOf(ref.number(), blocks, own::apply);
     List<Story> stories = own.stories();
@@ -172,11 +173,12 @@ public final class JobReader {
               FoldedJob::new,
               ref.shard(),
               new Selection(number -> number == ref.number()),
-              Told.Range.NEWEST);
+              EventPage.Range.NEWEST);
       all.home = packed.home();
       packed.each(blocks, all::apply);
       if (all.selection.cameTooLate()) {
-        all = new Telling(FoldedJob::new, ref.shard(), all.selection.again(), Told.Range.NEWEST);
+        all =
+            new Telling(FoldedJob::new, ref.shard(), all.selection.again(), EventPage.Range.NEWEST);
         all.home = packed.home();
         packed.each(blocks, all::apply);
       }
@@ -185,7 +187,7 @@ public final class JobReader {
     return stories.stream().findFirst().map(story -> story.view().info());
   }
 
-  private Outcome<Telling> tell(ShardId shard, LongPredicate wanted, Told.Range range) {
+  private Outcome<Telling> tell(ShardId shard, LongPredicate wanted, EventPage.Range range) {
     Telling telling = new Telling(maker, shard, new Selection(wanted), range);
     Outcome<Boolean> read = each(shard, head -> telling.home = head.home(), telling::apply);
     if (telling.selection.cameTooLate()) {
@@ -251,8 +253,8 @@ public final class JobReader {
   private static final class Telling {
     private final ShardId shard;
     private final Selection selection;
-    private final Told.Range range;
-    private final Map<Long, Told> events = new LinkedHashMap<>();
+    private final EventPage.Range range;
+    private final Map<Long, EventPage> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
     private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
@@ -270,7 +272,10 @@ public final class JobReader {
     private String home = "";
 
     Telling(
-        ShardFold.Maker<FoldedJob> maker, ShardId shard, Selection selection, Told.Range range) {
+        ShardFold.Maker<FoldedJob> maker,
+        ShardId shard,
+        Selection selection,
+        EventPage.Range range) {
       this.shard = shard;
       this.selection = selection;
       this.range = range;
@@ -316,9 +321,9 @@ public final class JobReader {
         events.remove(frame.job());
         return;
       }
-      Told told = tell(frame);
+      EventPage told = tell(frame);
       if (frame.kind() == Kind.NEXT) {
-        Body.Next next = Body.Next.decode(frame.reader());
+        OperationBody.Next next = OperationBody.Next.decode(frame.reader());
         tellChildren(next, told.since(before(frame.job())));
         if (!next.stays()) {
           eventsBefore.put(frame.job(), told.total());
@@ -329,11 +334,11 @@ public final class JobReader {
       }
     }
 
-    private Told tell(Frame frame) {
+    private EventPage tell(Frame frame) {
       List<JobEvent> fresh = new ArrayList<>(2);
       JobEvents.of(frame, home, fresh);
       noteError(frame.job(), fresh);
-      Told told = eventsOf(frame.job());
+      EventPage told = eventsOf(frame.job());
       told.addAll(fresh);
       return told;
     }
@@ -350,7 +355,7 @@ public final class JobReader {
      * same from there on, and it is told again.
      */
     private void toldFromHere(long number) {
-      Told told = eventsOf(number);
+      EventPage told = eventsOf(number);
       if (ended.remove(number) != null) {
         bodies.remove(number);
         int from = Math.min(begun.getOrDefault(number, 0), told.total());
@@ -364,7 +369,7 @@ public final class JobReader {
     private void tellAgain(Frame frame) {
       List<JobEvent> attempt = new ArrayList<>(1);
       JobEvents.of(frame, home, attempt);
-      Told told = eventsOf(frame.job());
+      EventPage told = eventsOf(frame.job());
       if (!attempt.stream().allMatch(told::has)) {
         told.addAll(attempt);
       }
@@ -374,7 +379,7 @@ public final class JobReader {
     /** Whether what is told of the job from here on is of another occurrence. */
     private static boolean beginsAnew(Frame frame) {
       return frame.kind() == Kind.REPLACE
-          || (frame.kind() == Kind.CHANGE && Body.Change.decode(frame.reader()).anew());
+          || (frame.kind() == Kind.CHANGE && OperationBody.Change.decode(frame.reader()).anew());
     }
 
     /** Of a job that is not wanted, only what an occurrence may take along has to be known. */
@@ -391,14 +396,14 @@ public final class JobReader {
     }
 
     /** Of a job that is only read for the sake of its occurrences the newest are enough. */
-    private Told eventsOf(long number) {
+    private EventPage eventsOf(long number) {
       return events.computeIfAbsent(
-          number, n -> new Told(selection.wants(n) ? range : Told.Range.NEWEST));
+          number, n -> new EventPage(selection.wants(n) ? range : EventPage.Range.NEWEST));
     }
 
     /** An occurrence that became a dead letter takes the attempts of its recurring job along. */
-    private void tellChildren(Body.Next next, List<JobEvent> occurrence) {
-      for (Body.Next.Child child : next.children()) {
+    private void tellChildren(OperationBody.Next next, List<JobEvent> occurrence) {
+      for (OperationBody.Next.Child child : next.children()) {
         if (selection.wants(child.number())) {
           List<JobEvent> fresh = new ArrayList<>();
           JobEvents.ofChild(next, home, occurrence, fresh);
@@ -432,7 +437,7 @@ public final class JobReader {
   }
 
   /** A job that has ended, in a shard with that home. */
-  public static JobView ended(JobRef ref, String home, FoldedJob job, Body.End end) {
+  public static JobView ended(JobRef ref, String home, FoldedJob job, OperationBody.End end) {
     Now now = new Now(end.state(), null, end.at(), end.error(), end.reason()).with(job.rare);
     JobInfo info =
         info(
@@ -444,9 +449,9 @@ public final class JobReader {
   }
 
   /** An occurrence that its recurring job, which still stands at it, has run itself. */
-  public static JobInfo occurred(JobRef ref, String home, FoldedJob job, Body.Next next) {
+  public static JobInfo occurred(JobRef ref, String home, FoldedJob job, OperationBody.Next next) {
     JobState outcome = Objects.requireNonNull(next.outcome(), "outcome");
-    Move move = Objects.requireNonNull(job.move(), "move");
+    ScheduleState move = Objects.requireNonNull(job.move(), "move");
     JobError error = next.error();
     if (error == null && next.attempt() > 1) {
       error = remembered(job.rare);
@@ -482,7 +487,7 @@ public final class JobReader {
       @Nullable String reason) {
 
     /** The same with the error that the fold remembers, where it has none. */
-    Now with(FoldedJob.@Nullable Rare rare) {
+    Now with(FoldedJob.@Nullable UncommonState rare) {
       return error != null ? this : new Now(state, blocked, endedMicros, remembered(rare), reason);
     }
   }
@@ -513,7 +518,7 @@ public final class JobReader {
     return info(ref, job, now.with(job.rare), Run.of(ref, job, attempts, null, ""));
   }
 
-  private static @Nullable JobError remembered(FoldedJob.@Nullable Rare rare) {
+  private static @Nullable JobError remembered(FoldedJob.@Nullable UncommonState rare) {
     if (rare == null || rare.lastErrorType == null) {
       return null;
     }
@@ -551,7 +556,7 @@ public final class JobReader {
         job.awaited() != null ? job.awaited().infos() : List.of());
   }
 
-  private static @Nullable String reason(Now now, FoldedJob.@Nullable Rare rare) {
+  private static @Nullable String reason(Now now, FoldedJob.@Nullable UncommonState rare) {
     if (now.reason() != null || rare == null) {
       return now.reason();
     }
@@ -559,8 +564,8 @@ public final class JobReader {
   }
 
   private static @Nullable RecurringInfo recurring(FoldedJob job, JobSpec spec) {
-    More.Recurring recurring = spec.more().recurring();
-    Move move = job.move();
+    OptionalSpec.Recurring recurring = spec.more().recurring();
+    ScheduleState move = job.move();
     if (recurring == null || move == null) {
       return null;
     }
@@ -575,7 +580,7 @@ public final class JobReader {
   }
 
   private static @Nullable OccurrenceInfo occurrence(JobRef ref, JobSpec spec) {
-    Occurrence occurrence = spec.more().occurrence();
+    OccurrenceSpec occurrence = spec.more().occurrence();
     return occurrence == null
         ? null
         : new OccurrenceInfo(

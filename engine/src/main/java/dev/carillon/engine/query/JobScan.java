@@ -2,8 +2,8 @@ package dev.carillon.engine.query;
 
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobScan {
   private final ShardId shard;
-  private final Sieve sieve;
+  private final JobFilter filter;
   private final int limit;
   private final BiFunction<JobRef, JobInfo, @Nullable JobInfo> show;
   private final TreeMap<Long, JobInfo> page = new TreeMap<>();
@@ -49,14 +49,17 @@ public final class JobScan {
   private JobScan(ShardId shard, Selection selection, Wish wish) {
     this.shard = shard;
     this.selection = selection;
-    this.sieve = wish.sieve();
+    this.filter = wish.filter();
     this.limit = wish.limit();
     this.show = wish.show();
   }
 
   /** What a page is made of. */
   public record Wish(
-      Sieve sieve, long after, int limit, BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {}
+      JobFilter filter,
+      long after,
+      int limit,
+      BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {}
 
   /**
    * The first jobs with a number above {@code after} that the sieve takes and {@code show} does not
@@ -67,7 +70,7 @@ public final class JobScan {
     return JobReader.unlessReplaced(
         () -> {
           PackedReader packed =
-              !wish.sieve().isAll()
+              !wish.filter().isAll()
                       && store.journals().head(shard) instanceof Outcome.Ok<Head>(Head head)
                   ? PackedReader.of(store, head)
                   : null;
@@ -88,7 +91,7 @@ public final class JobScan {
     if (!packed.tail().isEmpty()) {
       return Optional.empty();
     }
-    Sieve.Codes codes = wish.sieve().codes(packed.catalogue());
+    JobFilter.Codes codes = wish.filter().codes(packed.catalogue());
     List<Map.Entry<JobRef, JobInfo>> page = new ArrayList<>();
     List<Footer.Part> parts = packed.catalogue().parts();
     int first = Math.max(0, packed.catalogue().entryOf(wish.after()));
@@ -151,7 +154,7 @@ public final class JobScan {
     }
   }
 
-  private void ended(FoldedJob job, Body.End end) {
+  private void ended(FoldedJob job, OperationBody.End end) {
     over.put(job.number, true);
     JobRef ref = new JobRef(shard, job.number);
     if (end.state() == JobState.DEAD) {
@@ -166,7 +169,7 @@ public final class JobScan {
   }
 
   private void offer(JobRef ref, JobInfo info) {
-    JobInfo shown = sieve.takes(info) ? show.apply(ref, info) : null;
+    JobInfo shown = filter.takes(info) ? show.apply(ref, info) : null;
     if (shown != null) {
       page.put(ref.number(), shown);
       if (page.size() > limit) {

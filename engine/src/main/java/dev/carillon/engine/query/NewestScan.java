@@ -2,8 +2,8 @@ package dev.carillon.engine.query;
 
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -14,7 +14,7 @@ import dev.carillon.engine.history.Packed;
 import dev.carillon.engine.history.Summary;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
@@ -41,7 +41,7 @@ public final class NewestScan {
   private static final int MOST_TOUCHED = 256;
 
   private final Store store;
-  private final Sieve sieve;
+  private final JobFilter filter;
   private final Predicate<JobInfo> fits;
   private final NewestJobs found;
 
@@ -49,9 +49,9 @@ public final class NewestScan {
    * Looks for jobs that {@code sieve} and {@code fits} take, of which {@code found} keeps the
    * newest.
    */
-  public NewestScan(Store store, Sieve sieve, Predicate<JobInfo> fits, NewestJobs found) {
+  public NewestScan(Store store, JobFilter filter, Predicate<JobInfo> fits, NewestJobs found) {
     this.store = store;
-    this.sieve = sieve;
+    this.filter = filter;
     this.fits = fits;
     this.found = found;
   }
@@ -77,7 +77,7 @@ public final class NewestScan {
 
   /** Looks through a shard; a shard that is gone has none. */
   public Outcome<Boolean> scan(Head listed) {
-    if (!sieve.mayHoldBySummary(listed)) {
+    if (!filter.mayHoldBySummary(listed)) {
       return Outcome.ok(true);
     }
     return JobReader.unlessReplaced(
@@ -115,7 +115,7 @@ public final class NewestScan {
         || packed.catalogue().occurrences()) {
       return false; // the footer does not tell where occurrences are
     }
-    if (sieve.mayHold(packed.catalogue())) {
+    if (filter.mayHold(packed.catalogue())) {
       boolean allFit = show(packed, candidates(packed, head, touched, found.limit()));
       if (!allFit) {
         show(packed, candidates(packed, head, touched, Integer.MAX_VALUE));
@@ -129,7 +129,7 @@ public final class NewestScan {
 
   /** The newest so many that the footer's words do not rule out, newest first. */
   private List<Candidate> candidates(PackedReader packed, Head head, Set<Long> touched, int most) {
-    Sieve.Codes codes = sieve.codes(packed.catalogue());
+    JobFilter.Codes codes = filter.codes(packed.catalogue());
     PriorityQueue<Candidate> newest =
         new PriorityQueue<>(Collections.reverseOrder((a, b) -> a.place.compareTo(b.place)));
     for (int i : byLastEnd(packed.catalogue().parts())) {
@@ -229,12 +229,12 @@ public final class NewestScan {
             FoldedJob::new,
             new ShardFold.Listener<FoldedJob>() {
               @Override
-              public void ended(FoldedJob job, Body.End end) {
+              public void ended(FoldedJob job, OperationBody.End end) {
                 Whole.this.ended(job, end);
               }
 
               @Override
-              public void occurred(FoldedJob job, Body.Next next) {
+              public void occurred(FoldedJob job, OperationBody.Next next) {
                 Whole.this.occurred(job, next);
               }
             });
@@ -269,7 +269,7 @@ public final class NewestScan {
       }
     }
 
-    private void ended(FoldedJob job, Body.End end) {
+    private void ended(FoldedJob job, OperationBody.End end) {
       over.put(job.number, true);
       JobRef ref = new JobRef(head.shard(), job.number);
       NewestJobs.Place place = new NewestJobs.Place(end.at(), ref);
@@ -280,9 +280,9 @@ public final class NewestScan {
       }
     }
 
-    private void occurred(FoldedJob job, Body.Next next) {
+    private void occurred(FoldedJob job, OperationBody.Next next) {
       JobRef ref = new JobRef(head.shard(), job.number);
-      Move move = job.move();
+      ScheduleState move = job.move();
       NewestJobs.Place place =
           new NewestJobs.Place(next.at(), ref, move != null ? move.count() + 1 : 0);
       if (hasPlaceFor(place)) {

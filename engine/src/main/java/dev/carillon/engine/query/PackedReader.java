@@ -1,6 +1,6 @@
 package dev.carillon.engine.query;
 
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
@@ -207,7 +207,7 @@ final class PackedReader {
   /** Whether recurring jobs have run occurrences themselves since. */
   boolean tailEndsOccurrences() {
     for (Frame frame : tail()) {
-      if (frame.kind() == Kind.NEXT && Body.Next.decode(frame.reader()).endsOccurrence()) {
+      if (frame.kind() == Kind.NEXT && OperationBody.Next.decode(frame.reader()).endsOccurrence()) {
         return true;
       }
     }
@@ -220,7 +220,7 @@ final class PackedReader {
       if (frame.kind() == Kind.ADD
           || frame.kind() == Kind.STATE
           || (frame.kind() == Kind.NEXT
-              && !Body.Next.decode(frame.reader()).children().isEmpty())) {
+              && !OperationBody.Next.decode(frame.reader()).children().isEmpty())) {
         return true;
       }
     }

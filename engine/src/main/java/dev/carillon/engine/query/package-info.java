@@ -8,10 +8,10 @@
  *
  * <ul>
  *   <li>A query shows a job as its journal tells it. The node adds the phase of live jobs
- *       afterwards ({@code Standing}, room {@code life}).
+ *       afterwards ({@code LivePhases}, room {@code life}).
  *   <li>Memory is bounded. {@code JobScan} holds the live jobs of one shard and one page. {@code
  *       NewestScan} holds one page, the dead letters of one shard and eight blocks.
- *   <li>{@code Sieve} passes over a shard only where its head or footer rules out a match.
+ *   <li>{@code JobFilter} passes over a shard only where its head or footer rules out a match.
  *   <li>{@code PackedReader} reads footer, blocks and the entries appended since. It does not read
  *       the other blocks.
  *   <li>{@code NamedJobs} finds a job by its name with one read of the name's record.

@@ -32,8 +32,8 @@ import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.Updates;
 import dev.carillon.engine.member.MemberStatus;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -84,7 +84,7 @@ public final class Adds {
   private final Shards shards;
   private final Committer committer;
   private final RecordChanges records;
-  private final Mail mail;
+  private final RemoteRequests requests;
   private final JobLookup lookup;
   private final JobLife life;
   private final Replacements replacements;
@@ -96,7 +96,11 @@ public final class Adds {
 
   /** The parts of a node that take part in an add. */
   public record Parts(
-      Shards shards, Committer committer, Mail mail, JobLookup lookup, JobLife life) {}
+      Shards shards,
+      Committer committer,
+      RemoteRequests requests,
+      JobLookup lookup,
+      JobLife life) {}
 
   public Adds(Basics basics, MemberStatus status, Parts parts, Updates updates) {
     this.env = basics.env();
@@ -104,7 +108,7 @@ public final class Adds {
     this.records = basics.records();
     this.shards = parts.shards();
     this.committer = parts.committer();
-    this.mail = parts.mail();
+    this.requests = parts.requests();
     this.lookup = parts.lookup();
     this.life = parts.life();
     this.replacements = new Replacements(env, status, parts, updates, this::add);
@@ -623,7 +627,7 @@ public final class Adds {
     JobRef job = value.job();
     shards.withLoaded(
         job.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             if (!request.abandoned) {
@@ -724,9 +728,9 @@ public final class Adds {
 
   /** Asks the node that has the job of the name. */
   private void lookElsewhere(AddRequest request, Stored record, Names.Value value, Head head) {
-    mail.send(
+    requests.send(
         head,
-        new Letter.Look(value.job()),
+        new RemoteRequest.Look(value.job()),
         outcome -> {
           if (request.abandoned) {
             return;
@@ -765,7 +769,7 @@ public final class Adds {
     }
     shards.withLoaded(
         job.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob live = shard.job(job.number());
@@ -816,9 +820,9 @@ public final class Adds {
 
   private void replaceElsewhere(AddRequest request, Names.Value value, Head head) {
     request.askedElsewhere = true;
-    mail.send(
+    requests.send(
         head,
-        new Letter.Replace(value.job(), request.ifExists == IfExists.UPDATE, request.body),
+        new RemoteRequest.Replace(value.job(), request.ifExists == IfExists.UPDATE, request.body),
         outcome -> {
           request.askedElsewhere = false;
           switch (outcome) {

@@ -9,8 +9,8 @@ import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
@@ -20,18 +20,18 @@ import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.Occurrences;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.LetterFormat;
-import dev.carillon.engine.message.Mail;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequestFormat;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -58,7 +58,7 @@ public final class Controls {
   private final Shards shards;
   private final Committer committer;
   private final Recurrences recurrences;
-  private final Mail mail;
+  private final RemoteRequests requests;
   private final JobLookup lookup;
   private final JobLife life;
 
@@ -67,7 +67,7 @@ public final class Controls {
       Shards shards,
       Committer committer,
       Recurrences recurrences,
-      Mail mail,
+      RemoteRequests requests,
       JobLookup lookup,
       JobLife life) {}
 
@@ -76,7 +76,7 @@ public final class Controls {
     this.shards = parts.shards();
     this.committer = parts.committer();
     this.recurrences = parts.recurrences();
-    this.mail = parts.mail();
+    this.requests = parts.requests();
     this.lookup = parts.lookup();
     this.life = parts.life();
   }
@@ -104,7 +104,7 @@ public final class Controls {
 
       @Override
       public void elsewhere(Outcome<byte[]> outcome) {
-        answer.accept(outcome.map(LetterFormat::controlResult));
+        answer.accept(outcome.map(RemoteRequestFormat::controlResult));
       }
     };
   }
@@ -119,9 +119,9 @@ public final class Controls {
       @Override
       public void elsewhere(Outcome<byte[]> outcome) {
         if (outcome instanceof Outcome.Ok<byte[]>(byte[] bytes)) {
-          LetterFormat.readAdded(bytes, answer);
+          RemoteRequestFormat.readAdded(bytes, answer);
         } else {
-          answer.refused(outcome.map(LetterFormat::controlResult));
+          answer.refused(outcome.map(RemoteRequestFormat::controlResult));
         }
       }
     };
@@ -133,11 +133,11 @@ public final class Controls {
    * @param letter asks the same of another node
    * @param again asks the same once more
    */
-  private void withJob(Letter letter, Asked asked, Runnable again, Change change) {
+  private void withJob(RemoteRequest letter, Asked asked, Runnable again, Change change) {
     JobRef ref = letter.job();
     shards.withLoaded(
         ref.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob job = shard.job(ref.number());
@@ -155,7 +155,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            mail.send(head, letter, asked::elsewhere, again);
+            requests.send(head, letter, asked::elsewhere, again);
           }
         });
   }
@@ -180,11 +180,11 @@ public final class Controls {
 
   public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Pause(ref, why),
+        new RemoteRequest.Pause(ref, why),
         asked(answer),
         () -> pause(ref, why, answer),
         (shard, job) -> {
-          Body.Pause pause = new Body.Pause(env.wallMicros(), why);
+          OperationBody.Pause pause = new OperationBody.Pause(env.wallMicros(), why);
           append(
               shard,
               job,
@@ -199,11 +199,11 @@ public final class Controls {
 
   public void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Resume(ref, by),
+        new RemoteRequest.Resume(ref, by),
         asked(answer),
         () -> resume(ref, by, answer),
         (shard, job) -> {
-          Body.Resume resume = new Body.Resume(env.wallMicros(), by);
+          OperationBody.Resume resume = new OperationBody.Resume(env.wallMicros(), by);
           Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
           shards.ensureAwakeBy(
               shard,
@@ -235,7 +235,7 @@ public final class Controls {
   public void reschedule(
       JobRef ref, String by, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Move(ref, by, dueMicros),
+        new RemoteRequest.Move(ref, by, dueMicros),
         asked(answer),
         () -> reschedule(ref, by, dueMicros, answer),
         (shard, job) -> {
@@ -247,7 +247,8 @@ public final class Controls {
           change(
               shard,
               job,
-              new Body.Change(job.revision, env.wallMicros(), by, due, null, null, null, false),
+              new OperationBody.Change(
+                  job.revision, env.wallMicros(), by, due, null, null, null, false),
               () -> reschedule(ref, by, dueMicros, answer),
               answer);
         });
@@ -256,14 +257,14 @@ public final class Controls {
   public void prioritise(
       JobRef ref, String by, int priority, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Prioritise(ref, by, priority),
+        new RemoteRequest.Prioritise(ref, by, priority),
         asked(answer),
         () -> prioritise(ref, by, priority, answer),
         (shard, job) ->
             change(
                 shard,
                 job,
-                new Body.Change(
+                new OperationBody.Change(
                     job.revision, env.wallMicros(), by, null, priority, null, null, false),
                 () -> prioritise(ref, by, priority, answer),
                 answer));
@@ -273,11 +274,11 @@ public final class Controls {
   public void reschedule(
       JobRef ref, String by, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new Letter.Reschedule(ref, by, ScheduleFormat.encode(schedule)),
+        new RemoteRequest.Reschedule(ref, by, ScheduleFormat.encode(schedule)),
         asked(answer),
         () -> reschedule(ref, by, schedule, answer),
         (shard, job) -> {
-          Move move = job.move();
+          ScheduleState move = job.move();
           if (move == null) {
             answer.accept(Outcome.ok(ControlResult.NOT_RECURRING));
             return;
@@ -292,7 +293,8 @@ public final class Controls {
           change(
               shard,
               job,
-              new Body.Change(job.revision, now, by, null, null, encoded, step.move(), true),
+              new OperationBody.Change(
+                  job.revision, now, by, null, null, encoded, step.move(), true),
               () -> reschedule(ref, by, schedule, answer),
               answer);
         });
@@ -301,7 +303,7 @@ public final class Controls {
   private void change(
       Shard shard,
       NodeJob job,
-      Body.Change change,
+      OperationBody.Change change,
       Runnable again,
       Consumer<Outcome<ControlResult>> answer) {
     if (job.phase() == NodeJob.Phase.RUNNING) {
@@ -310,7 +312,7 @@ public final class Controls {
     }
     int bytes = job.bodyBytes;
     Long due = change.due();
-    Move move = change.move();
+    ScheduleState move = change.move();
     long wake =
         due != null ? due : move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
     Frame frame = Frame.of(Kind.CHANGE, job.number, change.encode());
@@ -345,7 +347,7 @@ public final class Controls {
   /** One more occurrence, now. */
   public void trigger(JobRef ref, OccurrencesAdded answer) {
     withJob(
-        new Letter.Trigger(ref),
+        new RemoteRequest.Trigger(ref),
         asked(answer),
         () -> trigger(ref, answer),
         (shard, job) -> {
@@ -373,7 +375,7 @@ public final class Controls {
   /** The occurrences that the schedule has from one time to another, both included. */
   public void backfill(JobRef ref, Instant from, Instant to, OccurrencesAdded answer) {
     withJob(
-        new Letter.Backfill(ref, Micros.ceil(from), Micros.floor(to)),
+        new RemoteRequest.Backfill(ref, Micros.ceil(from), Micros.floor(to)),
         asked(answer),
         () -> backfill(ref, from, to, answer),
         (shard, job) -> {
@@ -395,9 +397,9 @@ public final class Controls {
     }
     Schedule schedule = recurrences.of(job);
     Overlap overlap = Recurrences.spawns(schedule) ? schedule.overlap() : Overlap.ALLOW;
-    List<Occurrence> wanted =
+    List<OccurrenceSpec> wanted =
         times.stream()
-            .map(time -> new Occurrence(job.number, 0, Micros.ceil(time), overlap))
+            .map(time -> new OccurrenceSpec(job.number, 0, Micros.ceil(time), overlap))
             .toList();
     long at = env.wallMicros();
     shards.ensureAwakeBy(
@@ -408,14 +410,15 @@ public final class Controls {
 
   /** Numbers are given when the operation goes, so that they follow the journal's order. */
   private void append(
-      Shard shard, NodeJob job, List<Occurrence> wanted, long at, OccurrencesAdded answer) {
-    List<Body.Next.Child> children = new ArrayList<>();
-    for (Occurrence occurrence : wanted) {
+      Shard shard, NodeJob job, List<OccurrenceSpec> wanted, long at, OccurrencesAdded answer) {
+    List<OperationBody.Next.Child> children = new ArrayList<>();
+    for (OccurrenceSpec occurrence : wanted) {
       long due = Math.min(occurrence.timeMicros(), at);
-      children.add(new Body.Next.Child(shard.nextNumber(), due, occurrence));
+      children.add(new OperationBody.Next.Child(shard.nextNumber(), due, occurrence));
     }
-    Body.Next next =
-        new Body.Next(0, job.revision, at, Ran.NOT, null, null, null, children, null, false);
+    OperationBody.Next next =
+        new OperationBody.Next(
+            0, job.revision, at, Ran.NOT, null, null, null, children, null, false);
     append(
         shard,
         job,
@@ -458,22 +461,27 @@ public final class Controls {
     long now = env.wallMicros();
     JobSpec again =
         spec.replayed(now, edit != null ? edit.version() : 0, edit != null ? edit.payload() : null);
-    Body.Replay replay = new Body.Replay(now, again.encode());
+    OperationBody.Replay replay = new OperationBody.Replay(now, again.encode());
     onDead(
-        new Letter.Replay(ref, edit), Frame.of(Kind.REPLAY, ref.number(), replay.encode()), answer);
+        new RemoteRequest.Replay(ref, edit),
+        Frame.of(Kind.REPLAY, ref.number(), replay.encode()),
+        answer);
   }
 
   /** A dead letter is no longer kept. */
   public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    Body.Discard discard = new Body.Discard(env.wallMicros());
-    onDead(new Letter.Discard(ref), Frame.of(Kind.DISCARD, ref.number(), discard.encode()), answer);
+    OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros());
+    onDead(
+        new RemoteRequest.Discard(ref),
+        Frame.of(Kind.DISCARD, ref.number(), discard.encode()),
+        answer);
   }
 
-  private void onDead(Letter letter, Frame frame, Consumer<Outcome<ControlResult>> answer) {
+  private void onDead(RemoteRequest letter, Frame frame, Consumer<Outcome<ControlResult>> answer) {
     JobRef ref = letter.job();
     shards.withLoaded(
         ref.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             if (shard.fold == null || !shard.fold.isDead(ref.number())) {
@@ -495,7 +503,8 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            mail.send(head, letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
+            requests.send(
+                head, letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
           }
         });
   }

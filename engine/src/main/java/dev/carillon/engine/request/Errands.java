@@ -15,10 +15,10 @@ import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.member.Member;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.LetterFormat;
-import dev.carillon.engine.message.Mail;
 import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequestFormat;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ public final class Errands {
 
   private final Wire wire;
   private final Adds adds;
-  private final Mail.Host server;
+  private final RemoteRequests.Host server;
   private final Map<Long, Errand> underWay = new LinkedHashMap<>();
   private final List<Runnable> beforeTheFirstLook = new ArrayList<>();
   private List<Member> members = List.of();
@@ -63,7 +63,7 @@ public final class Errands {
   /** One that a member has been asked for. */
   private record Errand(long member, Consumer<byte[]> answer, Consumer<String> lost) {}
 
-  Errands(Wire wire, Adds adds, Mail.Host server) {
+  Errands(Wire wire, Adds adds, RemoteRequests.Host server) {
     this.wire = wire;
     this.adds = adds;
     this.server = server;
@@ -138,18 +138,19 @@ public final class Errands {
     requests.forEach(request -> request.refused(why));
   }
 
-  void ask(Letter letter, Consumer<Outcome<byte[]>> answer) {
+  void ask(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
     if (!looked && beforeTheFirstLook.size() < MOST_UNDER_WAY) {
       beforeTheFirstLook.add(() -> ask(letter, answer));
       return;
     }
-    byte[] encoded = LetterFormat.encode(letter);
+    byte[] encoded = RemoteRequestFormat.encode(letter);
     byte[] asked = new ByteWriter(1 + encoded.length).u8(LETTER).raw(encoded).toBytes();
     String problem =
         ask(
             asked,
             bytes ->
-                answer.accept(LetterFormat.decodeAnswer(new ByteReader(bytes, 0, bytes.length))),
+                answer.accept(
+                    RemoteRequestFormat.decodeAnswer(new ByteReader(bytes, 0, bytes.length))),
             why -> {
               if (letter.isRepeatable()) {
                 ask(letter, answer);
@@ -193,8 +194,8 @@ public final class Errands {
     int kind = in.u8();
     if (kind == LETTER) {
       server.serve(
-          LetterFormat.decode(in.rest()),
-          outcome -> answer(client, number, LetterFormat.encode(outcome)));
+          RemoteRequestFormat.decode(in.rest()),
+          outcome -> answer(client, number, RemoteRequestFormat.encode(outcome)));
     } else if (kind == ADD) {
       addFor(client, number, in);
     } else {

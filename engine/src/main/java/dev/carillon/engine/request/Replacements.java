@@ -9,19 +9,19 @@ import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.Body;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.Move;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.Updates;
 import dev.carillon.engine.member.MemberStatus;
-import dev.carillon.engine.message.Letter;
+import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -81,7 +81,7 @@ final class Replacements {
     }
     JobSpec.setStamp(request.body, old.stamp());
     JobSpec.setAccepted(request.body, status.nowMicros());
-    Body.Replace body = new Body.Replace(env.wallMicros(), request.body);
+    OperationBody.Replace body = new OperationBody.Replace(env.wallMicros(), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(
         new Exchange(request, shard, job),
@@ -93,7 +93,7 @@ final class Replacements {
    * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
    * a new job, and the job; or byte 2 and what is wrong.
    */
-  void serve(Letter.Replace letter, Consumer<Outcome<byte[]>> answer) {
+  void serve(RemoteRequest.Replace letter, Consumer<Outcome<byte[]>> answer) {
     JobRef job = letter.job();
     AddRequest request =
         new AddRequest(
@@ -102,7 +102,7 @@ final class Replacements {
             new ForAnother(answer));
     shards.withLoaded(
         job.shard(),
-        new Shards.Use() {
+        new Shards.ShardAccess() {
           @Override
           public void use(Shard shard) {
             NodeJob live = shard.job(job.number());
@@ -148,7 +148,7 @@ final class Replacements {
   }
 
   private void update(AddRequest request, Shard shard, NodeJob job) {
-    Body.Update update;
+    OperationBody.Update update;
     try {
       update = updates.of(job, request.spec, status.nowMicros());
     } catch (InvalidJobException e) {
@@ -159,7 +159,7 @@ final class Replacements {
       request.added(shard.ref(job.number), false);
       return;
     }
-    Move move = update.move();
+    ScheduleState move = update.move();
     long due = move != null ? move.timeMicros() + move.jitterMicros() : job.dueMicros;
     exchange(
         new Exchange(request, shard, job), Frame.of(Kind.UPDATE, job.number, update.encode()), due);

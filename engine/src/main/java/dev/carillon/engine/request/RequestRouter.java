@@ -12,20 +12,20 @@ import dev.carillon.engine.limit.Shares;
 import dev.carillon.engine.loan.Borrowing;
 import dev.carillon.engine.loan.Lending;
 import dev.carillon.engine.member.MemberStatus;
-import dev.carillon.engine.message.Letter;
-import dev.carillon.engine.message.LetterFormat;
-import dev.carillon.engine.message.Mail;
 import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.RemoteRequest;
+import dev.carillon.engine.message.RemoteRequestFormat;
+import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.store.Outcome;
 import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Serves the requests of other nodes: letters of the {@link Mail}, and messages of the {@link
- * Wire}. Each goes to the part of this node that serves the same request of a local caller.
+ * Serves the requests of other nodes: letters of the {@link RemoteRequests}, and messages of the
+ * {@link Wire}. Each goes to the part of this node that serves the same request of a local caller.
  */
-public final class RequestRouter implements Mail.Host, Wire.Host {
+public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
   private final Parts parts;
   private final MemberStatus status;
   private final Errands errands;
@@ -53,7 +53,7 @@ public final class RequestRouter implements Mail.Host, Wire.Host {
   // ---- mail
 
   @Override
-  public boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer) {
+  public boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
     if (status.isClient()) {
       errands.ask(letter, answer);
     }
@@ -61,33 +61,33 @@ public final class RequestRouter implements Mail.Host, Wire.Host {
   }
 
   @Override
-  public void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+  public void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
     Controls controls = parts.controls();
     JobLife life = parts.life();
     Consumer<Outcome<ControlResult>> control =
-        outcome -> answer.accept(outcome.map(LetterFormat::encode));
+        outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode));
     switch (letter) {
-      case Letter.Cancel(JobRef job, Why why) ->
+      case RemoteRequest.Cancel(JobRef job, Why why) ->
           life.cancels()
-              .cancel(job, why, outcome -> answer.accept(outcome.map(LetterFormat::encode)));
-      case Letter.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
-      case Letter.Resume(JobRef job, String by) -> controls.resume(job, by, control);
-      case Letter.Move(JobRef job, String by, long due) ->
+              .cancel(job, why, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));
+      case RemoteRequest.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
+      case RemoteRequest.Resume(JobRef job, String by) -> controls.resume(job, by, control);
+      case RemoteRequest.Move(JobRef job, String by, long due) ->
           controls.reschedule(job, by, due, control);
-      case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+      case RemoteRequest.Reschedule(JobRef job, String by, byte[] schedule) ->
           controls.reschedule(job, by, ScheduleFormat.decode(schedule), control);
-      case Letter.Prioritise(JobRef job, String by, int priority) ->
+      case RemoteRequest.Prioritise(JobRef job, String by, int priority) ->
           controls.prioritise(job, by, priority, control);
-      case Letter.Trigger(JobRef job) -> controls.trigger(job, added(answer));
-      case Letter.Backfill(JobRef job, long from, long to) ->
+      case RemoteRequest.Trigger(JobRef job) -> controls.trigger(job, added(answer));
+      case RemoteRequest.Backfill(JobRef job, long from, long to) ->
           controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
-      case Letter.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
-      case Letter.Discard(JobRef job) -> controls.discard(job, control);
-      case Letter.Look(JobRef job) -> parts.adds().look(job, answer);
-      case Letter.Replace replace -> parts.adds().replacements().serve(replace, answer);
-      case Letter.Await(JobRef job, JobRef waiter) ->
+      case RemoteRequest.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
+      case RemoteRequest.Discard(JobRef job) -> controls.discard(job, control);
+      case RemoteRequest.Look(JobRef job) -> parts.adds().look(job, answer);
+      case RemoteRequest.Replace replace -> parts.adds().replacements().serve(replace, answer);
+      case RemoteRequest.Await(JobRef job, JobRef waiter) ->
           life.dependencies().await(job, waiter, answer);
-      case Letter.Tell tell -> life.dependencies().told(tell, answer);
+      case RemoteRequest.Tell tell -> life.dependencies().told(tell, answer);
     }
   }
 
@@ -95,12 +95,12 @@ public final class RequestRouter implements Mail.Host, Wire.Host {
     return new OccurrencesAdded() {
       @Override
       public void added(List<JobRef> jobs) {
-        answer.accept(Outcome.ok(LetterFormat.encodeAdded(jobs)));
+        answer.accept(Outcome.ok(RemoteRequestFormat.encodeAdded(jobs)));
       }
 
       @Override
       public void refused(Outcome<ControlResult> why) {
-        answer.accept(why.map(LetterFormat::encodeNotAdded));
+        answer.accept(why.map(RemoteRequestFormat::encodeNotAdded));
       }
     };
   }

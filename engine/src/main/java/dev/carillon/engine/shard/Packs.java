@@ -138,7 +138,7 @@ final class Packs {
     }
   }
 
-  private final class Claimed implements Shards.Use {
+  private final class Claimed implements Shards.ShardAccess {
     @Override
     public void use(Shard shard) {
       claimed(shard);

@@ -3,7 +3,7 @@ package dev.carillon.engine.shard;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.commit.ShardJournal;
 import dev.carillon.engine.environment.NodeEvent;
-import dev.carillon.engine.fold.Body;
+import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.history.Bucket;
@@ -142,7 +142,7 @@ public final class Shard implements ShardJournal.StateMachine {
       return;
     }
     JobSpec spec = operation.spec;
-    Body.End end = operation.end;
+    OperationBody.End end = operation.end;
     loaded.at(number);
     ShardFold.Answer answer =
         spec != null

@@ -321,7 +321,7 @@ public final class Shards {
   }
 
   /** What somebody wants with a shard. */
-  public interface Use {
+  public interface ShardAccess {
     /** It is this node's. */
     void use(Shard shard);
 
@@ -350,10 +350,10 @@ public final class Shards {
   }
 
   /** Gives {@code use} the shard, claimed and loaded. */
-  public void withLoaded(ShardId id, Use use) {
+  public void withLoaded(ShardId id, ShardAccess use) {
     withOwned(
         id,
-        new Use() {
+        new ShardAccess() {
           @Override
           public void use(Shard shard) {
             loads.load(shard);
@@ -384,7 +384,7 @@ public final class Shards {
    * Gives {@code use} the shard, claimed. A shard that is changing hands is asked for again; a node
    * that stops has no answer.
    */
-  public void withOwned(ShardId id, Use use) {
+  public void withOwned(ShardId id, ShardAccess use) {
     Shard shard = known.get(id);
     if (shard != null && shard.journal.isLeaving()) {
       shard.whenGone(() -> withOwnedAgain(id, use));
@@ -395,7 +395,7 @@ public final class Shards {
     }
   }
 
-  private void findOwned(ShardId id, Use use) {
+  private void findOwned(ShardId id, ShardAccess use) {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> store.journals().head(id),
@@ -428,13 +428,13 @@ public final class Shards {
         });
   }
 
-  private void withOwnedAgain(ShardId id, Use use) {
+  private void withOwnedAgain(ShardId id, ShardAccess use) {
     if (!stopping) {
       withOwned(id, use);
     }
   }
 
-  private void useOwned(Shard shard, Use use) {
+  private void useOwned(Shard shard, ShardAccess use) {
     if (shard.owned()) {
       use.use(shard);
     } else if (!stopping) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * What a journal tells of one job, oldest first: of all events, which are counted from 0, those in
  * a range. A recurring job has more of them in a year than anybody wants in memory.
  */
-public final class Told {
+public final class EventPage {
 
   /**
    * Which events are kept.
@@ -42,7 +42,7 @@ public final class Told {
   private @Nullable Instant lastDropped;
   private int total;
 
-  public Told(Range range) {
+  public EventPage(Range range) {
     this.range = range;
   }
 

@@ -15,31 +15,33 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Letters between nodes, and what is answered, as bytes. Codes are persisted. */
-public final class LetterFormat {
+public final class RemoteRequestFormat {
   private static final int VERSION = 1;
 
-  private LetterFormat() {}
+  private RemoteRequestFormat() {}
 
-  public static byte[] encode(Letter letter) {
+  public static byte[] encode(RemoteRequest letter) {
     ByteWriter out = new ByteWriter(64).u8(VERSION);
     switch (letter) {
-      case Letter.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
-      case Letter.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
-      case Letter.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
-      case Letter.Move(JobRef job, String by, long due) -> begin(out, 4, job).string(by).i64(due);
-      case Letter.Reschedule(JobRef job, String by, byte[] schedule) ->
+      case RemoteRequest.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
+      case RemoteRequest.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
+      case RemoteRequest.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
+      case RemoteRequest.Move(JobRef job, String by, long due) ->
+          begin(out, 4, job).string(by).i64(due);
+      case RemoteRequest.Reschedule(JobRef job, String by, byte[] schedule) ->
           begin(out, 5, job).string(by).raw(schedule);
-      case Letter.Prioritise(JobRef job, String by, int priority) ->
+      case RemoteRequest.Prioritise(JobRef job, String by, int priority) ->
           begin(out, 6, job).string(by).i64(priority);
-      case Letter.Trigger(JobRef job) -> begin(out, 7, job);
-      case Letter.Backfill(JobRef job, long from, long to) -> begin(out, 8, job).i64(from).i64(to);
-      case Letter.Replay(JobRef job, JobEdit edit) -> edit(begin(out, 9, job), edit);
-      case Letter.Discard(JobRef job) -> begin(out, 10, job);
-      case Letter.Look(JobRef job) -> begin(out, 11, job);
-      case Letter.Replace(JobRef job, boolean update, byte[] body) ->
+      case RemoteRequest.Trigger(JobRef job) -> begin(out, 7, job);
+      case RemoteRequest.Backfill(JobRef job, long from, long to) ->
+          begin(out, 8, job).i64(from).i64(to);
+      case RemoteRequest.Replay(JobRef job, JobEdit edit) -> edit(begin(out, 9, job), edit);
+      case RemoteRequest.Discard(JobRef job) -> begin(out, 10, job);
+      case RemoteRequest.Look(JobRef job) -> begin(out, 11, job);
+      case RemoteRequest.Replace(JobRef job, boolean update, byte[] body) ->
           begin(out, 12, job).u8(update ? 1 : 0).raw(body);
-      case Letter.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
-      case Letter.Tell(JobRef job, JobRef ended, JobState state) -> {
+      case RemoteRequest.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
+      case RemoteRequest.Tell(JobRef job, JobRef ended, JobState state) -> {
         begin(out, 14, job).u8(state == null ? 0 : state.code());
         ended.write(out);
       }
@@ -60,7 +62,7 @@ public final class LetterFormat {
     }
   }
 
-  public static Letter decode(byte[] bytes) {
+  public static RemoteRequest decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
     int version = in.u8();
     int kind = in.u8();
@@ -69,22 +71,23 @@ public final class LetterFormat {
     }
     JobRef job = JobRef.read(in);
     return switch (kind) {
-      case 1 -> new Letter.Cancel(job, Why.read(in));
-      case 2 -> new Letter.Pause(job, Why.read(in));
-      case 3 -> new Letter.Resume(job, in.string());
-      case 4 -> new Letter.Move(job, in.string(), in.i64());
-      case 5 -> new Letter.Reschedule(job, in.string(), in.rest());
-      case 6 -> new Letter.Prioritise(job, in.string(), (int) in.i64());
-      case 7 -> new Letter.Trigger(job);
-      case 8 -> new Letter.Backfill(job, in.i64(), in.i64());
-      case 9 -> new Letter.Replay(job, readEdit(in));
-      case 10 -> new Letter.Discard(job);
-      case 11 -> new Letter.Look(job);
-      case 12 -> new Letter.Replace(job, in.u8() == 1, in.rest());
-      case 13 -> new Letter.Await(job, JobRef.read(in));
+      case 1 -> new RemoteRequest.Cancel(job, Why.read(in));
+      case 2 -> new RemoteRequest.Pause(job, Why.read(in));
+      case 3 -> new RemoteRequest.Resume(job, in.string());
+      case 4 -> new RemoteRequest.Move(job, in.string(), in.i64());
+      case 5 -> new RemoteRequest.Reschedule(job, in.string(), in.rest());
+      case 6 -> new RemoteRequest.Prioritise(job, in.string(), (int) in.i64());
+      case 7 -> new RemoteRequest.Trigger(job);
+      case 8 -> new RemoteRequest.Backfill(job, in.i64(), in.i64());
+      case 9 -> new RemoteRequest.Replay(job, readEdit(in));
+      case 10 -> new RemoteRequest.Discard(job);
+      case 11 -> new RemoteRequest.Look(job);
+      case 12 -> new RemoteRequest.Replace(job, in.u8() == 1, in.rest());
+      case 13 -> new RemoteRequest.Await(job, JobRef.read(in));
       case 14 -> {
         int state = in.u8();
-        yield new Letter.Tell(job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
+        yield new RemoteRequest.Tell(
+            job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
       }
       default -> throw new UnknownFormatException("letter: kind " + kind + " (expected: 1 to 14)");
     };

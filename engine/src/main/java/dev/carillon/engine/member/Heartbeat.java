@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * resolved before the next. The node is paused: the deadline has passed when it wakes, and is
  * looked at before every start. The wall clock jumps: it is not read here.
  */
-public final class Beat {
+public final class Heartbeat {
   public static final String PREFIX = "m\0";
 
   /** The part of the timeout by which this node stops earlier than others may judge it. */
@@ -69,7 +69,8 @@ public final class Beat {
   /** A change of this node's record on its way, and when it was sent. */
   private record Sent(Change change, long nanos) {}
 
-  Beat(NodeEnvironment env, Timers timers, NodeOptions options, Membership settings, Host host) {
+  Heartbeat(
+      NodeEnvironment env, Timers timers, NodeOptions options, Membership settings, Host host) {
     this.env = env;
     this.timers = timers;
     this.options = options;

@@ -6,9 +6,9 @@ import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.job.Move;
-import dev.carillon.engine.job.Occurrence;
+import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * since 1970. An operation caused by an attempt names that attempt and the job's revision, so that
  * one which no longer fits is recognised by the fold.
  */
-public sealed interface Body {
+public sealed interface OperationBody {
   /** Why a recurring job ends that has no time left. */
   String SCHEDULE_OVER = "the schedule is over";
 
@@ -29,7 +29,7 @@ public sealed interface Body {
 
   /** varint attempt, varint revision, long at, long incarnation, byte alone. */
   record Start(int attempt, int revision, long at, long incarnation, boolean alone)
-      implements Body {
+      implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(24)
@@ -47,7 +47,7 @@ public sealed interface Body {
   }
 
   /** varint attempt, varint revision, long at, then the state. */
-  record Save(int attempt, int revision, long at, byte[] state) implements Body {
+  record Save(int attempt, int revision, long at, byte[] state) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(16 + state.length)
@@ -72,7 +72,7 @@ public sealed interface Body {
    */
   record Retry(
       int attempt, int revision, long at, Ran ran, long nextTime, long jitter, JobError error)
-      implements Body {
+      implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).varint(attempt).varint(revision).i64(at);
@@ -95,7 +95,7 @@ public sealed interface Body {
   }
 
   /** long at, then the body of an add. */
-  record Replace(long at, byte[] spec) implements Body {
+  record Replace(long at, byte[] spec) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(8 + spec.length).i64(at).raw(spec).toBytes();
@@ -107,7 +107,7 @@ public sealed interface Body {
   }
 
   /** long at, {@link Why}. */
-  record Cancel(long at, Why why) implements Body {
+  record Cancel(long at, Why why) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).i64(at);
@@ -138,7 +138,7 @@ public sealed interface Body {
       @Nullable String reason,
       @Nullable String by,
       byte[] result)
-      implements Body {
+      implements OperationBody {
     private static final byte[] NOTHING = {};
 
     /** An end without anybody who asked for it. */
@@ -205,7 +205,7 @@ public sealed interface Body {
   /**
    * varint attempt, varint revision, long at, {@link Ran} if an attempt ended the occurrence, byte
    * outcome or 0, byte flags, error if 1, reason if 2, varint and so many {@link Child} if 4,
-   * {@link Move} if 8; 16 where the schedule is over.
+   * {@link ScheduleState} if 8; 16 where the schedule is over.
    *
    * @param attempt the attempt that ended the occurrence, 0 where none did
    * @param outcome how the occurrence ended, null where it has not, or did not take place
@@ -223,12 +223,12 @@ public sealed interface Body {
       @Nullable JobError error,
       @Nullable String reason,
       List<Child> children,
-      @Nullable Move move,
+      @Nullable ScheduleState move,
       boolean over)
-      implements Body {
+      implements OperationBody {
 
-    /** long number, long due, {@link Occurrence}. */
-    public record Child(long number, long due, Occurrence occurrence) {}
+    /** long number, long due, {@link OccurrenceSpec}. */
+    public record Child(long number, long due, OccurrenceSpec occurrence) {}
 
     @Override
     public byte[] encode() {
@@ -280,7 +280,7 @@ public sealed interface Body {
           (flags & 1) != 0 ? readError(in) : null,
           (flags & 2) != 0 ? in.string() : null,
           (flags & 4) != 0 ? readChildren(in) : List.of(),
-          (flags & 8) != 0 ? Move.read(in) : null,
+          (flags & 8) != 0 ? ScheduleState.read(in) : null,
           (flags & 16) != 0);
     }
 
@@ -288,7 +288,7 @@ public sealed interface Body {
       int size = in.length();
       List<Child> children = new ArrayList<>(size);
       for (int i = 0; i < size; i++) {
-        children.add(new Child(in.i64(), in.i64(), Occurrence.read(in)));
+        children.add(new Child(in.i64(), in.i64(), OccurrenceSpec.read(in)));
       }
       return children;
     }
@@ -316,7 +316,8 @@ public sealed interface Body {
   }
 
   /** varint attempt, varint revision, long at, {@link Ran}, long due, string note. */
-  record Again(int attempt, int revision, long at, Ran ran, long due, String note) implements Body {
+  record Again(int attempt, int revision, long at, Ran ran, long due, String note)
+      implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(40 + note.length()).varint(attempt).varint(revision).i64(at);
@@ -333,7 +334,7 @@ public sealed interface Body {
   }
 
   /** long at, {@link Why}. */
-  record Pause(long at, Why why) implements Body {
+  record Pause(long at, Why why) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).i64(at);
@@ -347,7 +348,7 @@ public sealed interface Body {
   }
 
   /** long at, then the body of an add. */
-  record Replay(long at, byte[] spec) implements Body {
+  record Replay(long at, byte[] spec) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(8 + spec.length).i64(at).raw(spec).toBytes();
@@ -359,7 +360,7 @@ public sealed interface Body {
   }
 
   /** long at. */
-  record Discard(long at) implements Body {
+  record Discard(long at) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(8).i64(at).toBytes();
@@ -367,7 +368,7 @@ public sealed interface Body {
   }
 
   /** long at, string by. */
-  record Resume(long at, String by) implements Body {
+  record Resume(long at, String by) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(32).i64(at).string(by).toBytes();
@@ -380,7 +381,7 @@ public sealed interface Body {
 
   /**
    * varint revision, long at, string by, byte flags, long due if 1, byte priority if 2, schedule
-   * and {@link Move} if 4, anew if 8.
+   * and {@link ScheduleState} if 4, anew if 8.
    *
    * @param by who asked for it
    * @param due when the next attempt is due, null where that stays
@@ -395,9 +396,9 @@ public sealed interface Body {
       @Nullable Long due,
       @Nullable Integer priority,
       byte @Nullable [] schedule,
-      @Nullable Move move,
+      @Nullable ScheduleState move,
       boolean anew)
-      implements Body {
+      implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out =
@@ -435,17 +436,18 @@ public sealed interface Body {
           (flags & 1) != 0 ? in.i64() : null,
           (flags & 2) != 0 ? in.i8() : null,
           (flags & 4) != 0 ? in.bytes() : null,
-          (flags & 4) != 0 ? Move.read(in) : null,
+          (flags & 4) != 0 ? ScheduleState.read(in) : null,
           (flags & 8) != 0);
     }
   }
 
   /**
-   * varint revision, long at, byte flags, {@link Move} if 1, then the body of an add.
+   * varint revision, long at, byte flags, {@link ScheduleState} if 1, then the body of an add.
    *
    * @param move where a recurring job stands by its new schedule; null where it stays
    */
-  record Update(int revision, long at, @Nullable Move move, byte[] spec) implements Body {
+  record Update(int revision, long at, @Nullable ScheduleState move, byte[] spec)
+      implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out =
@@ -459,13 +461,13 @@ public sealed interface Body {
     public static Update decode(ByteReader in) {
       int revision = (int) in.varint();
       long at = in.i64();
-      Move move = (in.u8() & 1) != 0 ? Move.read(in) : null;
+      ScheduleState move = (in.u8() & 1) != 0 ? ScheduleState.read(in) : null;
       return new Update(revision, at, move, in.rest());
     }
   }
 
   /** long at, {@link JobRef} waiter: of {@link Kind#WAITER} and {@link Kind#TOLD}. */
-  record Waiter(long at, JobRef waiter) implements Body {
+  record Waiter(long at, JobRef waiter) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(40).i64(at);
@@ -484,7 +486,7 @@ public sealed interface Body {
    * @param job the one that has ended
    * @param state how; null where nobody knows any more
    */
-  record Met(long at, JobRef job, @Nullable JobState state) implements Body {
+  record Met(long at, JobRef job, @Nullable JobState state) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(40).i64(at);
@@ -505,7 +507,7 @@ public sealed interface Body {
    *
    * @param markers how many start markers are left at most
    */
-  record Clear(long at, int markers) implements Body {
+  record Clear(long at, int markers) implements OperationBody {
     @Override
     public byte[] encode() {
       return new ByteWriter(10).i64(at).varint(markers).toBytes();

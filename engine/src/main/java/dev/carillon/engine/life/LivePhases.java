@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * list adds to what the journal tells. The loop only notes numbers and phases, which is quick;
  * whoever asked puts them to use.
  */
-public final class Standing {
+public final class LivePhases {
   private final long nowMicros;
   private long[] numbers = new long[16];
   private NodeJob.Phase[] phases = new NodeJob.Phase[16];
@@ -29,7 +29,7 @@ public final class Standing {
   private final Map<Long, JobError> undecodable = new LinkedHashMap<>();
   private @Nullable LongMap<NodeJob.Phase> index;
 
-  Standing(long nowMicros) {
+  LivePhases(long nowMicros) {
     this.nowMicros = nowMicros;
   }
 
@@ -60,7 +60,7 @@ public final class Standing {
     }
     numbers[size] = job.number;
     phases[size++] = shown(job);
-    FoldedJob.Rare rare = job.rare;
+    FoldedJob.UncommonState rare = job.rare;
     if (job.phase() == NodeJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
       String message = rare.lastErrorMessage;
       undecodable.put(

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * first       long            if RECURRING: the time of its first occurrence
  * schedule    bytes           if RECURRING
  * policy      bytes           if POLICY
- * occurrence  {@link Occurrence}  if OCCURRENCE
+ * occurrence  {@link OccurrenceSpec}  if OCCURRENCE
  * concurrency {@link ConcurrencyFormat}  if CONCURRENCY
  * after       varint and so many {@link After}  if AFTER
  * waiters     varint and so many {@link JobRef}  if WAITERS
@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param after the jobs that it waits for
  * @param waiters the jobs that wait for it and were added together with it
  */
-public record More(
+public record OptionalSpec(
     @Nullable Recurring recurring,
     byte @Nullable [] policy,
-    @Nullable Occurrence occurrence,
+    @Nullable OccurrenceSpec occurrence,
     @Nullable Concurrency concurrency,
     List<After> after,
     List<JobRef> waiters) {
@@ -45,7 +45,8 @@ public record More(
   private static final int ALL = RECURRING | POLICY | OCCURRENCE | CONCURRENCY | AFTER | WAITERS;
 
   /** Nothing. */
-  public static final More NONE = new More(null, null, null, null, List.of(), List.of());
+  public static final OptionalSpec NONE =
+      new OptionalSpec(null, null, null, null, List.of(), List.of());
 
   /**
    * A recurring job's schedule.
@@ -56,18 +57,18 @@ public record More(
   public record Recurring(long firstMicros, byte[] schedule) {}
 
   /** The same with another schedule, or none. */
-  public More with(@Nullable Recurring newRecurring) {
-    return new More(newRecurring, policy, occurrence, concurrency, after, waiters);
+  public OptionalSpec with(@Nullable Recurring newRecurring) {
+    return new OptionalSpec(newRecurring, policy, occurrence, concurrency, after, waiters);
   }
 
   /** The same as a job of its own, which may be one time of a recurring job. */
-  More as(@Nullable Occurrence newOccurrence) {
-    return new More(null, policy, newOccurrence, concurrency, List.of(), List.of());
+  OptionalSpec as(@Nullable OccurrenceSpec newOccurrence) {
+    return new OptionalSpec(null, policy, newOccurrence, concurrency, List.of(), List.of());
   }
 
   /** The same waiting for these jobs, and with these waiting for it. */
-  public More with(List<After> newAfter, List<JobRef> newWaiters) {
-    return new More(recurring, policy, occurrence, concurrency, newAfter, newWaiters);
+  public OptionalSpec with(List<After> newAfter, List<JobRef> newWaiters) {
+    return new OptionalSpec(recurring, policy, occurrence, concurrency, newAfter, newWaiters);
   }
 
   boolean isNone() {
@@ -107,21 +108,21 @@ public record More(
   }
 
   /** Reads what {@link #write} wrote; without the lists of other jobs if nobody needs these. */
-  static More read(ByteReader in, boolean withOthers) {
+  static OptionalSpec read(ByteReader in, boolean withOthers) {
     int mask = (int) in.varint();
     if ((mask & ~ALL) != 0) {
       throw new UnknownFormatException("add: parts " + mask + " (expected: ones this reads)");
     }
     Recurring recurring = (mask & RECURRING) != 0 ? new Recurring(in.i64(), in.bytes()) : null;
     byte[] policy = (mask & POLICY) != 0 ? in.bytes() : null;
-    Occurrence occurrence = (mask & OCCURRENCE) != 0 ? Occurrence.read(in) : null;
+    OccurrenceSpec occurrence = (mask & OCCURRENCE) != 0 ? OccurrenceSpec.read(in) : null;
     Concurrency concurrency = (mask & CONCURRENCY) != 0 ? ConcurrencyFormat.read(in) : null;
     if (!withOthers) {
-      return new More(recurring, policy, occurrence, concurrency, List.of(), List.of());
+      return new OptionalSpec(recurring, policy, occurrence, concurrency, List.of(), List.of());
     }
     List<After> after = (mask & AFTER) != 0 ? readAfter(in) : List.of();
     List<JobRef> waiters = (mask & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
-    return new More(recurring, policy, occurrence, concurrency, after, waiters);
+    return new OptionalSpec(recurring, policy, occurrence, concurrency, after, waiters);
   }
 
   private static List<After> readAfter(ByteReader in) {

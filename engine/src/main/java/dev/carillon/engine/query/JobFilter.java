@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param metadata entries that the job's metadata has
  * @param states none for any
  */
-public record Sieve(
+public record JobFilter(
     @Nullable String type,
     @Nullable String namespace,
     @Nullable String queue,
@@ -32,7 +32,7 @@ public record Sieve(
     Set<JobState> states) {
 
   /** Takes every job. */
-  public static final Sieve ALL = new Sieve(null, null, null, Map.of(), Set.of());
+  public static final JobFilter ALL = new JobFilter(null, null, null, Map.of(), Set.of());
 
   /** Bit 0. */
   private static final int LIVE = 1;
@@ -141,12 +141,12 @@ public record Sieve(
     /** Hashes of the metadata asked for, as far as the footer knows the key. */
     private final List<Long> metadata = new ArrayList<>();
 
-    private Codes(Footer.Catalogue catalogue, Sieve sieve) {
-      this.states = sieve.mask();
-      this.type = code(catalogue.types(), sieve.type());
-      this.namespace = code(catalogue.namespaces(), sieve.namespace());
-      this.queue = code(catalogue.queues(), sieve.queue());
-      sieve
+    private Codes(Footer.Catalogue catalogue, JobFilter filter) {
+      this.states = filter.mask();
+      this.type = code(catalogue.types(), filter.type());
+      this.namespace = code(catalogue.namespaces(), filter.namespace());
+      this.queue = code(catalogue.queues(), filter.queue());
+      filter
           .metadata()
           .forEach(
               (key, value) -> {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param wantedSince when the first was due that waits there; {@link #NOTHING} where none does
  */
-public record Stake(
+public record LimitClaim(
     long incarnation, int share, long wantedSince, Question question, Answer answer) {
   static final long NOTHING = Long.MAX_VALUE;
 
@@ -65,17 +65,17 @@ public record Stake(
   }
 
   /** Nothing had or wanted: such a one is not in the record. */
-  static Stake none(long incarnation) {
-    return new Stake(incarnation, 0, NOTHING, Question.NONE, Answer.NONE);
+  static LimitClaim none(long incarnation) {
+    return new LimitClaim(incarnation, 0, NOTHING, Question.NONE, Answer.NONE);
   }
 
   boolean wants() {
     return wantedSince != NOTHING;
   }
 
-  static byte[] encode(List<Stake> stakes) {
+  static byte[] encode(List<LimitClaim> stakes) {
     ByteWriter out = new ByteWriter(4 + 48 * stakes.size()).u8(VERSION).varint(stakes.size());
-    for (Stake stake : stakes) {
+    for (LimitClaim stake : stakes) {
       out.i64(stake.incarnation).varint(stake.share).i64(stake.wantedSince);
       Order order = stake.question.order;
       out.varint(stake.question.number).i64(order == null ? 0 : order.to);
@@ -90,7 +90,7 @@ public record Stake(
     return out.toBytes();
   }
 
-  public static List<Stake> decode(byte[] bytes) {
+  public static List<LimitClaim> decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes, 0, bytes.length);
     int version = in.u8();
     if (version != VERSION) {
@@ -98,9 +98,9 @@ public record Stake(
           "limit record: version " + version + " (expected: " + VERSION + ")");
     }
     int size = (int) in.varint();
-    List<Stake> stakes = new ArrayList<>();
+    List<LimitClaim> stakes = new ArrayList<>();
     for (int i = 0; i < size; i++) {
-      stakes.add(new Stake(in.i64(), (int) in.varint(), in.i64(), question(in), answer(in)));
+      stakes.add(new LimitClaim(in.i64(), (int) in.varint(), in.i64(), question(in), answer(in)));
     }
     return stakes;
   }

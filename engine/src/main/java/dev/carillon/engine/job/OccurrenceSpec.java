@@ -12,13 +12,13 @@ import dev.carillon.engine.format.ByteWriter;
  * @param timeMicros when it was to be, without jitter
  * @param overlap how it stands to other occurrences of the same job
  */
-public record Occurrence(long schedule, long number, long timeMicros, Overlap overlap) {
+public record OccurrenceSpec(long schedule, long number, long timeMicros, Overlap overlap) {
 
   public void write(ByteWriter out) {
     out.i64(schedule).varint(number).i64(timeMicros).u8(overlap.code());
   }
 
-  public static Occurrence read(ByteReader in) {
-    return new Occurrence(in.i64(), in.varint(), in.i64(), Overlap.ofCode(in.u8()));
+  public static OccurrenceSpec read(ByteReader in) {
+    return new OccurrenceSpec(in.i64(), in.varint(), in.i64(), Overlap.ofCode(in.u8()));
   }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * …        by kind
  * </pre>
  */
-public sealed interface Letter {
+public sealed interface RemoteRequest {
 
   /** The job it is about; whoever has its shard serves it. */
   JobRef job();
@@ -27,7 +27,7 @@ public sealed interface Letter {
   }
 
   /** Ends the job. */
-  record Cancel(JobRef job, Why why) implements Letter {
+  record Cancel(JobRef job, Why why) implements RemoteRequest {
     @Override
     public boolean isRepeatable() {
       return true;
@@ -35,35 +35,35 @@ public sealed interface Letter {
   }
 
   /** The job does not start until it is resumed. */
-  record Pause(JobRef job, Why why) implements Letter {}
+  record Pause(JobRef job, Why why) implements RemoteRequest {}
 
   /** A paused job goes on. */
-  record Resume(JobRef job, String by) implements Letter {}
+  record Resume(JobRef job, String by) implements RemoteRequest {}
 
   /** The job's next attempt is due at another time. */
-  record Move(JobRef job, String by, long dueMicros) implements Letter {}
+  record Move(JobRef job, String by, long dueMicros) implements RemoteRequest {}
 
   /** The recurring job goes on by another schedule. */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Reschedule(JobRef job, String by, byte[] schedule) implements Letter {}
+  record Reschedule(JobRef job, String by, byte[] schedule) implements RemoteRequest {}
 
   /** The job has another priority. */
-  record Prioritise(JobRef job, String by, int priority) implements Letter {}
+  record Prioritise(JobRef job, String by, int priority) implements RemoteRequest {}
 
   /** The recurring job has one more occurrence, now. */
-  record Trigger(JobRef job) implements Letter {}
+  record Trigger(JobRef job) implements RemoteRequest {}
 
   /** The recurring job has the occurrences of a past range. */
-  record Backfill(JobRef job, long fromMicros, long toMicros) implements Letter {}
+  record Backfill(JobRef job, long fromMicros, long toMicros) implements RemoteRequest {}
 
   /** A dead letter is tried again. */
-  record Replay(JobRef job, @Nullable JobEdit edit) implements Letter {}
+  record Replay(JobRef job, @Nullable JobEdit edit) implements RemoteRequest {}
 
   /** A dead letter is no longer kept. */
-  record Discard(JobRef job) implements Letter {}
+  record Discard(JobRef job) implements RemoteRequest {}
 
   /** Whether the job lives, and under which key; if not, its add never comes. */
-  record Look(JobRef job) implements Letter {
+  record Look(JobRef job) implements RemoteRequest {
     @Override
     public boolean isRepeatable() {
       return true;
@@ -76,10 +76,10 @@ public sealed interface Letter {
    * @param update whether a recurring job only takes over what differs
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Replace(JobRef job, boolean update, byte[] body) implements Letter {}
+  record Replace(JobRef job, boolean update, byte[] body) implements RemoteRequest {}
 
   /** The end of the job is to be told to another that waits for it. */
-  record Await(JobRef job, JobRef waiter) implements Letter {
+  record Await(JobRef job, JobRef waiter) implements RemoteRequest {
     @Override
     public boolean isRepeatable() {
       return true;
@@ -91,7 +91,7 @@ public sealed interface Letter {
    *
    * @param state as what; null where nobody knows any more
    */
-  record Tell(JobRef job, JobRef ended, @Nullable JobState state) implements Letter {
+  record Tell(JobRef job, JobRef ended, @Nullable JobState state) implements RemoteRequest {
     @Override
     public boolean isRepeatable() {
       return true;

@@ -8,13 +8,13 @@ import java.util.Map;
  * Rings other nodes' doorbells. Of each bell one ring is under way at a time and at most one waits,
  * which stands for all that were asked for meanwhile.
  */
-public final class Bells {
+public final class Notifications {
   private final NodeEnvironment env;
 
   /** Bells whose ring is under way, and whether another waits. */
   private final Map<String, Boolean> ringing = new LinkedHashMap<>();
 
-  public Bells(NodeEnvironment env) {
+  public Notifications(NodeEnvironment env) {
     this.env = env;
   }
 

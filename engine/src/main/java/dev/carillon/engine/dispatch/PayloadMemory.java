@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Some keep theirs, those with a name, a schedule, a key or dependencies among them: see {@link
  * NodeJob#keepsBody}.
  */
-public final class Bodies {
+public final class PayloadMemory {
   private static final int BLOCK_BYTES = 256 << 10;
   private static final long RETRY_NANOS = 50_000_000;
 
@@ -81,7 +81,7 @@ public final class Bodies {
     void refill(Lane lane);
   }
 
-  public Bodies(NodeEnvironment env, NodeOptions options, Timers timers, Host host) {
+  public PayloadMemory(NodeEnvironment env, NodeOptions options, Timers timers, Host host) {
     this.env = env;
     this.timers = timers;
     this.host = host;

@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * deleted: as if the server had died. An older copy of the store is put back, with a letter that
  * was served or taken back since: it was asked in another copy, and is deleted.
  */
-public final class Mail {
+public final class RemoteRequests {
   private static final String PREFIX = "x\0";
   private static final int VERSION = 2;
   private static final int ASKED = 1;
@@ -89,7 +89,7 @@ public final class Mail {
   private final NodeEnvironment env;
   private final Timers timers;
   private final RecordChanges records;
-  private final Bells bells;
+  private final Notifications notifications;
   private final long incarnation;
   private final MemberStatus status;
   private final Shards shards;
@@ -110,16 +110,16 @@ public final class Mail {
   /** The node, as far as mail needs it. */
   public interface Host {
     /** Has another node send it, where this one owns nothing; false where it does itself. */
-    boolean forwards(Letter letter, Consumer<Outcome<byte[]>> answer);
+    boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer);
 
     /** Does what the letter asks; unavailable means that nothing was done. */
-    void serve(Letter letter, Consumer<Outcome<byte[]>> answer);
+    void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer);
   }
 
   private static final class Sent {
     final String key;
     final String copy;
-    final Letter letter;
+    final RemoteRequest letter;
     final Consumer<Outcome<byte[]>> answer;
     final Runnable again;
     final long sinceNanos;
@@ -131,7 +131,7 @@ public final class Mail {
     Sent(
         String key,
         String copy,
-        Letter letter,
+        RemoteRequest letter,
         Consumer<Outcome<byte[]>> answer,
         Runnable again,
         long sinceNanos) {
@@ -174,11 +174,12 @@ public final class Mail {
     }
   }
 
-  public Mail(Basics basics, Bells bells, MemberStatus status, Shards shards, Host host) {
+  public RemoteRequests(
+      Basics basics, Notifications notifications, MemberStatus status, Shards shards, Host host) {
     this.env = basics.env();
     this.timers = basics.timers();
     this.records = basics.records();
-    this.bells = bells;
+    this.notifications = notifications;
     this.incarnation = status.incarnation();
     this.status = status;
     this.shards = shards;
@@ -215,7 +216,8 @@ public final class Mail {
    * @param again runs in the place of {@code answer} where nobody has it any more, and nothing was
    *     done
    */
-  public void send(Head head, Letter letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
+  public void send(
+      Head head, RemoteRequest letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
     if (host.forwards(letter, answer)) {
       return;
     }
@@ -224,7 +226,7 @@ public final class Mail {
       timers.at(env.monotonicNanos() + POLL_NANOS, again);
       return;
     }
-    byte[] value = value(ASKED, copy, LetterFormat.encode(letter));
+    byte[] value = value(ASKED, copy, RemoteRequestFormat.encode(letter));
     if (sent.size() >= MOST_SENT || value.length > MOST_BYTES) {
       answer.accept(
           new Outcome.Unavailable<>(
@@ -257,10 +259,10 @@ public final class Mail {
   }
 
   private void ring(long to) {
-    bells.ring(bell(to));
+    notifications.ring(bell(to));
   }
 
-  private String key(Letter letter) {
+  private String key(RemoteRequest letter) {
     return PREFIX
         + letter.job().shard()
         + '\0'
@@ -307,7 +309,7 @@ public final class Mail {
     polling = true;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        Mail::all,
+        RemoteRequests::all,
         outcome -> {
           polling = false;
           try {
@@ -389,7 +391,7 @@ public final class Mail {
     if (letter.sender() == incarnation) {
       Sent one = sent.get(letter.key());
       if (one != null && letter.state() == ANSWERED) {
-        answered(one, letter, LetterFormat.decodeAnswer(letter.rest()));
+        answered(one, letter, RemoteRequestFormat.decodeAnswer(letter.rest()));
       } else if (isOfAnotherCopy(letter)) {
         delete(letter.key(), letter.version());
         if (one != null) {
@@ -549,7 +551,7 @@ public final class Mail {
       return;
     }
     byte[] asked = lying.rest().rest();
-    Letter letter = LetterFormat.decode(asked);
+    RemoteRequest letter = RemoteRequestFormat.decode(asked);
     inService.add(lying.key());
     if (letter.isRepeatable()) {
       serve(letter, outcome -> served(lying, lying.version(), asked, true, outcome));
@@ -572,7 +574,7 @@ public final class Mail {
   }
 
   /** Something that this version cannot make sense of, a zone say, is answered too. */
-  private void serve(Letter letter, Consumer<Outcome<byte[]>> answer) {
+  private void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
     try {
       host.serve(letter, answer);
     } catch (RuntimeException e) {
@@ -595,7 +597,7 @@ public final class Mail {
   }
 
   private void reply(Lying lying, Stamp version, Outcome<byte[]> outcome) {
-    byte[] answer = LetterFormat.encode(outcome);
+    byte[] answer = RemoteRequestFormat.encode(outcome);
     records.change(
         lying.key(),
         version,

@@ -12,25 +12,25 @@ import dev.carillon.engine.format.ByteWriter;
  * @param missedUntilMicros occurrences up to then were missed and are made up for, one by one
  * @param madeUp how many of them have been
  */
-public record Move(
+public record ScheduleState(
     long timeMicros, long jitterMicros, long count, long missedUntilMicros, int madeUp) {
 
   public void write(ByteWriter out) {
     out.i64(timeMicros).varint(jitterMicros).varint(count).i64(missedUntilMicros).varint(madeUp);
   }
 
-  public static Move read(ByteReader in) {
-    return new Move(in.i64(), in.varint(), in.varint(), in.i64(), (int) in.varint());
+  public static ScheduleState read(ByteReader in) {
+    return new ScheduleState(in.i64(), in.varint(), in.varint(), in.i64(), (int) in.varint());
   }
 
   /** The occurrence has taken place, and there is no other. */
-  public Move counted() {
-    return new Move(timeMicros, jitterMicros, count + 1, missedUntilMicros, madeUp);
+  public ScheduleState counted() {
+    return new ScheduleState(timeMicros, jitterMicros, count + 1, missedUntilMicros, madeUp);
   }
 
   /** Where a recurring job begins. */
-  public static Move first(JobSpec spec, More.Recurring recurring) {
-    return new Move(
+  public static ScheduleState first(JobSpec spec, OptionalSpec.Recurring recurring) {
+    return new ScheduleState(
         recurring.firstMicros(),
         Math.max(0, spec.dueMicros() - recurring.firstMicros()),
         0,
