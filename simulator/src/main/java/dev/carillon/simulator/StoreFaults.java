@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides which store calls meet which fault, and remembers what the current piece of work did. */
 final class StoreFaults implements FaultyStore.Faults {
+  private static final int CUT_DROPS = 200;
   private static final int OUTAGE = 6_000;
   private static final long LATEST_NANOS = 600 * VirtualClock.SECOND;
   private static final Map<Operation, List<Fault>> POSSIBLE = possible();
@@ -110,7 +111,7 @@ final class StoreFaults implements FaultyStore.Faults {
       world.table.count(operation, Column.HANG);
       users.met(node, Column.HANG);
     }
-    if (cut) {
+    if (cut || cutAtDrop(operation)) {
       decided++;
       world.table.count(operation, Column.CUT);
       users.met(node, Column.CUT);
@@ -132,6 +133,14 @@ final class StoreFaults implements FaultyStore.Faults {
           deliverLate);
     }
     return fault;
+  }
+
+  /** A node drops shards while little else happens: a cut at a random moment hardly meets that. */
+  private boolean cutAtDrop(Operation operation) {
+    return operation == Operation.DROP
+        && world.climate.nodes > 1
+        && world.faulty
+        && world.chance.oneIn(CUT_DROPS);
   }
 
   private int likelihood(Operation operation) {
