@@ -105,7 +105,7 @@ public final class Dispatcher {
    * Nothing starts before {@link #open}.
    *
    * @param blocked told of due jobs that may not start
-   * @param bodies brings those of overdue jobs
+   * @param payloads brings the payloads of overdue jobs
    */
   public Dispatcher(
       int slots, Starter starter, Keys keys, Consumer<NodeJob> blocked, PayloadMemory payloads) {
