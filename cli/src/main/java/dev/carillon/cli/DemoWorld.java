@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Bells that ring at their time: the jobs of the demo and what is said about them. */
@@ -31,6 +32,10 @@ final class DemoWorld implements AutoCloseable {
   private static final TaskType<Bell> SLIPPING = TaskType.of("slipping-bell", Bell.class);
   private static final TypeToken<Void> NOTHING = TypeToken.of(Void.class);
   private static final String WRONG = "wrong-bell";
+
+  /** When the command was given, in seconds since 1970: set where the launch script has built. */
+  static final String COMMAND_START = "carillon.started";
+
   private static final int BELLS = 12;
   private static final int SLIPS = 2;
 
@@ -38,6 +43,7 @@ final class DemoWorld implements AutoCloseable {
   private final DemoLedger ledger;
   private final Carillon carillon;
   private final Instant start;
+  private final AtomicReference<@Nullable Instant> commandStart;
 
   record Bell(String label) {}
 
@@ -51,6 +57,8 @@ final class DemoWorld implements AutoCloseable {
             .listen(new Retries())
             .open();
     this.start = Instant.now();
+    Long given = Long.getLong(COMMAND_START);
+    this.commandStart = new AtomicReference<>(given == null ? null : Instant.ofEpochSecond(given));
   }
 
   // ---- what happens
@@ -91,6 +99,11 @@ final class DemoWorld implements AutoCloseable {
     Duration late = Duration.between(job.scheduledTime(), Instant.now());
     ledger.rang(job.id());
     say("%-14s rang, %s late%s", bell.label(), millis(late), remark(job));
+    Instant command = commandStart.getAndSet(null);
+    if (command != null) {
+      long wait = Duration.between(command, Instant.now()).toSeconds();
+      say("from the command to the first bell: %d s, with the build", wait);
+    }
   }
 
   private String remark(JobContext job) {

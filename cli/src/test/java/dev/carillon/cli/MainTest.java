@@ -25,6 +25,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -444,6 +445,21 @@ class MainTest {
         .contains("pending                       0")
         .contains("Left by the last process and finished now: ")
         .contains("slipping bell");
+  }
+
+  @Test
+  void demoAfterABuildSaysHowLongTheFirstBellTook() {
+    long command = Instant.now().minusSeconds(100).getEpochSecond();
+    System.setProperty(DemoWorld.COMMAND_START, Long.toString(command));
+    try {
+      assertThat(run("demo", "--dir", folder.resolve("timed").toString(), "--seconds", "2"))
+          .isZero();
+    } finally {
+      System.clearProperty(DemoWorld.COMMAND_START);
+    }
+    assertThat(out.toString())
+        .containsOnlyOnce("from the command to the first bell: 1")
+        .containsPattern("first bell: 1\\d\\d s, with the build");
   }
 
   @Test
