@@ -53,7 +53,12 @@ class ReadmeTest {
     String classPath =
         folder + System.getProperty("path.separator") + System.getProperty("java.class.path");
     return new ProcessBuilder(
-            List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, "Hello"))
+            java,
+            "--enable-native-access=ALL-UNNAMED",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            classPath,
+            "Hello")
         .directory(folder.toFile())
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();

@@ -152,6 +152,8 @@ class DocumentsTest {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1", // lives for seconds only
+                "-XX:+UseSerialGC",
                 "-cp",
                 FreshFolder.join(home.toString(), classPath)));
     command.addAll(arguments);

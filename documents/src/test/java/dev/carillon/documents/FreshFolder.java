@@ -45,7 +45,7 @@ final class FreshFolder {
     Files.writeString(folder.resolve("pom.xml"), pom(coordinates));
     Path answer = folder.resolve("classpath.txt");
     Path log = folder.resolve("maven.log");
-    Process maven =
+    ProcessBuilder builder =
         new ProcessBuilder(
                 root.resolve("mvnw").toString(),
                 "--offline",
@@ -58,8 +58,9 @@ final class FreshFolder {
                 "-Dmdep.outputFile=" + answer)
             .directory(folder.toFile())
             .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
+            .redirectOutput(log.toFile());
+    builder.environment().put("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    Process maven = builder.start();
     if (!maven.waitFor(120, TimeUnit.SECONDS) || maven.exitValue() != 0) {
       maven.destroyForcibly();
       throw new AssertionError(

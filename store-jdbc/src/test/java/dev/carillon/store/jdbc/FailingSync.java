@@ -54,6 +54,7 @@ final class FailingSync {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-ea",
                 "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty(
                     "surefire.test.class.path", System.getProperty("java.class.path")),
