@@ -38,11 +38,9 @@ final class Asked {
   }
 
   /** A change was written: false if no request is left whose it may be. */
-  boolean changed(UserOperations.Kind kind, Predicate<Control> fits) {
+  boolean changed(Predicate<Control> fits) {
     List<Control> whose =
-        controls.stream()
-            .filter(c -> c.kind == kind && c.told == Told.NOTHING && fits.test(c))
-            .toList();
+        controls.stream().filter(c -> c.told == Told.NOTHING && fits.test(c)).toList();
     return give(whose, new LinkedHashSet<>());
   }
 

@@ -300,10 +300,7 @@ final class Judge {
   /** A recurring job moves on, or has more occurrences. */
   void next(ModelJob job, JournalFormat.Next next) {
     if (next.stays()) {
-      long time = next.children().getFirst().occurrence().time();
-      UserOperations.Kind kind =
-          time == next.at() ? UserOperations.Kind.TRIGGER : UserOperations.Kind.BACKFILL;
-      takeControl(job, kind, control -> RecurrenceJudge.mayAdd(job, next, control));
+      RecurrenceJudge.adds(job, next);
       return;
     }
     if (next.attempt() == 0 && KeyJudge.isRefusal(next.reason())) {
@@ -462,7 +459,7 @@ final class Judge {
 
   private static void takeControl(ModelJob job, UserOperations.Kind kind, Predicate<Control> fits) {
     check(
-        job.asked.changed(kind, fits),
+        job.asked.changed(control -> control.kind == kind && fits.test(control)),
         Guarantee.CONTROL,
         () -> "a change of " + job + " that nobody asks for: " + kind);
   }

@@ -6,6 +6,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Misfire;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.simulator.UserOperations.Kind;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -256,10 +257,25 @@ final class RecurrenceJudge {
   }
 
   /**
-   * Whether these may be the occurrences beyond the schedule that {@code control} asked for: one
-   * now, or those of a range; by the schedule of now or one that the job had when it was asked.
+   * The job has occurrences beyond its schedule, which some user asked for. What is written does
+   * not say what for: one occurrence that is due now may be that of a trigger, and it may be all
+   * that a backfill has in its range.
    */
-  static boolean mayAdd(ModelJob job, JournalFormat.Next next, Control control) {
+  static void adds(ModelJob job, JournalFormat.Next next) {
+    check(
+        job.asked.changed(control -> mayAdd(job, next, control)),
+        Guarantee.CONTROL,
+        () -> job + " has occurrences that nobody asks for: " + next.children());
+  }
+
+  /**
+   * Whether these may be the occurrences that {@code control} asked for: one now, or those of a
+   * range; by the schedule of now or one that the job had when it was asked.
+   */
+  private static boolean mayAdd(ModelJob job, JournalFormat.Next next, Control control) {
+    if (control.kind != Kind.TRIGGER && control.kind != Kind.BACKFILL) {
+      return false;
+    }
     for (int i = 0; i < job.schedules.size(); i++) {
       if (mayAdd(job, job.schedules.get(i), job.anchors.get(i), next, control)) {
         return true;

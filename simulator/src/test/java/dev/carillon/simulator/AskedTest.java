@@ -16,7 +16,7 @@ class AskedTest {
   void aChangeIsOneOfTheRequestsThatItFits() {
     assertThat(written(b)).isTrue();
     assertThat(written(b)).isFalse();
-    assertThat(asked.changed(Kind.TRIGGER, control -> true)).isFalse();
+    assertThat(asked.changed(control -> control.kind == Kind.TRIGGER)).isFalse();
   }
 
   @Test
@@ -64,7 +64,7 @@ class AskedTest {
   }
 
   private boolean written(Control... whose) {
-    return asked.changed(Kind.BACKFILL, List.of(whose)::contains);
+    return asked.changed(List.of(whose)::contains);
   }
 
   private boolean told(Control control, Control.Told told) {
