@@ -65,7 +65,6 @@ import java.util.function.Consumer;
  * of its own, and the adapters below pass the call on.
  */
 final class Assembly {
-  final NodeEnvironment env;
   final NodeOptions options;
   final Timers timers = new Timers();
   final Committer committer;
@@ -98,7 +97,6 @@ final class Assembly {
   final RequestRouter router;
 
   Assembly(NodeEnvironment env, AttemptRunner runner, Formats formats, NodeOptions options) {
-    this.env = env;
     this.options = options;
     this.committer = new Committer(env, timers, new CommitHost());
     this.records = new RecordChanges(env, options.incarnation(), timers);

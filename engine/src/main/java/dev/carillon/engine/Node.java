@@ -400,36 +400,6 @@ public final class Node {
     parts.controls.prioritise(ref, by, priority, answer);
   }
 
-  /** The same by request of this node. */
-  public void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
-    cancel(ref, why(reason), answer);
-  }
-
-  /** The same by request of this node. */
-  public void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
-    pause(ref, why(reason), answer);
-  }
-
-  /** The same by request of this node. */
-  public void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    resume(ref, id(), answer);
-  }
-
-  /** The same by request of this node. */
-  public void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
-    reschedule(ref, id(), dueMicros, answer);
-  }
-
-  /** The same by request of this node. */
-  public void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
-    reschedule(ref, id(), schedule, answer);
-  }
-
-  /** The same by request of this node. */
-  public void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
-    prioritise(ref, id(), priority, answer);
-  }
-
   /** The recurring job has one more occurrence, now, as a job of its own. */
   public void trigger(JobRef ref, OccurrencesAdded answer) {
     parts.controls.trigger(ref, answer);
@@ -613,7 +583,6 @@ public final class Node {
         parts.dispatcher.ready(),
         parts.dispatcher.blocked(),
         parts.committer.queued(),
-        parts.committer.isStuck(),
         parts.shards.refused().size(),
         standsIn,
         parts.adds.addedTotal(),

@@ -129,12 +129,12 @@ class AgeCompactionTest {
     world.finishOne();
     Duration delay = Duration.ofSeconds(1);
     JobRef keyed = world.add(world.keyed("order-1", delay));
-    world.node().pause(keyed, "for now", outcome -> {});
+    world.pause(keyed, "for now", outcome -> {});
     unreadable = true;
     world.skew(Duration.ofDays(10));
     pass(Duration.ofMinutes(5)); // its history is to be gone through, and cannot be
     world.skew(Duration.ZERO);
-    world.node().resume(keyed, outcome -> {});
+    world.resume(keyed, outcome -> {});
     pass(Duration.ofMinutes(1));
     unreadable = false;
     pass(Duration.ofMinutes(5));

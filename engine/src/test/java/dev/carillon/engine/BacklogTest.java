@@ -97,7 +97,7 @@ class BacklogTest {
     assertThat(world.node().residentBytes()).isLessThan(BUDGET_BYTES + SLACK_BYTES);
     assertThat(state(world, goes)).isEqualTo(JobState.READY);
     List<CancelResult> answers = new ArrayList<>();
-    world.node().cancel(goes, "", outcome -> answers.add(value(outcome)));
+    world.cancel(goes, "", outcome -> answers.add(value(outcome)));
     world.pass(Duration.ofSeconds(61));
     world.settle();
     assertThat(answers).containsExactly(new CancelResult.Cancelled());
@@ -118,7 +118,7 @@ class BacklogTest {
     JobRef job = world.add(world.spec(due, 0, deadline, new byte[PAYLOAD_BYTES]));
     List<ControlResult> answers = new ArrayList<>();
     long later = deadline + Micros.PER_SECOND * 3600;
-    world.node().reschedule(job, later, outcome -> answers.add(value(outcome)));
+    world.reschedule(job, later, outcome -> answers.add(value(outcome)));
     world.settle();
     assertThat(answers).containsExactly(ControlResult.DONE);
     world.pass(Duration.ofMinutes(121));
@@ -149,7 +149,7 @@ class BacklogTest {
     world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
     JobRef waits = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
     List<ControlResult> answers = new ArrayList<>();
-    world.node().resume(waits, outcome -> answers.add(value(outcome)));
+    world.resume(waits, outcome -> answers.add(value(outcome)));
     world.settle();
     assertThat(answers).containsExactly(ControlResult.DONE);
     assertThat(world.node().stats().ready()).isEqualTo(1);

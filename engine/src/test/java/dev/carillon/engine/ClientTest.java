@@ -83,11 +83,11 @@ class ClientTest {
     long due = b.nowMicros() + Micros.ceil(Duration.ofHours(1));
     JobRef job = b.add(b.spec(due, 0, 0, new byte[0]));
     List<Outcome<ControlResult>> paused = new ArrayList<>();
-    client.node().pause(job, "maintenance", paused::add);
+    client.pause(job, "maintenance", paused::add);
     fleet.pass(ANSWERED);
     assertThat(paused).containsExactly(Outcome.ok(ControlResult.DONE));
     List<Outcome<CancelResult>> cancelled = new ArrayList<>();
-    client.node().cancel(job, "enough", cancelled::add);
+    client.cancel(job, "enough", cancelled::add);
     fleet.pass(ANSWERED);
     assertThat(cancelled).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     assertThat(fleet.stateOf(job)).isEqualTo(JobState.CANCELLED);

@@ -515,7 +515,7 @@ class ClusterTest {
     kill(a);
     pass(DEAD_WITHIN);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     b.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
@@ -562,7 +562,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     pass(Duration.ofSeconds(1));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
@@ -580,7 +580,7 @@ class ClusterTest {
     hearBells(a, 1);
     hearBells(b, 2);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     b.settle();
     assertThat(answers).as("before anybody hears").isEmpty();
     a.settle();
@@ -610,12 +610,12 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<ControlResult>> answers = new ArrayList<>();
-    b.node().pause(job, "wait", answers::add);
+    b.pause(job, "wait", answers::add);
     pass(Duration.ofSeconds(1));
     assertThat(stateOf(job)).isEqualTo(JobState.PAUSED);
-    b.node().resume(job, answers::add);
-    b.node().reschedule(job, b.nowMicros() + 5_000_000, answers::add);
-    b.node().prioritise(job, 3, answers::add);
+    b.resume(job, answers::add);
+    b.reschedule(job, b.nowMicros() + 5_000_000, answers::add);
+    b.prioritise(job, 3, answers::add);
     pass(Duration.ofSeconds(1));
     assertThat(answers).hasSize(4).containsOnly(Outcome.ok(ControlResult.DONE));
     pass(Duration.ofSeconds(5));
@@ -695,7 +695,7 @@ class ClusterTest {
     JobRef job = addDueIn(a, Duration.ofHours(30));
     kill(a);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     pass(Duration.ofSeconds(1));
     assertThat(answers).isEmpty();
     pass(DEAD_WITHIN.plusSeconds(1));
@@ -714,7 +714,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    others.get(asker).node().cancel(job, "not wanted", answers::add);
+    others.get(asker).cancel(job, "not wanted", answers::add);
     others.get(asker).settle();
     stop(a);
     others.forEach(world -> world.hold(NodeEnvironment.Channel.CONTROL)); // claims take a while
@@ -735,7 +735,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofHours(30));
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     b.settle();
     stop(a);
     assertThat(headOf(job).released()).isTrue();
@@ -752,7 +752,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<ControlResult>> answers = new ArrayList<>();
-    b.node().pause(job, "wait", answers::add);
+    b.pause(job, "wait", answers::add);
     b.settle();
     Records.Stored letter = store.records().list("x\0", null, 1).orThrow().getFirst();
     Records.Stamp again = new Records.Stamp(77, 1);
@@ -787,7 +787,7 @@ class ClusterTest {
     world.settle();
     assertThat(headOf(job).released()).isTrue();
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    world.node().cancel(job, "not wanted", answers::add);
+    world.cancel(job, "not wanted", answers::add);
     world.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     assertThat(headOf(job).released()).isTrue();
@@ -821,7 +821,7 @@ class ClusterTest {
     JobRef job = addDueIn(a, Duration.ofHours(3));
     store.journals().claim(job.shard(), headOf(job).epoch(), 2).orThrow(); // b does not hear of it
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    c.node().cancel(job, "no longer wanted", answers::add);
+    c.cancel(job, "no longer wanted", answers::add);
     pass(Duration.ofSeconds(20));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
@@ -835,7 +835,7 @@ class ClusterTest {
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<ControlResult>> answers = new ArrayList<>();
     a.hold(NodeEnvironment.Channel.COMMIT);
-    b.node().pause(job, "wait", answers::add);
+    b.pause(job, "wait", answers::add);
     pass(Duration.ofSeconds(1));
     kill(a);
     pass(DEAD_WITHIN.plusSeconds(1));
@@ -852,7 +852,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     paused.add(a);
-    b.node().pause(job, "wait", outcome -> {});
+    b.pause(job, "wait", outcome -> {});
     b.settle();
     b.settle();
     kill(b);
@@ -1480,7 +1480,7 @@ class ClusterTest {
     JobSpec spec = namedDueSoon(a, "report");
     JobRef job = a.add(spec);
     a.hold(NodeEnvironment.Channel.RECORDS);
-    a.node().cancel(job, "no longer wanted", outcome -> {});
+    a.cancel(job, "no longer wanted", outcome -> {});
     a.settle();
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
     kill(a);
@@ -1526,7 +1526,7 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     JobRef live = a.add(namedDueSoon(a, "live"));
     for (int i = 0; i < names; i++) {
-      a.node().cancel(a.add(namedDueSoon(a, "n" + i)), "no longer wanted", outcome -> {});
+      a.cancel(a.add(namedDueSoon(a, "n" + i)), "no longer wanted", outcome -> {});
     }
     a.settle();
     stop(a);

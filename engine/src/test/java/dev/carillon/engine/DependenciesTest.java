@@ -40,7 +40,7 @@ class DependenciesTest {
   }
 
   private void cancel(JobRef job) {
-    world.node().cancel(job, "no longer wanted", outcome -> {});
+    world.cancel(job, "no longer wanted", outcome -> {});
   }
 
   /** One that waits for another, is far from its time and lies in a shard that sleeps. */
@@ -121,7 +121,7 @@ class DependenciesTest {
     cancel(awaited);
     world.settle();
     commitOnce(); // the waiter is being told
-    world.node().prioritise(waiter, 3, outcome -> {});
+    world.prioritise(waiter, 3, outcome -> {});
     world.settle(); // that comes after what it is told
     world.pass(LOOK.minusMillis(10));
     world.letGo();

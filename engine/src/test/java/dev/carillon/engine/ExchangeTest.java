@@ -235,7 +235,7 @@ class ExchangeTest {
     store.now().journals().release(job.shard(), epoch + 1, tail(job.shard()), summary).orThrow();
     b.holdAnswers(NodeEnvironment.Channel.READ);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(job, "not wanted", answers::add);
+    b.cancel(job, "not wanted", answers::add);
     b.settle(); // it has read that nobody has the shard, and does not know yet
     store.restore(backup);
     pass(Duration.ofSeconds(3));
@@ -429,7 +429,7 @@ class ExchangeTest {
     }
     JobRef job = asked.getFirst();
     assertThat(headOf(job.shard()).owner()).isEqualTo(3);
-    a.node().cancel(job, "no longer wanted", outcome -> {});
+    a.cancel(job, "no longer wanted", outcome -> {});
     a.settle();
     assertThat(headOf(job.shard()).owner()).as("it lives").isEqualTo(3);
   }
@@ -455,7 +455,7 @@ class ExchangeTest {
       world.hold(NodeEnvironment.Channel.RECORDS); // they do not hear of it
     }
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    client.node().cancel(job, "no longer wanted", answers::add);
+    client.cancel(job, "no longer wanted", answers::add);
     passWith(client, STEP);
     store.restore(backup);
     List.of(a, b).forEach(StillWorld::letGo);
@@ -471,7 +471,7 @@ class ExchangeTest {
     JobRef job = a.add(spec);
     MemoryStore backup = store.backup();
     a.hold(NodeEnvironment.Channel.RECORDS);
-    a.node().cancel(job, "no longer wanted", outcome -> {});
+    a.cancel(job, "no longer wanted", outcome -> {});
     pass(Duration.ofMillis(200));
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED); // its name is about to be free
     store.restore(backup);

@@ -569,7 +569,7 @@ class LendingTest {
     pass(HEARD_WITHIN);
     Attempt lent = only(b);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    a.node().cancel(job, "enough", answers::add);
+    a.cancel(job, "enough", answers::add);
     pass(Duration.ofMillis(500));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Stopping()));
     assertThat(lent.cancellationRequested()).isTrue();

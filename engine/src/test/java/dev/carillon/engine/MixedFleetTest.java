@@ -205,9 +205,9 @@ class MixedFleetTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(b, Duration.ofHours(1));
     List<ControlResult> results = new ArrayList<>();
-    a.node().pause(job, "audit", outcome -> results.add(outcome.orThrow()));
+    a.pause(job, "audit", outcome -> results.add(outcome.orThrow()));
     pass(Duration.ofSeconds(2));
-    b.node().resume(job, outcome -> results.add(outcome.orThrow()));
+    b.resume(job, outcome -> results.add(outcome.orThrow()));
     pass(Duration.ofSeconds(2));
     assertThat(results).containsExactly(ControlResult.DONE, ControlResult.DONE);
     JobRef named = a.add(a.named("report", a.nowMicros() + 3_600_000_000L, new byte[] {1}));

@@ -184,12 +184,12 @@ class SharedKeyTest {
     fleet.pass(Duration.ofSeconds(2));
     a.hold(NodeEnvironment.Channel.BEAT);
     fleet.pass(StillFleet.DEAD_WITHIN);
-    b.node().cancel(old, "no", outcome -> {});
+    b.cancel(old, "no", outcome -> {});
     b.settle();
     assertThat(fleet.stateOf(old))
         .as("ended by the one that took it")
         .isEqualTo(JobState.CANCELLED);
-    a.node().reschedule(later, a.nowMicros() + 500_000, outcome -> {});
+    a.reschedule(later, a.nowMicros() + 500_000, outcome -> {});
     a.settle();
     a.letGo();
     a.hold(NodeEnvironment.Channel.READ); // it does not see yet what became of its shards
@@ -253,7 +253,7 @@ class SharedKeyTest {
   @Test
   void ofTwoNewerJobsTheNewestIsLeft() {
     JobRef running = running(a);
-    a.node().cancel(running, "no", outcome -> {});
+    a.cancel(running, "no", outcome -> {});
     a.settle(); // its handler takes its time
     List<JobRef> older = b.ask(b.under(NEWEST));
     b.pass(Duration.ofMillis(5));
@@ -378,7 +378,7 @@ class SharedKeyTest {
     running(c);
     c.finishOne(); // and has the key for a while
     c.add(c.spec(c.nowMicros(), 0, 0, new byte[0])); // has the only slot
-    c.node().reschedule(job, c.nowMicros(), outcome -> {});
+    c.reschedule(job, c.nowMicros(), outcome -> {});
     c.settle(); // it has the key and waits for a slot
     releases.add(FaultyStore.Fault.APPLY_THEN_TIMEOUT);
     releases.add(FaultyStore.Fault.FAIL_BEFORE);

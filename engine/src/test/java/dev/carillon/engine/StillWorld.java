@@ -1,6 +1,8 @@
 package dev.carillon.engine;
 
+import dev.carillon.api.CancelResult;
 import dev.carillon.api.Concurrency;
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobListener;
@@ -34,6 +36,7 @@ import dev.carillon.engine.request.AddRequest;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.time.Duration;
 import java.time.Instant;
@@ -192,6 +195,30 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
 
   Node node() {
     return node;
+  }
+
+  void cancel(JobRef ref, String reason, Consumer<Outcome<CancelResult>> answer) {
+    node.cancel(ref, node.why(reason), answer);
+  }
+
+  void pause(JobRef ref, String reason, Consumer<Outcome<ControlResult>> answer) {
+    node.pause(ref, node.why(reason), answer);
+  }
+
+  void resume(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
+    node.resume(ref, node.id(), answer);
+  }
+
+  void reschedule(JobRef ref, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
+    node.reschedule(ref, node.id(), dueMicros, answer);
+  }
+
+  void reschedule(JobRef ref, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
+    node.reschedule(ref, node.id(), schedule, answer);
+  }
+
+  void prioritise(JobRef ref, int priority, Consumer<Outcome<ControlResult>> answer) {
+    node.prioritise(ref, node.id(), priority, answer);
   }
 
   long nowMicros() {

@@ -147,7 +147,7 @@ class TakeOverTest {
     JobRef cancelled = addDueIn(a, Duration.ofSeconds(1));
     JobRef other = addDueIn(a, Duration.ofSeconds(1));
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    a.node().cancel(cancelled, "not wanted", answers::add);
+    a.cancel(cancelled, "not wanted", answers::add);
     a.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
     fleet.kill(a);
@@ -163,7 +163,7 @@ class TakeOverTest {
     JobRef other = addDueIn(a, Duration.ZERO);
     assertThat(a.running()).hasSize(2);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    a.node().cancel(cancelled, "not wanted", answers::add);
+    a.cancel(cancelled, "not wanted", answers::add);
     a.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Stopping()));
     fleet.kill(a);
@@ -178,8 +178,8 @@ class TakeOverTest {
     JobRef later = addDueIn(a, Duration.ofSeconds(5));
     JobRef earlier = addDueIn(a, Duration.ofSeconds(40));
     List<Outcome<ControlResult>> answers = new ArrayList<>();
-    a.node().reschedule(later, a.nowMicros() + Micros.ceil(Duration.ofSeconds(20)), answers::add);
-    a.node().reschedule(earlier, a.nowMicros() + Micros.ceil(Duration.ofSeconds(8)), answers::add);
+    a.reschedule(later, a.nowMicros() + Micros.ceil(Duration.ofSeconds(20)), answers::add);
+    a.reschedule(earlier, a.nowMicros() + Micros.ceil(Duration.ofSeconds(8)), answers::add);
     a.settle();
     assertThat(answers).hasSize(2).containsOnly(Outcome.ok(ControlResult.DONE));
     fleet.kill(a);
@@ -200,7 +200,7 @@ class TakeOverTest {
     for (int i = 0; i < SHARDS; i++) {
       JobRef job = addDueIn(a, Duration.ofHours(3 + i));
       Duration delay = Duration.ofSeconds(30 + i);
-      a.node().reschedule(job, a.nowMicros() + Micros.ceil(delay), outcome -> {});
+      a.reschedule(job, a.nowMicros() + Micros.ceil(delay), outcome -> {});
       a.settle();
       jobs.add(job);
     }
@@ -223,7 +223,7 @@ class TakeOverTest {
   void shardThatSomebodyWaitsForIsReadNext() {
     List<JobRef> jobs = readingSince(fleet::kill);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
-    b.node().cancel(jobs.getLast(), "not wanted", answers::add);
+    b.cancel(jobs.getLast(), "not wanted", answers::add);
     answerHeld();
     assertThat(answers).as("while the first is read").isEmpty();
     answerHeld();
@@ -235,7 +235,7 @@ class TakeOverTest {
     List<JobRef> jobs = readingSince(fleet::kill);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
     for (JobRef job : jobs.subList(SHARDS - 2, SHARDS)) {
-      b.node().cancel(job, "not wanted", answers::add);
+      b.cancel(job, "not wanted", answers::add);
     }
     List<Integer> answered = new ArrayList<>();
     for (int read = 0; read < 4; read++) {

@@ -81,7 +81,7 @@ final class ControlUsers {
           life,
           ref,
           new Control(Kind.CONTROL_PAUSE, reason),
-          answer -> life.node.pause(ref, reason, answer));
+          answer -> life.node.pause(ref, life.node.why(reason), answer));
     }
   }
 
@@ -102,7 +102,11 @@ final class ControlUsers {
   }
 
   private void resume(Life life, JobRef ref) {
-    ask(life, ref, new Control(Kind.RESUME, null), answer -> life.node.resume(ref, answer));
+    ask(
+        life,
+        ref,
+        new Control(Kind.RESUME, null),
+        answer -> life.node.resume(ref, life.node.id(), answer));
   }
 
   private void reschedule(Life life) {
@@ -113,7 +117,7 @@ final class ControlUsers {
           life,
           ref,
           new Control(Kind.RESCHEDULE, due),
-          answer -> life.node.reschedule(ref, due, answer));
+          answer -> life.node.reschedule(ref, life.node.id(), due, answer));
     }
   }
 
@@ -125,7 +129,7 @@ final class ControlUsers {
           life,
           ref,
           new Control(Kind.NEW_SCHEDULE, schedule),
-          answer -> life.node.reschedule(ref, schedule, answer));
+          answer -> life.node.reschedule(ref, life.node.id(), schedule, answer));
     }
   }
 
@@ -137,7 +141,7 @@ final class ControlUsers {
           life,
           ref,
           new Control(Kind.PRIORITISE, priority),
-          answer -> life.node.prioritise(ref, priority, answer));
+          answer -> life.node.prioritise(ref, life.node.id(), priority, answer));
     }
   }
 
@@ -351,7 +355,9 @@ final class ControlUsers {
           job.touchedNanos = world.clock.nanos();
           operations.begins(life, Kind.CANCEL);
           life.node.cancel(
-              job.ref, "enough", (Outcome<CancelResult> o) -> operations.ends(life, Kind.CANCEL));
+              job.ref,
+              life.node.why("enough"),
+              (Outcome<CancelResult> o) -> operations.ends(life, Kind.CANCEL));
         }
       }
     }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One call of a handler, as the simulator saw it. */
 final class Execution {
-  final int life;
   final long incarnation;
 
   /** The node whose job it is; it may have lent the attempt to the one that runs it. */
@@ -56,7 +55,6 @@ final class Execution {
   boolean cutOff;
 
   Execution(Life life, Attempt attempt, ModelJob job, Request request, World world) {
-    this.life = life.index;
     this.incarnation = life.incarnation;
     this.owner = job.shard.owners.getOrDefault(attempt.token().epoch(), life.incarnation);
     this.clock = life.clock;

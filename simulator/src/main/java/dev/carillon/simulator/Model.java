@@ -322,7 +322,7 @@ final class Model {
   }
 
   void sealed(ShardId id, long epoch) {
-    writable(id, epoch, "seal").sealed = true;
+    writable(id, epoch, "seal");
   }
 
   void released(ShardId id, long epoch) {

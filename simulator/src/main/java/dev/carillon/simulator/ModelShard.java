@@ -60,7 +60,6 @@ final class ModelShard {
   boolean ownedByCopy;
 
   int live;
-  boolean sealed;
   boolean dropped;
 
   /** The end of a job of this shard, owed to another. */

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Names as the checker knows them: the version of each record, and the jobs that carry the name in
@@ -23,11 +22,6 @@ final class NameRecords {
   private final Map<String, byte[]> values = new LinkedHashMap<>();
   private final Map<String, ModelJob> holders = new LinkedHashMap<>();
   private final Map<String, List<ModelJob>> everyone = new LinkedHashMap<>();
-
-  /** The job that lives under the name. */
-  @Nullable ModelJob holder(String recordKey) {
-    return holders.get(recordKey);
-  }
 
   /** All jobs that ever carried it. */
   List<ModelJob> everyone(String recordKey) {

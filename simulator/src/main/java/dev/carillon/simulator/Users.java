@@ -427,7 +427,7 @@ final class Users {
     world.trace.note("cancel", id);
     life.node.cancel(
         ref,
-        "no longer wanted",
+        life.node.why("no longer wanted"),
         outcome -> {
           operations.ends(life, Kind.CANCEL);
           world.trace.note("cancelled", id, outcome.toString());

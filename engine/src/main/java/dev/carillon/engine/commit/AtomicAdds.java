@@ -18,16 +18,6 @@ public final class AtomicAdds {
     adds.computeIfAbsent(journal, j -> new ArrayList<>()).add(operation);
   }
 
-  long bytes() {
-    long bytes = 0;
-    for (List<Operation> operations : adds.values()) {
-      for (Operation operation : operations) {
-        bytes += operation.frame.frameBytes();
-      }
-    }
-    return bytes;
-  }
-
   void forEach(Consumer<Operation> action) {
     adds.values().forEach(operations -> operations.forEach(action));
   }

@@ -97,10 +97,6 @@ public final class Committer {
     return underWay == 0 && unresolved == 0 && dirty.isEmpty() && waitingTogether.isEmpty();
   }
 
-  public boolean isStuck() {
-    return underWay > 0 || unresolved > 0;
-  }
-
   /** Queues an operation, unless it was taken back meanwhile. */
   public void add(ShardJournal journal, Operation operation) {
     if (operation.stage == Operation.Stage.SETTLED) {

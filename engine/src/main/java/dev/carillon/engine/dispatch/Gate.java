@@ -95,10 +95,6 @@ public final class Gate {
     limit = newLimit;
   }
 
-  @Nullable Share share() {
-    return share;
-  }
-
   /** Its limit is of all nodes together, of which this one has a share; or with null its own. */
   void share(@Nullable Share newShare, Shares kept) {
     share = newShare;

@@ -85,10 +85,6 @@ public final class Lane implements JobPlace {
     return isEmpty() && !active && underWay == 0;
   }
 
-  int size() {
-    return fresh.size() + late.size();
-  }
-
   /** Why nothing of it starts; null where something may. */
   public @Nullable String paused() {
     return namespaceGate.paused != null ? namespaceGate.paused : queueGate.paused;

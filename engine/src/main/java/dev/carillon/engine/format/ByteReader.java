@@ -82,10 +82,6 @@ public final class ByteReader {
     return Arrays.copyOfRange(data, take(end - at), end);
   }
 
-  int position() {
-    return at;
-  }
-
   public int remaining() {
     return end - at;
   }

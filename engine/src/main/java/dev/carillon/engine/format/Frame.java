@@ -59,16 +59,8 @@ public final class Frame {
     return kind;
   }
 
-  int version() {
-    return version;
-  }
-
   public long job() {
     return job;
-  }
-
-  int bodyBytes() {
-    return length;
   }
 
   public int frameBytes() {

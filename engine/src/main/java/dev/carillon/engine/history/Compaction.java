@@ -59,8 +59,8 @@ public final class Compaction {
    * @param ended the numbers of the ended jobs that are kept
    */
   public record Staged(
-      long count, long bytes, int live, int dead, int failed, OldestEnds oldest, Set<Long> ended) {
-    private static final Staged NOTHING = new Staged(0, 0, 0, 0, 0, new OldestEnds(), Set.of());
+      long count, long bytes, int dead, int failed, OldestEnds oldest, Set<Long> ended) {
+    private static final Staged NOTHING = new Staged(0, 0, 0, 0, new OldestEnds(), Set.of());
   }
 
   private Compaction(Store store, Source source, long snapshot, Since since) {
@@ -123,7 +123,7 @@ public final class Compaction {
     evidence.addAll(keyed);
     List<Outcome<Long>> failures = new ArrayList<>();
     SharedPayloads payloads = new SharedPayloads(frame -> write(frame, failures));
-    int live = writeStates(fold, payloads, failures);
+    writeStates(fold, payloads, failures);
     OccurrenceStories stories =
         new OccurrenceStories(evidence::contains, payloads, frame -> write(frame, failures));
     long[] place = {-1};
@@ -141,13 +141,12 @@ public final class Compaction {
     }
     flush(failures);
     return failures.isEmpty()
-        ? Outcome.ok(
-            new Staged(staged, stagedBytes, live, dead.size(), failed[0], oldest, evidence))
+        ? Outcome.ok(new Staged(staged, stagedBytes, dead.size(), failed[0], oldest, evidence))
         : failures.getFirst().map(n -> Staged.NOTHING);
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */
-  private int writeStates(
+  private void writeStates(
       ShardFold<FoldedJob> fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
     List<FoldedJob> live = new ArrayList<>();
     fold.live().forEach(live::add);
@@ -156,7 +155,6 @@ public final class Compaction {
       byte[] spec = payloads.spec(job);
       write(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)), failures);
     }
-    return live.size();
   }
 
   private Outcome<Boolean> read(Consumer<Frame> use) {

@@ -33,7 +33,7 @@ public sealed interface ShardLoad<J extends FoldedJob> {
       implements ShardLoad<J> {}
 
   /** The store did not answer; worth trying again. */
-  record Failed<J extends FoldedJob>(String why) implements ShardLoad<J> {}
+  record Failed<J extends FoldedJob>() implements ShardLoad<J> {}
 
   /** The shard is gone. */
   record Gone<J extends FoldedJob>() implements ShardLoad<J> {}
@@ -96,7 +96,7 @@ public sealed interface ShardLoad<J extends FoldedJob> {
           return new Refused<>(where);
         }
         case Outcome<ReadPage> other -> {
-          return new Failed<>(other.toString());
+          return new Failed<>();
         }
       }
     }

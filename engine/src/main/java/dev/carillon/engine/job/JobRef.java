@@ -25,9 +25,6 @@ public record JobRef(ShardId shard, long number) {
   /** The most that one takes where it is written. */
   public static final int MAX_BYTES = 28;
 
-  /** The most claims a shard can have over its life. */
-  static final long MAX_EPOCH = (1L << (63 - COUNTER_BITS)) - 1;
-
   private static final String PREFIX = "j";
   private static final int RADIX = 32;
 

@@ -46,11 +46,6 @@ public final class Formats {
     return OLDEST + later.size();
   }
 
-  /** The format in which it writes. */
-  public int writes() {
-    return writes;
-  }
-
   public void writes(int format) {
     if (format < OLDEST || format > newest()) {
       throw new IllegalArgumentException(

@@ -10,7 +10,6 @@ package dev.carillon.engine.member;
  * @param ready jobs that wait for a slot
  * @param blocked due jobs that wait for a handler, or for one that can decode them
  * @param queued operations that wait for the store
- * @param committing whether a commit is under way
  * @param refusedShards that could not be read
  * @param standsIn of the shards that it owns, how many another node made
  * @param addedTotal jobs that were added through it since it started
@@ -24,7 +23,6 @@ public record NodeStats(
     long ready,
     long blocked,
     long queued,
-    boolean committing,
     int refusedShards,
     int standsIn,
     long addedTotal,

@@ -86,54 +86,39 @@ public final class Controls {
     void apply(Shard shard, NodeJob job);
   }
 
-  /** Who asked. */
-  private interface Asked {
-    /** Nothing could be done here. */
-    void not(Outcome<ControlResult> why);
-
-    /** Another node has answered. */
-    void elsewhere(Outcome<byte[]> outcome);
-  }
-
-  private static Asked asked(Consumer<Outcome<ControlResult>> answer) {
-    return new Asked() {
-      @Override
-      public void not(Outcome<ControlResult> why) {
-        answer.accept(why);
-      }
-
-      @Override
-      public void elsewhere(Outcome<byte[]> outcome) {
-        answer.accept(outcome.map(RemoteRequestFormat::controlResult));
-      }
-    };
-  }
-
-  private static Asked asked(OccurrencesAdded answer) {
-    return new Asked() {
-      @Override
-      public void not(Outcome<ControlResult> why) {
-        answer.refused(why);
-      }
-
-      @Override
-      public void elsewhere(Outcome<byte[]> outcome) {
-        if (outcome instanceof Outcome.Ok<byte[]>(byte[] bytes)) {
-          RemoteRequestFormat.readAdded(bytes, answer);
-        } else {
-          answer.refused(outcome.map(RemoteRequestFormat::controlResult));
-        }
-      }
-    };
-  }
-
   /**
    * Does it where the job's shard is.
    *
    * @param letter asks the same of another node
-   * @param again asks the same once more
    */
-  private void withJob(RemoteRequest letter, Asked asked, Runnable again, Change change) {
+  private void withJob(
+      RemoteRequest letter, Consumer<Outcome<ControlResult>> answer, Change change) {
+    withJob(letter, answer, answered(answer), change);
+  }
+
+  private static Consumer<Outcome<byte[]>> answered(Consumer<Outcome<ControlResult>> answer) {
+    return outcome -> answer.accept(outcome.map(RemoteRequestFormat::controlResult));
+  }
+
+  private void withJob(RemoteRequest letter, OccurrencesAdded answer, Change change) {
+    withJob(
+        letter,
+        answer::refused,
+        outcome -> {
+          if (outcome instanceof Outcome.Ok<byte[]>(byte[] bytes)) {
+            RemoteRequestFormat.readAdded(bytes, answer);
+          } else {
+            answer.refused(outcome.map(RemoteRequestFormat::controlResult));
+          }
+        },
+        change);
+  }
+
+  private void withJob(
+      RemoteRequest letter,
+      Consumer<Outcome<ControlResult>> refused,
+      Consumer<Outcome<byte[]>> answered,
+      Change change) {
     JobRef ref = letter.job();
     shards.withLoaded(
         ref.shard(),
@@ -150,12 +135,12 @@ public final class Controls {
 
           @Override
           public void none() {
-            answerEnded(ref, asked::not);
+            answerEnded(ref, refused);
           }
 
           @Override
           public void elsewhere(Head head) {
-            requests.send(head, letter, asked::elsewhere, again);
+            requests.send(head, letter, answered, () -> withJob(letter, refused, answered, change));
           }
         });
   }
@@ -181,8 +166,7 @@ public final class Controls {
   public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         new RemoteRequest.Pause(ref, why),
-        asked(answer),
-        () -> pause(ref, why, answer),
+        answer,
         (shard, job) -> {
           OperationBody.Pause pause = new OperationBody.Pause(env.wallMicros(), why);
           append(
@@ -200,8 +184,7 @@ public final class Controls {
   public void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         new RemoteRequest.Resume(ref, by),
-        asked(answer),
-        () -> resume(ref, by, answer),
+        answer,
         (shard, job) -> {
           OperationBody.Resume resume = new OperationBody.Resume(env.wallMicros(), by);
           Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
@@ -236,8 +219,7 @@ public final class Controls {
       JobRef ref, String by, long dueMicros, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         new RemoteRequest.Move(ref, by, dueMicros),
-        asked(answer),
-        () -> reschedule(ref, by, dueMicros, answer),
+        answer,
         (shard, job) -> {
           if (job.has(JobSpec.DEADLINE) && job.isStripped()) {
             life.whenBody(job, () -> reschedule(ref, by, dueMicros, answer)); // it ends the waiting
@@ -258,8 +240,7 @@ public final class Controls {
       JobRef ref, String by, int priority, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         new RemoteRequest.Prioritise(ref, by, priority),
-        asked(answer),
-        () -> prioritise(ref, by, priority, answer),
+        answer,
         (shard, job) ->
             change(
                 shard,
@@ -275,8 +256,7 @@ public final class Controls {
       JobRef ref, String by, Schedule schedule, Consumer<Outcome<ControlResult>> answer) {
     withJob(
         new RemoteRequest.Reschedule(ref, by, ScheduleFormat.encode(schedule)),
-        asked(answer),
-        () -> reschedule(ref, by, schedule, answer),
+        answer,
         (shard, job) -> {
           ScheduleState move = job.move();
           if (move == null) {
@@ -348,8 +328,7 @@ public final class Controls {
   public void trigger(JobRef ref, OccurrencesAdded answer) {
     withJob(
         new RemoteRequest.Trigger(ref),
-        asked(answer),
-        () -> trigger(ref, answer),
+        answer,
         (shard, job) -> {
           if (isReadable(job, answer)) {
             add(shard, job, List.of(Micros.toInstant(env.wallMicros())), answer);
@@ -376,8 +355,7 @@ public final class Controls {
   public void backfill(JobRef ref, Instant from, Instant to, OccurrencesAdded answer) {
     withJob(
         new RemoteRequest.Backfill(ref, Micros.ceil(from), Micros.floor(to)),
-        asked(answer),
-        () -> backfill(ref, from, to, answer),
+        answer,
         (shard, job) -> {
           if (isReadable(job, answer)) {
             add(shard, job, recurrences.between(job, from, to, Occurrences.MOST_LIVE + 1), answer);
@@ -503,8 +481,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            requests.send(
-                head, letter, asked(answer)::elsewhere, () -> onDead(letter, frame, answer));
+            requests.send(head, letter, answered(answer), () -> onDead(letter, frame, answer));
           }
         });
   }

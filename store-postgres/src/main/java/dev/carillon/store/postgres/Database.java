@@ -107,24 +107,17 @@ final class Database {
   private <T> Outcome<T> atOnceFailed(SQLException error) {
     Failure failure = Failure.of(error);
     return switch (failure) {
-      case CONTENTION, NO_TABLE, UNDONE -> throw new UndoneException(failure, error);
+      case CONTENTION, NO_TABLE, UNDONE -> throw new UndoneException(error);
       case FULL -> new Outcome.Full<>(text(error));
       case REFUSED -> new Outcome.Unavailable<>(text(error));
       case CORRUPT, TIMEOUT, LOST -> new Outcome.Unknown<>(text(error));
     };
   }
 
-  /** The server undid a statement; {@link #failure} says why. */
+  /** The server undid a statement. */
   static final class UndoneException extends RuntimeException {
-    private final Failure failure;
-
-    UndoneException(Failure failure, SQLException cause) {
+    UndoneException(SQLException cause) {
       super(cause);
-      this.failure = failure;
-    }
-
-    Failure failure() {
-      return failure;
     }
   }
 

@@ -34,10 +34,6 @@ final class EntryBatch {
     size++;
   }
 
-  int size() {
-    return size;
-  }
-
   /** Sets the columns, from the parameter at {@code from} on; answers the next one. */
   int set(Session session, PreparedStatement statement, int from) throws SQLException {
     int next = from;

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Begins a new table of entries from time to time and drops those that nothing is needed of any
@@ -42,7 +41,6 @@ final class Rotation implements AutoCloseable {
 
   private final Cluster cluster;
   private final PostgresOptions options;
-  private final AtomicInteger failures = new AtomicInteger();
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Thread thread = new Thread(this::loop, "carillon-postgres-rotation");
 
@@ -80,13 +78,8 @@ final class Rotation implements AutoCloseable {
     try {
       turn();
     } catch (RuntimeException e) {
-      failures.incrementAndGet();
+      // the next turn tries again
     }
-  }
-
-  /** How many turns ended with an error, since the store was opened. */
-  int failures() {
-    return failures.get();
   }
 
   /** One look, with all that follows. What fails is tried again at the next one. */

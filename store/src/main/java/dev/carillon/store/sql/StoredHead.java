@@ -25,9 +25,4 @@ public interface StoredHead<R extends StoredHead<R>> {
   default R with(Head head) {
     return with(head, tail());
   }
-
-  /** The same row with a higher tail. */
-  default R reaching(long tail) {
-    return with(head(), tail);
-  }
 }
