@@ -140,7 +140,7 @@ final class Assembly {
     this.dispatcher =
         new Dispatcher(options.slots(), attempts.starts, keys, this::blocked, payloads);
     this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
-    this.flow = new Flow(env, records, timers, rates, shares, dispatcher);
+    this.flow = new Flow(basics, rates, shares, dispatcher);
     this.life =
         new JobLife(
             basics,

@@ -10,4 +10,10 @@ import dev.carillon.engine.environment.Timers;
  * @param records changes of the store's records, in order for each key
  */
 public record Basics(
-    NodeEnvironment env, NodeOptions options, Timers timers, RecordChanges records) {}
+    NodeEnvironment env, NodeOptions options, Timers timers, RecordChanges records) {
+
+  /** Store calls that are made until they are answered. */
+  public StoreCalls calls() {
+    return new StoreCalls(env, timers);
+  }
+}

@@ -28,16 +28,17 @@ public final class StoreCalls {
     timers.at(env.monotonicNanos() + RETRY_NANOS, action);
   }
 
-  /** Reads until the store answers. */
-  public <T> void read(Function<Store, Outcome<T>> call, Consumer<T> done) {
+  /** Makes the same call until the store answers; {@code done} gets its answer. */
+  public <T> void untilAnswered(
+      NodeEnvironment.Channel channel, Function<Store, Outcome<T>> call, Consumer<T> done) {
     env.submit(
-        NodeEnvironment.Channel.READ,
+        channel,
         call,
         outcome -> {
           if (outcome instanceof Outcome.Ok<T>(T value)) {
             done.accept(value);
           } else {
-            later(() -> read(call, done));
+            later(() -> untilAnswered(channel, call, done));
           }
         });
   }

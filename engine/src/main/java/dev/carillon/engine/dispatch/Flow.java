@@ -1,9 +1,10 @@
 package dev.carillon.engine.dispatch;
 
+import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
-import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.FlowSetting;
@@ -35,11 +36,10 @@ import org.jspecify.annotations.Nullable;
 public final class Flow {
   private static final String PREFIX = "f\0";
   private static final int PAGE = 1000;
-  private static final long RETRY_NANOS = 50_000_000;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
-  private final Timers timers;
+  private final StoreCalls calls;
   private final Rates rates;
   private final Shares shares;
   private final Dispatcher dispatcher;
@@ -55,16 +55,10 @@ public final class Flow {
 
   private record Kept(FlowSetting setting, Stamp version) {}
 
-  public Flow(
-      NodeEnvironment env,
-      RecordChanges records,
-      Timers timers,
-      Rates rates,
-      Shares shares,
-      Dispatcher dispatcher) {
-    this.env = env;
-    this.records = records;
-    this.timers = timers;
+  public Flow(Basics basics, Rates rates, Shares shares, Dispatcher dispatcher) {
+    this.env = basics.env();
+    this.records = basics.records();
+    this.calls = basics.calls();
     this.rates = rates;
     this.shares = shares;
     this.dispatcher = dispatcher;
@@ -89,14 +83,10 @@ public final class Flow {
 
   private void load(@Nullable String after, Runnable then) {
     int known = reloads;
-    env.submit(
+    calls.untilAnswered(
         NodeEnvironment.Channel.RECORDS,
         store -> store.records().list(PREFIX, after, PAGE),
-        outcome -> {
-          if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page))) {
-            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> load(after, then));
-            return;
-          }
+        page -> {
           if (known != reloads) {
             load(null, then); // what was read is forgotten, and this with it
             return;

@@ -2,9 +2,9 @@ package dev.carillon.engine.life;
 
 import dev.carillon.api.JobInfo;
 import dev.carillon.engine.commit.Basics;
+import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
-import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.query.JobReader;
@@ -25,17 +25,15 @@ import org.jspecify.annotations.Nullable;
  * nothing.
  */
 public final class JobLookup {
-  private static final long RETRY_NANOS = 50_000_000;
-
   private final NodeEnvironment env;
   private final NodeOptions options;
-  private final Timers timers;
+  private final StoreCalls calls;
   private final Shards shards;
 
   public JobLookup(Basics basics, Shards shards) {
     this.env = basics.env();
     this.options = basics.options();
-    this.timers = basics.timers();
+    this.calls = basics.calls();
     this.shards = shards;
   }
 
@@ -76,15 +74,10 @@ public final class JobLookup {
 
   /** The same as {@link #find}, again and again until the store answers. */
   public void findUntilAnswered(JobRef ref, Consumer<Optional<JobInfo>> answer) {
-    find(
-        ref,
-        outcome -> {
-          if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)) {
-            answer.accept(found.map(story -> story.view().info()));
-          } else {
-            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> findUntilAnswered(ref, answer));
-          }
-        });
+    calls.untilAnswered(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(ref),
+        found -> answer.accept(found.filter(this::isKept).map(story -> story.view().info())));
   }
 
   /** The job as its journal tells it, unless its retention is over. */

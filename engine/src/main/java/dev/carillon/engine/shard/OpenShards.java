@@ -103,7 +103,8 @@ final class OpenShards {
    * is gone for good.
    */
   private void find(Bucket bucket, OpenBucket place) {
-    shards.calls.read(
+    shards.calls.untilAnswered(
+        NodeEnvironment.Channel.READ,
         store -> openOnes(store, bucket),
         found -> {
           Head head = found.stream().filter(this::mayReopen).findFirst().orElse(null);

@@ -313,31 +313,19 @@ final class Packs {
   /** The new generation holds everything of the one it replaces. */
   private void dropReplaced(Work work) {
     Shard shard = work.shard();
-    if (!shard.owned()) {
-      lost(work);
-      return;
-    }
-    env.submit(
-        NodeEnvironment.Channel.CONTROL,
-        store ->
-            store
-                .journals()
-                .dropGenerations(shard.id, shard.journal.epoch(), shard.journal.generation()),
-        outcome -> {
-          if (!shard.owned()) {
+    ShardJournal journal = shard.journal;
+    shards.write(
+        shard,
+        store -> store.journals().dropGenerations(shard.id, journal.epoch(), journal.generation()),
+        head -> {
+          if (shard.owned()) {
+            journal.droppedBefore(journal.generation());
+            done(work);
+          } else {
             lost(work);
-            return;
           }
-          switch (outcome) {
-            case Outcome.Ok<Head> ok -> {
-              shard.journal.droppedBefore(shard.journal.generation());
-              done(work);
-            }
-            case Outcome.Fenced<Head> fenced -> lost(work);
-            case Outcome.Conflict<Head> conflict -> lost(work);
-            default -> shards.later(() -> dropReplaced(work));
-          }
-        });
+        },
+        () -> lost(work));
   }
 
   /** What was staged is gone; see {@link Retention}: an entry bars what may come late. */

@@ -732,22 +732,15 @@ public final class Retention {
     if (!shard.owned()) {
       return;
     }
-    env.submit(
-        NodeEnvironment.Channel.CONTROL,
+    shards.write(
+        shard,
         store -> store.journals().dropGenerations(shard.id, shard.journal.epoch(), oldest),
-        outcome -> {
-          if (!shard.owned()) {
-            return;
+        head -> {
+          if (shard.owned()) {
+            shard.journal.droppedBefore(oldest);
+            done.run();
           }
-          switch (outcome) {
-            case Outcome.Ok<Head> ok -> {
-              shard.journal.droppedBefore(oldest);
-              done.run();
-            }
-            case Outcome.Fenced<Head> fenced -> shards.lost(shard);
-            case Outcome.Conflict<Head> conflict -> shards.lost(shard);
-            default -> later(() -> dropGenerations(shard, oldest, done));
-          }
-        });
+        },
+        () -> {});
   }
 }
