@@ -22,19 +22,24 @@
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>{@code Dispatcher.turn} alone decides that a job starts. It gives the attempt a {@code
- *       Grant}: gates entered, rate taken, key held. The attempt returns the slot when its handler
- *       has returned, and the key when the outcome is durable as well.
- *   <li>Nothing starts before the settings of operators are read. Nobody gets a key before
- *       everything that was due at the start is loaded.
+ *   <li>The dispatcher alone gives an attempt a {@code Grant}: gates entered, rate taken, key held.
+ *       {@code turn} gives it to a handler of this node, or of another where this one has none;
+ *       {@code lendWaiting} to another where this one has no slot. A borrowed attempt has its grant
+ *       at its owner; {@code Borrowing} starts it.
+ *   <li>An attempt returns the slot when its handler has returned, and the key when the outcome is
+ *       durable as well.
+ *   <li>Nothing starts before the settings of operators are read. A node gives out no key before it
+ *       has loaded everything that was due at its start.
  *   <li>Lanes take turns, one job a turn. A backlog gets at most every other turn of its lane.
  *   <li>A job stands in one place at a time. A job with an operation in flight is not dispatched.
  *   <li>A job suspected of killing its node (poison) starts alone.
  *   <li>{@code SlowStart} opens slots step by step after a start and after a fence.
  * </ul>
  *
- * <p><b>Crash.</b> Lanes, gates, keys and grants vanish. The next owner loads the jobs, orders them
- * anew by due time and gives out the keys again. {@code Flow} reads its records before any start.
+ * <p><b>Crash.</b> Lanes, gates, keys and grants vanish. The next owner loads the jobs, and {@code
+ * Keys.admit} gives each key out anew. A node that starts waits with that until everything due is
+ * loaded ({@code Keys.open}); a node that was running does not. {@code Flow} reads its records
+ * before any start.
  */
 @NullMarked
 package dev.carillon.engine.dispatch;

@@ -10,8 +10,8 @@
  * job.
  *
  * <pre>
- *             START SAVE RETRY AGAIN NEXT CLEAR       (of the current attempt and revision)
- *             PAUSE RESUME CHANGE REPLACE UPDATE CANCEL WAITER MET
+ *             START SAVE RETRY AGAIN NEXT             (of the current attempt and revision)
+ *             CLEAR PAUSE RESUME CHANGE REPLACE UPDATE CANCEL WAITER MET
  *                 ┌──────┐
  *                 ▼      │
  *   ADD, STATE → live ───┘
@@ -27,8 +27,8 @@
  *   <li>Total: every operation yields an answer (APPLIED, NO_SUCH_JOB, STALE, DUPLICATE). An
  *       operation that does not fit changes nothing and says so.
  *   <li>Callers are answered from the fold, never from a check made when the request came.
- *   <li>An operation of an attempt names that attempt and the job's revision. Another attempt or
- *       revision makes it STALE. So one outcome of an attempt counts.
+ *   <li>An operation of an attempt names that attempt and the job's revision (all but CLEAR).
+ *       Another attempt or revision makes it STALE. So one outcome of an attempt counts.
  *   <li>Snapshot and tail give the same state as the whole journal.
  *   <li>The END of a job that others wait for leaves a debt for each of them, until TOLD.
  *   <li>Replay, the live path, queries and the simulator's probes use this one function.

@@ -22,9 +22,8 @@
  * <p><b>Crash.</b> The store writes whole entries (S4), so a reader never meets half a frame.
  * Damage is reported with the entry in which it stands.
  *
- * <p>A new operation begins here, with its code in {@code Kind}. {@code OperationBody} (room {@code
- * fold}) gets its layout, {@code ShardFold} its effect, {@code JobEvents} (room {@code history})
- * its words.
+ * <p>A new operation begins here, with its code in {@code Kind}. Everything else that must learn it
+ * is listed in {@code docs/internals/new-operation.md}.
  */
 @NullMarked
 package dev.carillon.engine.format;

@@ -36,8 +36,8 @@
  *   <li>A message is lost: {@code Wire} writes it again while both nodes live.
  * </ul>
  *
- * <p>A remote worker would be a borrower that owns no shards: it would take attempts from {@code
- * Lending} and run them through {@code AttemptRunner}.
+ * <p>A remote worker would implement {@code Elsewhere} (room {@code attempt}) as {@code Lending}
+ * does. {@code Lending} itself lends only to members that take shards.
  */
 @NullMarked
 package dev.carillon.engine.loan;

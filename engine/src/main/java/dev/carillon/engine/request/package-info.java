@@ -9,7 +9,7 @@
  *   add:      dependencies found → shard and number → name's record put → shard awake → ADD durable
  *   control:  shard here and loaded → operation → answer from the fold
  *             shard unowned         → claimed; a cancel visits it, any other control loads it
- *             shard of another node → Mail → RequestRouter there → the same code
+ *             shard of another node → RemoteRequests → RequestRouter there → the same code
  * </pre>
  *
  * <p><b>Invariants.</b>

@@ -11,9 +11,11 @@
  *   <li>{@code NodeJob}: a live job with its phase. The phase changes in one method, by a table of
  *       legal pairs. A job stands in one {@code JobPlace} at a time.
  *   <li>{@code Claims} claims shards, at a bounded pace. {@code Loads} reads them, one at a time.
- *   <li>{@code WakeTimes} lowers the wake time of a shard. {@code WakeTimes} and {@code Settling}
- *       ask the journal for a raise, which goes with the next entry. {@code Retention} and {@code
- *       Packs} publish one with a new generation. Nobody else changes a wake time.
+ *   <li>The wake time of a shard: {@code OpenShards} gives the first one when it creates the shard.
+ *       {@code WakeTimes} alone lowers it. {@code WakeTimes} and {@code Settling} have {@code
+ *       Committer.raiseWake} append an entry that raises it; an operation that is queued first
+ *       cancels the raise. {@code Retention} and {@code Packs} publish one with a new generation.
+ *       No other class changes it.
  *   <li>{@code Settling} unloads, hands back, releases and drops shards.
  * </ul>
  *
