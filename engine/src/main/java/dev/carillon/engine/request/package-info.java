@@ -27,8 +27,8 @@
  * <p><b>Crash.</b>
  *
  * <ul>
- *   <li>After the record, before the ADD: the next taker of the name claims that shard, which keeps
- *       the ADD out for ever, and takes the name.
+ *   <li>After the name's record, before the ADD: the next taker of the name claims that shard. The
+ *       claim keeps the ADD out for ever. Then the taker takes the record over.
  *   <li>After the ADD: the job is there, answered or not.
  *   <li>Rows of the inbox: the append that adds the job removes its row. A row that is still there
  *       is taken again.
