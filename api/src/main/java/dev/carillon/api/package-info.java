@@ -2,11 +2,11 @@
  * What users of Carillon write and read: jobs, their types, handlers and schedules, what is known
  * about a job, and the exceptions.
  *
- * <p>A {@link dev.carillon.api.JobType} or {@link dev.carillon.api.TaskType} names work and the type
- * of its payload. It makes {@link dev.carillon.api.Job} requests. A handler runs the jobs and gets a
- * {@link dev.carillon.api.JobContext}. A {@link dev.carillon.api.JobInfo} says how a job is doing. A
- * {@link dev.carillon.api.Schedule} says when a recurring job has its occurrences. The life of a
- * job:
+ * <p>A {@link dev.carillon.api.JobType} or {@link dev.carillon.api.TaskType} names work and the
+ * type of its payload. It makes {@link dev.carillon.api.Job} requests. A handler runs the jobs and
+ * gets a {@link dev.carillon.api.JobContext}. A {@link dev.carillon.api.JobInfo} says how a job is
+ * doing. A {@link dev.carillon.api.Schedule} says when a recurring job has its occurrences. The
+ * life of a job:
  *
  * <pre>
  *   SCHEDULED ──► READY ──► RUNNING ──► SUCCEEDED

@@ -16,6 +16,9 @@ final class JournalBytes {
   private static final int HEADER_BYTES = 18;
   private static final int FIRST_ATTEMPT = 1;
 
+  /** How an operation names the node that is the home of its shard. */
+  private static final String HOME = "";
+
   private final CRC32C crc = new CRC32C();
   private ByteBuffer out = ByteBuffer.allocate(1 << 16);
 
@@ -29,13 +32,17 @@ final class JournalBytes {
     finish(frame);
   }
 
-  /** The job's first attempt has ended it, without a result. */
+  /** The job's first attempt has ended it, without a result, on the home of its shard. */
   void end(long job, int state, long startedMicros, long endMicros) {
     int frame = begin(END, job, 64);
     out.put((byte) state);
     varint(FIRST_ATTEMPT);
     varint(0);
-    out.putLong(endMicros).putLong(startedMicros).put((byte) 0);
+    out.putLong(endMicros);
+    long before = endMicros - startedMicros;
+    varint(before << 1 ^ before >> 63);
+    string(HOME);
+    out.put((byte) 0);
     finish(frame);
   }
 
@@ -63,7 +70,7 @@ final class JournalBytes {
 
   private void varint(long value) {
     long left = value;
-    while (left > 0x7F) {
+    while (left >>> 7 != 0) {
       out.put((byte) (left | 0x80));
       left >>>= 7;
     }
