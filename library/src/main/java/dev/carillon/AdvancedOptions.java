@@ -35,7 +35,7 @@ public final class AdvancedOptions {
   private static final String MEMORY = "memory";
 
   /** How many heartbeats a node gives within the time after which it is dead. */
-  private static final int BEATS = 5;
+  private static final int HEARTBEATS = 5;
 
   final Map<String, String> storeOptions = new TreeMap<>();
   private @Nullable Duration memberTimeout;
@@ -346,6 +346,6 @@ public final class AdvancedOptions {
     Duration forget = forgetAfter.compareTo(timeout) < 0 ? timeout : forgetAfter;
     Duration clocks = clockLimit == null && !ownClock ? Membership.CLOCK_LIMIT : clockLimit;
     return new Membership(
-        timeout.dividedBy(BEATS), timeout, forget, returns, clocks, lending, false);
+        timeout.dividedBy(HEARTBEATS), timeout, forget, returns, clocks, lending, false);
   }
 }

@@ -17,7 +17,7 @@ final class Conditions {
   }
 
   /** What of it heads and footers can tell. */
-  JobFilter sieve() {
+  JobFilter filter() {
     return new JobFilter(
         query.type(), query.namespace(), query.queue(), query.metadata(), query.states());
   }

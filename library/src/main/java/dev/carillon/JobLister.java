@@ -73,17 +73,17 @@ final class JobLister {
   }
 
   /** How a job stands on this node, if it is there and the journal did not tell its end. */
-  JobInfo standing(JobRef ref, JobInfo read) {
-    return read.state().ended() ? read : standing(ref.shard()).complete(ref, read);
+  JobInfo withLivePhase(JobRef ref, JobInfo read) {
+    return read.state().ended() ? read : livePhases(ref.shard()).complete(ref, read);
   }
 
-  private LivePhases standing(ShardId shard) {
+  private LivePhases livePhases(ShardId shard) {
     return loop.post(
             new Ask<LivePhases>(
                 loop,
                 "looking at a shard",
                 Ask.Effect.READS,
-                (node, asked) -> asked.answer(node.standing(shard))))
+                (node, asked) -> asked.answer(node.livePhases(shard))))
         .await();
   }
 
@@ -210,20 +210,20 @@ final class JobLister {
      * A shard whose head or footer rules it out is passed over; a damaged one is read and named.
      */
     private boolean mayContribute(Head head) {
-      return !(conditions.sieve().mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may))
+      return !(conditions.filter().mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may))
           || may;
     }
 
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
-      LivePhases livePhases = standing(shard);
+      LivePhases livePhases = livePhases(shard);
       boolean evidence = isOver(shard);
       var outcome =
           JobScan.page(
               store,
               shard,
               new JobScan.Wish(
-                  conditions.sieve(),
+                  conditions.filter(),
                   after,
                   room,
                   (ref, info) -> !evidence || kept(info) ? shown(ref, info, livePhases) : null));

@@ -148,7 +148,7 @@ final class JobQueries {
         .map(
             found ->
                 new JobHistory(
-                    lister.standing(found.ref(), found.view().info()),
+                    lister.withLivePhase(found.ref(), found.view().info()),
                     found.events(),
                     found.older() > 0 ? Integer.toString(found.older()) : null));
   }

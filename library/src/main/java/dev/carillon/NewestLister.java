@@ -103,7 +103,7 @@ final class NewestLister {
     Conditions conditions = new Conditions(query);
     return new NewestScan(
         store,
-        conditions.sieve(),
+        conditions.filter(),
         info -> query.states().contains(info.state()) && conditions.fit(info) && !gone.test(info),
         found);
   }

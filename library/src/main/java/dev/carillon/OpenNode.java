@@ -34,7 +34,7 @@ final class OpenNode {
   final NodeControl control;
   private final Shutdown shutdown;
   private final AutoCloseable inboxBell;
-  private final List<Doorbells.Listening> nodeBells = new ArrayList<>();
+  private final List<Doorbells.Listening> notifications = new ArrayList<>();
   private volatile @Nullable ObjectName managed;
 
   /** Opens the store that the options name and starts a node on it. */
@@ -97,8 +97,10 @@ final class OpenNode {
           builder.namespacePolicies.forEach(node::failurePolicy);
         });
     this.inboxBell = InboxBell.start(store, loop);
-    Node.bells(options.incarnation())
-        .forEach((bell, heard) -> nodeBells.add(store.doorbells().listen(bell, () -> post(heard))));
+    Node.notificationChannels(options.incarnation())
+        .forEach(
+            (channel, heard) ->
+                notifications.add(store.doorbells().listen(channel, () -> post(heard))));
     this.control = new NodeControl(this);
   }
 
@@ -130,6 +132,6 @@ final class OpenNode {
     }
     shutdown.run();
     // Requests of other nodes are answered until here.
-    nodeBells.forEach(Doorbells.Listening::close);
+    notifications.forEach(Doorbells.Listening::close);
   }
 }

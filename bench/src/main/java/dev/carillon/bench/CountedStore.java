@@ -34,7 +34,7 @@ final class CountedStore extends ForwardingStore {
    * @param listings of shards
    * @param headChanges shards made, claimed, released and so on; not appends
    * @param recordReads of records, one by one or in lists
-   * @param recordChanges of records, beats among them
+   * @param recordChanges of records, heartbeats among them
    * @param inboxReads looks for jobs that transactions of users have written
    */
   record Calls(

@@ -12,22 +12,22 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
-/** What a member of a cluster reads goes by its beats, and not by its jobs. */
+/** What a member of a cluster reads goes by its heartbeats, and not by its jobs. */
 class MemberReadsTest {
   private static final TaskType<Integer> COUNT = TaskType.of("count", Integer.class);
-  private static final int BEATS = 8;
+  private static final int HEARTBEATS = 8;
 
-  /** The members, and the mail. */
-  private static final int READS_A_BEAT = 2;
+  /** The members, and the requests. */
+  private static final int READS_A_HEARTBEAT = 2;
 
   /** Where the store has a push, a poll stands behind it. */
-  private static final int INBOX_LOOKS_A_BEAT = 1;
+  private static final int INBOX_LOOKS_A_HEARTBEAT = 1;
 
   /** One of each may have been under way when the counting began. */
   private static final int READS_UNDER_WAY = 2;
 
   /**
-   * Four in each horizon of a minute; a window of a few beats takes seconds, on a busy machine
+   * Four in each horizon of a minute; a window of a few heartbeats takes seconds, on a busy machine
    * more.
    */
   private static final int LISTINGS = 3;
@@ -54,19 +54,19 @@ class MemberReadsTest {
       carillon.handle(COUNT, (number, job) -> ran.increment());
       carillon.schedule(COUNT.job(0));
       await().atMost(AT_MOST).until(() -> ran.sum() == 1);
-      CountedStore.Calls idle = beats(store);
+      CountedStore.Calls idle = heartbeats(store);
       assertSteady(idle, store);
 
       Producers producers = producers(carillon);
       producers.start();
       await().atMost(AT_MOST).until(() -> ran.sum() > LEAST_JOBS);
       long before = ran.sum();
-      CountedStore.Calls busy = beats(store);
+      CountedStore.Calls busy = heartbeats(store);
       long jobs = ran.sum() - before;
       producers.stop();
       assertThat(jobs).as("jobs that ran meanwhile").isGreaterThan(LEAST_JOBS);
       assertSteady(busy, store);
-      assertThat(busy.recordChanges()).as("beats").isLessThan(jobs);
+      assertThat(busy.recordChanges()).as("heartbeats").isLessThan(jobs);
     }
   }
 
@@ -82,17 +82,17 @@ class MemberReadsTest {
         .isLessThanOrEqualTo(entries / LEAST_ENTRIES_A_READ + READS_OF_A_SMALL_PACK);
     assertThat(calls.listings()).as("listings of shards").isLessThanOrEqualTo(LISTINGS);
     assertThat(calls.inboxReads())
-        .as("looks into the inbox in %d beats", calls.recordChanges())
-        .isLessThanOrEqualTo(INBOX_LOOKS_A_BEAT * calls.recordChanges() + READS_UNDER_WAY);
+        .as("looks into the inbox in %d heartbeats", calls.recordChanges())
+        .isLessThanOrEqualTo(INBOX_LOOKS_A_HEARTBEAT * calls.recordChanges() + READS_UNDER_WAY);
     assertThat(calls.recordReads())
-        .as("reads of records in %d beats", calls.recordChanges())
-        .isLessThanOrEqualTo(READS_A_BEAT * calls.recordChanges() + READS_UNDER_WAY);
+        .as("reads of records in %d heartbeats", calls.recordChanges())
+        .isLessThanOrEqualTo(READS_A_HEARTBEAT * calls.recordChanges() + READS_UNDER_WAY);
   }
 
-  /** What the store is asked while the node beats a few times. */
-  private static CountedStore.Calls beats(CountedStore store) {
+  /** What the store is asked while the node sends a few heartbeats. */
+  private static CountedStore.Calls heartbeats(CountedStore store) {
     CountedStore.Calls before = store.calls();
-    await().atMost(AT_MOST).until(() -> store.calls().since(before).recordChanges() >= BEATS);
+    await().atMost(AT_MOST).until(() -> store.calls().since(before).recordChanges() >= HEARTBEATS);
     return store.calls().since(before);
   }
 }

@@ -57,7 +57,7 @@ import picocli.CommandLine.Option;
     },
     footer = {"", "Example: ./carillon cluster jdbc:postgresql://db/app --shards"})
 final class Cluster extends StoreCommand implements Callable<Integer> {
-  private static final Duration BETWEEN = Membership.standard().beat().multipliedBy(3);
+  private static final Duration BETWEEN = Membership.standard().heartbeatInterval().multipliedBy(3);
 
   @Option(names = "--shards", description = "every shard too, with home, owner and stand-in")
   private boolean withShards;

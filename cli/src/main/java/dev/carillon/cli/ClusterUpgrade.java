@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
     },
     footer = {"", "Example: ./carillon cluster upgrade jdbc:postgresql://db/app --finish"})
 final class ClusterUpgrade extends StoreCommand implements Callable<Integer> {
-  private static final Duration BETWEEN = Membership.standard().beat().multipliedBy(3);
+  private static final Duration BETWEEN = Membership.standard().heartbeatInterval().multipliedBy(3);
   private static final int MOST_TRIES = 10;
 
   @Option(

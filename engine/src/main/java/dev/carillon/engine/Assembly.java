@@ -117,7 +117,7 @@ final class Assembly {
             new Shards.Parts(timers, committer, records),
             new ShardHost());
     Notifications notifications = new Notifications(env);
-    this.requests = new RemoteRequests(basics, notifications, status, shards, new MailHost());
+    this.requests = new RemoteRequests(basics, notifications, status, shards, new RequestHost());
     this.wire = new Wire(basics, notifications, status, new WireHost());
     this.lookup = new JobLookup(basics, shards);
     this.watchers = new Watchers(basics, status, shards, lookup);
@@ -136,7 +136,7 @@ final class Assembly {
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(basics, status, this::sayLook);
     this.keys = new Keys(rates, shares, new KeyHost());
-    this.payloads = new PayloadMemory(env, options, timers, new BodyHost());
+    this.payloads = new PayloadMemory(env, options, timers, new PayloadHost());
     this.dispatcher =
         new Dispatcher(options.slots(), attempts.starts, keys, this::blocked, payloads);
     this.slowStart = new SlowStart(env::monotonicNanos, timers, options, dispatcher.node());
@@ -248,15 +248,15 @@ final class Assembly {
     }
   }
 
-  private final class MailHost implements RemoteRequests.Host {
+  private final class RequestHost implements RemoteRequests.Host {
     @Override
-    public boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
-      return router.forwards(letter, answer);
+    public boolean forwards(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
+      return router.forwards(request, answer);
     }
 
     @Override
-    public void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
-      router.serve(letter, answer);
+    public void serve(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
+      router.serve(request, answer);
     }
   }
 
@@ -338,7 +338,7 @@ final class Assembly {
     }
   }
 
-  private final class BodyHost implements PayloadMemory.Host {
+  private final class PayloadHost implements PayloadMemory.Host {
     @Override
     public void doubt(Shard shard) {
       shards.prove(shard, () -> {});

@@ -50,7 +50,7 @@ final class MemberChanges implements Members.Host, Heartbeat.Host, ClusterFormat
 
   @Override
   public void membersChanged() {
-    parts.requests.rang();
+    parts.requests.notified();
     if (!parts.status.isStopping()) {
       parts.shards.look();
     }

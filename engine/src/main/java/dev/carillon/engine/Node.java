@@ -340,8 +340,8 @@ public final class Node {
   }
 
   /** How the live jobs of a shard stand that do not simply wait for their time. */
-  public LivePhases standing(ShardId id) {
-    return parts.lookup.standing(id);
+  public LivePhases livePhases(ShardId id) {
+    return parts.lookup.livePhases(id);
   }
 
   /**
@@ -440,23 +440,23 @@ public final class Node {
     return parts.attempts.finished(attempt, outcome);
   }
 
-  /** The doorbells of an incarnation, and what its node does when one rings. */
-  public static Map<String, Consumer<Node>> bells(long incarnation) {
-    Map<String, Consumer<Node>> bells = new LinkedHashMap<>();
-    bells.put(Wire.bell(incarnation), Node::hearWire);
-    bells.put(RemoteRequests.bell(incarnation), Node::lookForMail);
-    return bells;
+  /** The channels on which an incarnation is notified, and what its node does then. */
+  public static Map<String, Consumer<Node>> notificationChannels(long incarnation) {
+    Map<String, Consumer<Node>> channels = new LinkedHashMap<>();
+    channels.put(Wire.channel(incarnation), Node::hearWire);
+    channels.put(RemoteRequests.channel(incarnation), Node::lookForRequests);
+    return channels;
   }
 
   private void hearWire() {
     if (parts.status.isShared()) {
-      parts.wire.rang();
+      parts.wire.notified();
     }
   }
 
-  private void lookForMail() {
+  private void lookForRequests() {
     if (parts.status.isShared()) {
-      parts.requests.rang();
+      parts.requests.notified();
     }
   }
 

@@ -56,7 +56,7 @@ class ClusterTest {
   private static final Duration DEAD_WITHIN = Duration.ofMillis(3600);
   private static final Membership RETURNING = Membership.standard();
   private static final Membership PASSING =
-      new Membership(RETURNING.beat(), RETURNING.timeout(), RETURNING.forget(), false);
+      new Membership(RETURNING.heartbeatInterval(), RETURNING.timeout(), RETURNING.forget(), false);
 
   private final MemoryStore store = new MemoryStore(this::trueMicros);
   private final List<StillWorld> running = new ArrayList<>();
@@ -278,12 +278,12 @@ class ClusterTest {
     pass(Duration.ofSeconds(3));
     addDueIn(a, Duration.ofSeconds(2));
     pass(Duration.ofMillis(400));
-    b.hold(NodeEnvironment.Channel.BEAT);
-    pass(STEP); // a beats, b looks
+    b.hold(NodeEnvironment.Channel.HEARTBEAT);
+    pass(STEP); // a heartbeats, b looks
     kill(a);
     pass(STEP);
     b.letGo();
-    pass(STEP); // b is shown the last beat, a fifth of a second after it asked
+    pass(STEP); // b is shown the last heartbeat, a fifth of a second after it asked
     pass(RETURNING.timeout().minus(STEP));
     assertThat(b.running()).isEmpty();
     pass(STEP);
@@ -568,17 +568,17 @@ class ClusterTest {
     assertThat(stateOf(job)).isEqualTo(JobState.CANCELLED);
     assertThat(headOf(job).owner()).as("its owner").isEqualTo(1);
     pass(Duration.ofSeconds(1));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
-  void letterAndItsAnswerAreRungForAndNoTimePassesBetween() {
+  void requestAndItsAnswerAreNotifiedOfAndNoTimePassesBetween() {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
-    hearBells(a, 1);
-    hearBells(b, 2);
+    hearNotifications(a, 1);
+    hearNotifications(b, 2);
     List<Outcome<CancelResult>> answers = new ArrayList<>();
     b.cancel(job, "not wanted", answers::add);
     b.settle();
@@ -586,18 +586,18 @@ class ClusterTest {
     a.settle();
     b.settle();
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
-  private void hearBells(StillWorld world, long incarnation) {
-    Node.bells(incarnation)
+  private void hearNotifications(StillWorld world, long incarnation) {
+    Node.notificationChannels(incarnation)
         .forEach(
-            (bell, heard) -> {
-              var unused = store.doorbells().listen(bell, () -> heard.accept(world.node()));
+            (channel, heard) -> {
+              var unused = store.doorbells().listen(channel, () -> heard.accept(world.node()));
             });
   }
 
-  private List<String> letters() {
+  private List<String> requests() {
     return store.records().list("x\0", null, 100).orThrow().stream()
         .map(Records.Stored::key)
         .toList();
@@ -683,11 +683,11 @@ class ClusterTest {
     pass(Duration.ofSeconds(1));
     assertThat(b.running()).hasSize(1);
     pass(Duration.ofSeconds(1));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
-  void letterToANodeThatDiesIsServedByWhoeverTakesTheShard() {
+  void requestToANodeThatDiesIsServedByWhoeverTakesTheShard() {
     StillWorld a = node("a");
     StillWorld b = node("b");
     StillWorld c = node("c");
@@ -706,11 +706,11 @@ class ClusterTest {
   /** One of the two is to have the shard. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void letterIsServedAsSoonAsSomebodyHasTheShard(int asker) {
+  void requestIsServedAsSoonAsSomebodyHasTheShard(int asker) {
     StillWorld a = node("a");
     List<StillWorld> others = List.of(node("b"), node("c"));
-    hearBells(others.get(0), 2);
-    hearBells(others.get(1), 3);
+    hearNotifications(others.get(0), 2);
+    hearNotifications(others.get(1), 3);
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(30));
     List<Outcome<CancelResult>> answers = new ArrayList<>();
@@ -721,7 +721,7 @@ class ClusterTest {
     others.get(asker).hold(NodeEnvironment.Channel.READ); // and looking whether somebody claims
     pass(Duration.ofMillis(700));
     assertThat(headOf(job).released()).isTrue();
-    assertThat(letters()).hasSize(1);
+    assertThat(requests()).hasSize(1);
     others.forEach(StillWorld::letGo);
     pass(STEP.multipliedBy(2));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
@@ -729,7 +729,7 @@ class ClusterTest {
 
   /** Its sender may be about to stop, and waits for the answer. */
   @Test
-  void letterToAShardThatNobodyNeedsYetIsSoonTakenBack() {
+  void requestToAShardThatNobodyNeedsYetIsSoonTakenBack() {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
@@ -739,14 +739,14 @@ class ClusterTest {
     b.settle();
     stop(a);
     assertThat(headOf(job).released()).isTrue();
-    assertThat(letters()).hasSize(1);
+    assertThat(requests()).hasSize(1);
     pass(STEP.multipliedBy(2));
     assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
-  void letterThatOneHadBegunAndCouldNotServeIsTakenBackByASenderThatHasTheShard() {
+  void requestThatOneHadBegunAndCouldNotServeIsTakenBackByASenderThatHasTheShard() {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
@@ -754,16 +754,17 @@ class ClusterTest {
     List<Outcome<ControlResult>> answers = new ArrayList<>();
     b.pause(job, "wait", answers::add);
     b.settle();
-    Records.Stored letter = store.records().list("x\0", null, 1).orThrow().getFirst();
+    Records.Stored request = store.records().list("x\0", null, 1).orThrow().getFirst();
     Records.Stamp again = new Records.Stamp(77, 1);
     store
         .records()
-        .apply(List.of(new Records.Change(letter.key(), letter.version(), letter.value(), again)));
+        .apply(
+            List.of(new Records.Change(request.key(), request.version(), request.value(), again)));
     stop(a);
     pass(Duration.ofSeconds(2));
     assertThat(headOf(job).owner()).isEqualTo(2);
     assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
@@ -813,7 +814,7 @@ class ClusterTest {
   }
 
   @Test
-  void letterIsServedByANodeThatNeverHeardThatTheShardIsItsOwn() {
+  void requestIsServedByANodeThatNeverHeardThatTheShardIsItsOwn() {
     StillWorld a = node("a");
     node("b");
     StillWorld c = node("c");
@@ -842,11 +843,11 @@ class ClusterTest {
     assertThat(answers).hasSize(1);
     assertThat(answers.getFirst()).isInstanceOf(Outcome.Unknown.class);
     pass(Duration.ofSeconds(1));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
-  void letterOfANodeThatDiedIsDeleted() {
+  void requestOfANodeThatDiedIsDeleted() {
     StillWorld a = node("a");
     StillWorld b = node("b");
     pass(Duration.ofSeconds(3));
@@ -856,11 +857,11 @@ class ClusterTest {
     b.settle();
     b.settle();
     kill(b);
-    assertThat(letters()).hasSize(1);
+    assertThat(requests()).hasSize(1);
     pass(STEP);
     paused.clear();
     pass(DEAD_WITHIN.plusSeconds(6));
-    assertThat(letters()).isEmpty();
+    assertThat(requests()).isEmpty();
   }
 
   @Test
@@ -1122,7 +1123,7 @@ class ClusterTest {
     StillWorld a = node("a");
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ZERO);
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     pass(Duration.ofSeconds(3));
     a.giveUpOne(); // it throws what no attempt could mend
     a.letGo();
@@ -1704,7 +1705,7 @@ class ClusterTest {
     StillWorld a = node("a");
     pass(Duration.ofSeconds(3));
     addDueIn(a, Duration.ofSeconds(11));
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     a.skew(Duration.ofSeconds(12));
     pass(Duration.ofSeconds(1));
     assertThat(a.running()).isEmpty();
@@ -1719,7 +1720,7 @@ class ClusterTest {
     StillWorld a = node("a");
     pass(Duration.ofSeconds(3));
     addDueIn(a, Duration.ofSeconds(8));
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     a.skew(Duration.ofSeconds(9));
     pass(STEP);
     assertThat(a.running()).hasSize(1);

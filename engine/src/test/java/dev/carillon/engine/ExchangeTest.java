@@ -323,11 +323,11 @@ class ExchangeTest {
   }
 
   @Test
-  void letterThatWasTakenBackIsNotServedInTheOtherCopy() {
+  void requestThatWasTakenBackIsNotServedInTheOtherCopy() {
     pass(Duration.ofSeconds(3));
     Schedule daily = Schedule.every(Duration.ofDays(1));
     JobRef schedule = a.add(a.recurring(daily, a.nowMicros() + Micros.ceil(Duration.ofDays(1))));
-    a.hold(NodeEnvironment.Channel.RECORDS); // it does not see the letter
+    a.hold(NodeEnvironment.Channel.RECORDS); // it does not see the request
     List<Outcome<ControlResult>> refused = new ArrayList<>();
     b.node()
         .trigger(
@@ -359,7 +359,7 @@ class ExchangeTest {
   @Test
   void nodeThatIsStillStartingNoticesThatTheStoreWentBack() {
     pass(Duration.ofSeconds(3));
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     a.restart(NodeOptions.of("a", 3).among(MEMBERSHIP));
     List<Outcome<FlowSetting>> answers = new ArrayList<>();
     a.node().changeFlow(QUEUE, setting -> setting.paused("for now"), answers::add);
@@ -399,13 +399,13 @@ class ExchangeTest {
     pass(Duration.ofSeconds(3));
     JobRef job = addDueIn(a, Duration.ofSeconds(1));
     MemoryStore backup = store.backup();
-    b.hold(NodeEnvironment.Channel.BEAT); // it sees none of what follows
+    b.hold(NodeEnvironment.Channel.HEARTBEAT); // it sees none of what follows
     pass(Duration.ofSeconds(1));
     List.of(NodeEnvironment.Channel.values()).forEach(a::hold);
     store.restore(backup);
     b.letGo();
     pass(Duration.ofSeconds(2));
-    assertThat(headOf(job.shard()).owner()).as("it counts on its last beat").isEqualTo(1);
+    assertThat(headOf(job.shard()).owner()).as("it counts on its last heartbeat").isEqualTo(1);
     pass(Duration.ofSeconds(3));
     assertThat(headOf(job.shard()).owner()).isEqualTo(2);
   }
@@ -417,7 +417,7 @@ class ExchangeTest {
     StillWorld c = node("c", 3);
     c.pass(Duration.ofSeconds(3));
     passWith(c, Duration.ofSeconds(4));
-    c.hold(NodeEnvironment.Channel.BEAT);
+    c.hold(NodeEnvironment.Channel.HEARTBEAT);
     store.restore(backup);
     passWith(c, Duration.ofMillis(1700)); // a has joined anew, c does not know yet
     c.letGo();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class LendingTest {
   private static final Duration STEP = Duration.ofMillis(50);
 
-  /** A store that does not carry rings is polled. */
+  /** A store that does not carry notifications is polled. */
   private static final Duration HEARD_WITHIN = Duration.ofMillis(700);
 
   private static final int SLOTS = 4;
@@ -438,7 +438,7 @@ class LendingTest {
     JobRef job = only(addDueNow(a, 1));
     pass(HEARD_WITHIN);
     Attempt first = only(b);
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     pass(StillFleet.DEAD_WITHIN);
     assertThat(b.isInterrupted(first)).isTrue();
     a.letGo();
@@ -728,7 +728,7 @@ class LendingTest {
     addDueNow(a, 1);
     pass(HEARD_WITHIN);
     Attempt lent = only(b);
-    b.hold(NodeEnvironment.Channel.BEAT);
+    b.hold(NodeEnvironment.Channel.HEARTBEAT);
     pass(Duration.ofMillis(2400));
     assertThat(b.isInterrupted(lent)).isTrue();
   }

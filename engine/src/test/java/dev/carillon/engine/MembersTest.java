@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /** Members of one store, each with its own clock and its own way to the store. */
 class MembersTest {
-  private static final Duration BEAT = Duration.ofMillis(500);
+  private static final Duration INTERVAL = Duration.ofMillis(500);
   private static final Duration TIMEOUT = Duration.ofMillis(2500);
   private static final Duration FORGET = Duration.ofMinutes(10);
 
@@ -67,7 +67,7 @@ class MembersTest {
                   NodeOptions.of(nodeId, incarnation),
                   timers,
                   new RecordChanges(this, incarnation, timers)),
-              new Membership(BEAT, TIMEOUT, forget, true, null, true, false),
+              new Membership(INTERVAL, TIMEOUT, forget, true, null, true, false),
               new ClusterFormat(this, timers, Formats.shipped(), One::outdated),
               this,
               this);
@@ -204,7 +204,7 @@ class MembersTest {
     assertThat(a.members.living()).extracting(Member::nodeId).containsExactlyInAnyOrder("a", "b");
     assertThat(b.members.living()).extracting(Member::nodeId).containsExactlyInAnyOrder("a", "b");
     assertThat(a.joined).isEqualTo(1);
-    assertThat(a.members.beat().isMember()).isTrue();
+    assertThat(a.members.heartbeat().isMember()).isTrue();
     int changes = a.changed;
     pass(Duration.ofMinutes(1));
     assertThat(a.members.isDead(b.incarnation)).isFalse();
@@ -226,15 +226,15 @@ class MembersTest {
       pass(Duration.ofMillis(100));
     }
     Duration took = Duration.ofNanos(b.nanos - pausedAt);
-    assertThat(took).isBetween(TIMEOUT, TIMEOUT.plus(BEAT.multipliedBy(2)));
-    assertThat(b.nanos).isGreaterThan(b.members.beat().deadlineNanos());
+    assertThat(took).isBetween(TIMEOUT, TIMEOUT.plus(INTERVAL.multipliedBy(2)));
+    assertThat(b.nanos).isGreaterThan(b.members.heartbeat().deadlineNanos());
     b.paused = false;
-    assertThat(b.members.beat().isMember()).isFalse();
+    assertThat(b.members.heartbeat().isMember()).isFalse();
     assertThat(b.fenced).isEqualTo(1);
     pass(Duration.ofSeconds(1));
     assertThat(a.members.isDead(b.incarnation)).isFalse();
     assertThat(b.joined).isEqualTo(2);
-    assertThat(b.members.beat().isMember()).isTrue();
+    assertThat(b.members.heartbeat().isMember()).isTrue();
   }
 
   @Test
@@ -259,12 +259,12 @@ class MembersTest {
     pass(Duration.ofSeconds(3));
     all.forEach(one -> one.cutOff = true);
     pass(Duration.ofMinutes(1));
-    assertThat(a.members.beat().isMember()).isFalse();
-    assertThat(b.members.beat().isMember()).isFalse();
+    assertThat(a.members.heartbeat().isMember()).isFalse();
+    assertThat(b.members.heartbeat().isMember()).isFalse();
     all.forEach(one -> one.cutOff = false);
     pass(Duration.ofSeconds(3));
     assertThat(a.members.isDead(b.incarnation)).isFalse();
-    assertThat(a.members.beat().isMember()).isTrue();
+    assertThat(a.members.heartbeat().isMember()).isTrue();
     assertThat(a.fenced).isEqualTo(1);
   }
 
@@ -286,11 +286,11 @@ class MembersTest {
     pass(Duration.ofSeconds(1));
     b.members.leave(() -> {});
     b.settle();
-    pass(BEAT.multipliedBy(2));
+    pass(INTERVAL.multipliedBy(2));
     assertThat(a.members.isDead(b.incarnation)).isTrue();
     assertThat(a.members.isForgotten("b")).isFalse();
     pass(FORGET);
-    pass(BEAT.multipliedBy(2));
+    pass(INTERVAL.multipliedBy(2));
     assertThat(a.members.isForgotten("b")).isTrue();
     assertThat(store.records().list(Heartbeat.PREFIX, null, 10).orThrow()).hasSize(1);
   }
@@ -306,7 +306,7 @@ class MembersTest {
     b.paused = false;
     pass(Duration.ofSeconds(3));
     assertThat(a.members.isForgotten("b")).isFalse();
-    assertThat(b.members.beat().isMember()).isTrue();
+    assertThat(b.members.heartbeat().isMember()).isTrue();
     assertThat(b.joined).isEqualTo(2);
   }
 

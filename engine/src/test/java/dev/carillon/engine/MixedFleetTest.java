@@ -142,7 +142,7 @@ class MixedFleetTest {
   private Upgrade.Standing standing(Formats formats) {
     Upgrade upgrade = new Upgrade(formats);
     upgrade.look(store).orThrow();
-    pass(Membership.standard().beat().multipliedBy(3));
+    pass(Membership.standard().heartbeatInterval().multipliedBy(3));
     return upgrade.standing(store).orThrow();
   }
 
@@ -199,7 +199,7 @@ class MixedFleetTest {
   }
 
   @Test
-  void lettersNamesAndRecurringJobsPassBetweenVersions() {
+  void requestsNamesAndRecurringJobsPassBetweenVersions() {
     StillWorld a = old("a");
     StillWorld b = upgraded("b");
     pass(Duration.ofSeconds(3));
@@ -268,8 +268,8 @@ class MixedFleetTest {
         .hasMessageContaining("2");
     SecondFormat.formats().requireReadable(store);
     assertThat(store.records().list(Heartbeat.PREFIX, null, 100).orThrow())
-        .filteredOn(Members::isBeat)
-        .noneMatch(beat -> Members.read(beat).nodeId().equals("c"));
+        .filteredOn(Members::isHeartbeat)
+        .noneMatch(heartbeat -> Members.read(heartbeat).nodeId().equals("c"));
 
     kill(newA);
     pass(Duration.ofMinutes(6));

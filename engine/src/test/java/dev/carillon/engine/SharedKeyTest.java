@@ -182,7 +182,7 @@ class SharedKeyTest {
     a.letGo();
     a.hold(NodeEnvironment.Channel.RECORDS); // it proves its shards, and is not told what is set
     fleet.pass(Duration.ofSeconds(2));
-    a.hold(NodeEnvironment.Channel.BEAT);
+    a.hold(NodeEnvironment.Channel.HEARTBEAT);
     fleet.pass(StillFleet.DEAD_WITHIN);
     b.cancel(old, "no", outcome -> {});
     b.settle();
@@ -200,9 +200,9 @@ class SharedKeyTest {
     assertThat(a.running()).hasSize(1);
   }
 
-  /** Holds its beats until it is fenced, and what runs on it has returned. */
+  /** Holds its heartbeats until it is fenced, and what runs on it has returned. */
   private void fence(StillWorld world) {
-    world.hold(NodeEnvironment.Channel.BEAT);
+    world.hold(NodeEnvironment.Channel.HEARTBEAT);
     while (!world.isInterrupted(world.running().getFirst())) {
       fleet.pass(Duration.ofMillis(100));
     }
@@ -287,7 +287,7 @@ class SharedKeyTest {
     assertThat(a.isInterrupted(a.running().getFirst())).isTrue();
   }
 
-  private List<LimitClaim> stakes() {
+  private List<LimitClaim> claims() {
     return fleet
         .store()
         .records()
@@ -299,12 +299,12 @@ class SharedKeyTest {
 
   /** Whether a question has been answered, and there is no order yet. */
   private boolean isAnswered() {
-    List<LimitClaim> stakes = stakes();
-    return stakes.stream().anyMatch(stake -> stake.answer().number() > 0)
-        && stakes.stream().noneMatch(stake -> stake.question().order() != null);
+    List<LimitClaim> claims = claims();
+    return claims.stream().anyMatch(claim -> claim.answer().number() > 0)
+        && claims.stream().noneMatch(claim -> claim.question().order() != null);
   }
 
-  /** As another node does that takes note of the limit: the stakes stay as they are. */
+  /** As another node does that takes note of the limit: the claims stay as they are. */
   private void changeRecord(AtomicInteger changes) {
     Records records = fleet.store().records();
     Stored found = records.get(RECORD).orThrow().orElseThrow();
@@ -328,7 +328,7 @@ class SharedKeyTest {
       assertThat(b.running()).hasSize(1);
       b.finishOne();
       fleet.pass(Duration.ofSeconds(20));
-      assertThat(stakes()).isEmpty();
+      assertThat(claims()).isEmpty();
     }
   }
 
@@ -385,7 +385,7 @@ class SharedKeyTest {
     String order = Orders.move(job.shard());
     Orders.give(fleet.store(), order, "b", new Stamp(ANOTHER_NODE, 1)).orThrow();
     fleet.pass(Duration.ofSeconds(5));
-    assertThat(stakes()).as("b asked, and c answered").anyMatch(one -> one.answer().number() > 0);
+    assertThat(claims()).as("b asked, and c answered").anyMatch(one -> one.answer().number() > 0);
     releases.clear();
     fleet.pass(Duration.ofSeconds(5));
     assertThat(fleet.stateOf(job)).isEqualTo(JobState.SCHEDULED);

@@ -36,7 +36,7 @@ final class PoolTrial {
               "starts",
               "ends",
               "fenced",
-              "beat gap ms",
+              "heartbeat gap ms",
               "inside p99 ms",
               "outside p99 ms",
               "while held p99 ms");

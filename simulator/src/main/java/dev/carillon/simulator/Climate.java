@@ -17,7 +17,7 @@ final class Climate {
   private static final List<Long> SPANS_SECONDS =
       List.of(30L, 120L, 600L, 3_600L, 6 * 3_600L, 86_400L, 5 * 86_400L);
 
-  /** With several nodes, which beat all the time: days pass by jumps of the clocks. */
+  /** With several nodes, which send heartbeats all the time: days pass by jumps of the clocks. */
   private static final List<Long> SPANS_OF_SEVERAL_SECONDS = List.of(20L, 40L, 80L, 160L);
 
   private static final String NODE_ID = "node";

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Users who change live jobs: they pause, resume and move them, and check what they are told. */
 final class ControlUsers {
-  /** How long a schedule may still go on where nodes beat: a clock put back makes it longer. */
+  /**
+   * How long a schedule may still go on where nodes send heartbeats: a clock put back makes it
+   * longer.
+   */
   private static final long LONGEST_MICROS = 600L * 1_000_000;
 
   private static final int TRIES = 4;

@@ -225,7 +225,7 @@ final class KeyJudge {
         && staysWith(job.shard, incarnation)
         && job.blockedNanos > job.touchedNanos
         && !job.cancelAsked
-        && !job.asked.anyOpen() // a letter may reach its node long after it was asked
+        && !job.asked.anyOpen() // a request may reach its node long after it was asked
         && job.blockedNanos > job.shard.claimedNanos // else it is about to be read again
         && job.parent == null
         && job.spec.name() == null

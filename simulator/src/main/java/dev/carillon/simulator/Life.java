@@ -68,10 +68,10 @@ final class Life implements NodeEnvironment {
     this.channels = new StoreChannels(this, parts, place.line(), crash);
     this.handlers = new Handlers(this, parts, crash);
     this.node = new Node(this, handlers, formats, world.climate.options(nodeIndex, incarnation));
-    Node.bells(incarnation)
+    Node.notificationChannels(incarnation)
         .forEach(
-            (bell, heard) -> {
-              var unused = world.rings.listen(bell, () -> deliver(() -> heard.accept(node)));
+            (channel, heard) -> {
+              var unused = world.rings.listen(channel, () -> deliver(() -> heard.accept(node)));
             });
   }
 
@@ -214,7 +214,7 @@ final class Life implements NodeEnvironment {
   /**
    * With nothing to do the node looks at the clock every second; over days of virtual time that
    * would be most of the work. So an idle one oversleeps, but never past the next due time. One
-   * that beats never is idle.
+   * that sends heartbeats never is idle.
    */
   private long longSleep(long asked) {
     if (world.climate.nodes > 1) {

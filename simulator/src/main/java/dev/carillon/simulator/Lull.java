@@ -1,8 +1,8 @@
 package dev.carillon.simulator;
 
 /**
- * Lets days pass when nothing happens but beats: all wall clocks go on at once to shortly before
- * the next due time. To the nodes that is a jump, and never one over something.
+ * Lets days pass when nothing happens but heartbeats: all wall clocks go on at once to shortly
+ * before the next due time. To the nodes that is a jump, and never one over something.
  */
 final class Lull {
   private static final long LOOK_NANOS = VirtualClock.SECOND / 4;

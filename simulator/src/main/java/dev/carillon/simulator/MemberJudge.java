@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says of several nodes whether each keeps to what the others may think of it: from the beats that
- * took effect, by virtual time and written from the documents.
+ * Says of several nodes whether each keeps to what the others may think of it: from the heartbeats
+ * that took effect, by virtual time and written from the documents.
  */
 final class MemberJudge {
   private static final String PREFIX = "m\0";
@@ -30,11 +30,11 @@ final class MemberJudge {
   private static final long STOP_NANOS = 10 * VirtualClock.SECOND;
 
   private final World world;
-  private final Map<Long, Beats> beats = new LinkedHashMap<>();
+  private final Map<Long, Heartbeats> heartbeats = new LinkedHashMap<>();
   private final Map<String, Known> nodes = new LinkedHashMap<>();
 
   /** What has taken effect of one start of a node. */
-  private static final class Beats {
+  private static final class Heartbeats {
     long sentNanos = Long.MIN_VALUE;
     long effectNanos = Long.MIN_VALUE;
 
@@ -73,12 +73,12 @@ final class MemberJudge {
     }
     long incarnation = Long.parseUnsignedLong(change.key().substring(PREFIX.length()), 16);
     Life life = world.life(incarnation);
-    check(life != null, Guarantee.MEMBERS, "a node beats that nobody started");
+    check(life != null, Guarantee.MEMBERS, "a node sends heartbeats that nobody started");
     if (life == null) {
       return;
     }
     long now = world.clock.nanos();
-    Beats of = beats.computeIfAbsent(incarnation, i -> new Beats());
+    Heartbeats of = heartbeats.computeIfAbsent(incarnation, i -> new Heartbeats());
     Known node = nodes.computeIfAbsent(world.climate.nodeId(life.nodeIndex), i -> new Known());
     if (change.value() == null) {
       of.gone = true;
@@ -107,7 +107,7 @@ final class MemberJudge {
       node.recorded.clear();
       node.forgottenUntilNanos = now;
     }
-    for (Map.Entry<Long, Beats> each : beats.entrySet()) {
+    for (Map.Entry<Long, Heartbeats> each : heartbeats.entrySet()) {
       Life life = world.life(each.getKey());
       byte[] value = records.get(PREFIX + Long.toHexString(each.getKey()));
       each.getValue().gone = life == null || value == null || saysGoodbye(value, life);
@@ -118,7 +118,7 @@ final class MemberJudge {
     }
   }
 
-  /** Reads a member's record: version, node id, incarnation, beat, traits. */
+  /** Reads a member's record: version, node id, incarnation, heartbeat, traits. */
   private boolean saysGoodbye(byte[] value, Life life) {
     ByteBuffer in = ByteBuffer.wrap(value);
     check(in.get() == 1, Guarantee.HISTORY, "a member's record of another version");
@@ -126,7 +126,7 @@ final class MemberJudge {
         JournalFormat.string(in).equals(world.climate.nodeId(life.nodeIndex))
             && in.getLong() == life.incarnation,
         Guarantee.MEMBERS,
-        "a beat tells of another node than its key does");
+        "a heartbeat tells of another node than its key does");
     JournalFormat.varint(in);
     return (JournalFormat.varint(in) & GONE) != 0;
   }
@@ -138,7 +138,7 @@ final class MemberJudge {
 
   /** A handler is called: its node must not be one that others may have given up. */
   void called(Execution execution) {
-    Beats of = beats.get(execution.incarnation);
+    Heartbeats of = heartbeats.get(execution.incarnation);
     long sent = of == null ? Long.MIN_VALUE : of.sentNanos;
     long deadline = sent + together().timeoutNanos * 9 / 10 + SLACK_NANOS;
     check(
@@ -148,16 +148,16 @@ final class MemberJudge {
             execution
                 + " is called "
                 + (world.clock.nanos() - sent) / VirtualClock.MILLI
-                + " ms after the last beat of its node was sent");
+                + " ms after the last heartbeat of its node was sent");
   }
 
   /**
    * A shard goes from a start of a node that lives to another: when the claim was made the claimer
-   * must have been entitled to take it for dead. It need not have heard of a beat that took effect
-   * less than half a timeout before.
+   * must have been entitled to take it for dead. It need not have heard of a heartbeat that took
+   * effect less than half a timeout before.
    */
   void claimed(ModelShard shard, long from) {
-    Beats of = beats.get(from);
+    Heartbeats of = heartbeats.get(from);
     if (of == null || of.gone || world.clock.nanos() - of.effectNanos >= shortestTimeout()) {
       return;
     }
@@ -170,7 +170,7 @@ final class MemberJudge {
                 + shard.index
                 + " is taken from "
                 + name(from)
-                + ", which is there and beat "
+                + ", which is there and sent a heartbeat "
                 + (world.clock.nanos() - of.effectNanos) / VirtualClock.MILLI
                 + " ms ago; that was decided "
                 + (world.clock.nanos() - made) / VirtualClock.MILLI
@@ -236,11 +236,11 @@ final class MemberJudge {
    * have what it had of limits.
    */
   boolean mayHaveBeenOver(long incarnation, long sinceNanos) {
-    Beats of = beats.get(incarnation);
+    Heartbeats of = heartbeats.get(incarnation);
     return of != null && (of.overUntilNanos >= sinceNanos || isOver(of));
   }
 
-  private boolean isOver(Beats of) {
+  private boolean isOver(Heartbeats of) {
     long silent = world.clock.nanos() - of.effectNanos;
     return silent >= shortestTimeout() + STOP_NANOS - SLACK_NANOS;
   }
@@ -251,7 +251,7 @@ final class MemberJudge {
    */
   boolean mayHaveSeemedDead(long incarnation, long thenNanos) {
     long sinceNanos = thenNanos - LATEST_NEWS_NANOS;
-    Beats of = beats.get(incarnation);
+    Heartbeats of = heartbeats.get(incarnation);
     return of == null
         || of.gone
         || of.revivedNanos >= sinceNanos

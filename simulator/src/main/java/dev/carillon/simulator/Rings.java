@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Carries rings between nodes, where the store does: some late, some never. */
+/** Carries notifications between nodes, where the store does: some late, some never. */
 final class Rings implements Doorbells {
   private static final int LOST_ONE_IN = 4;
 

@@ -6,13 +6,13 @@ import java.util.List;
 
 /** What a seed with several nodes is like beyond what one node has: their settings and faults. */
 final class Together {
-  private static final List<Long> BEATS_MILLIS = List.of(500L, 1_000L, 2_000L);
-  private static final int BEATS_A_TIMEOUT = 5;
+  private static final List<Long> HEARTBEATS_MILLIS = List.of(500L, 1_000L, 2_000L);
+  private static final int HEARTBEATS_A_TIMEOUT = 5;
 
   /** How often a node says that it is there. */
-  final long beatNanos;
+  final long heartbeatNanos;
 
-  /** How long after its last beat it is dead to the others. */
+  /** How long after its last heartbeat it is dead to the others. */
   final long timeoutNanos;
 
   /** How long after it the others wait for it to come back. */
@@ -41,8 +41,8 @@ final class Together {
 
   Together(Chance chance, long spanNanos, boolean lends) {
     this.lends = lends;
-    beatNanos = chance.pick(BEATS_MILLIS) * VirtualClock.MILLI;
-    timeoutNanos = BEATS_A_TIMEOUT * beatNanos;
+    heartbeatNanos = chance.pick(HEARTBEATS_MILLIS) * VirtualClock.MILLI;
+    timeoutNanos = HEARTBEATS_A_TIMEOUT * heartbeatNanos;
     forgetNanos = Math.max(2 * timeoutNanos, chance.spread(spanNanos / 4, 20 * spanNanos));
     cuts = (int) chance.between(0, 5);
     pauses = (int) chance.between(0, 5);
@@ -55,7 +55,7 @@ final class Together {
   Membership membership() {
     Membership membership =
         new Membership(
-            Duration.ofNanos(beatNanos),
+            Duration.ofNanos(heartbeatNanos),
             Duration.ofNanos(timeoutNanos),
             Duration.ofNanos(forgetNanos),
             true);

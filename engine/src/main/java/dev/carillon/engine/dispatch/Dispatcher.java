@@ -116,7 +116,7 @@ public final class Dispatcher {
     this.payloads = payloads;
   }
 
-  public PayloadMemory bodies() {
+  public PayloadMemory payloads() {
     return payloads;
   }
 

@@ -40,7 +40,7 @@ public final class Lane implements JobPlace {
     this.queue = queue;
     this.namespaceGate = dispatcher.namespace(namespace);
     this.queueGate = dispatcher.queue(queue);
-    this.late = new LateLine(dispatcher.bodies());
+    this.late = new LateLine(dispatcher.payloads());
   }
 
   /** The lane of a job; null before the node has taken it in. */

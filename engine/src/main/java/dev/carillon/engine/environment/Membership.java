@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a node counts itself, and others, among those who are there.
  *
- * @param beat how often a node says that it is there, and looks who is
- * @param timeout how long after its last beat a node is dead to others; it stops itself before
- * @param forget how long after its last beat a node is expected back
+ * @param heartbeatInterval how often a node says that it is there, and looks who is
+ * @param timeout how long after its last heartbeat a node is dead to others; it stops itself before
+ * @param forget how long after its last heartbeat a node is expected back
  * @param returns whether a node of this id may come back after it stopped in order; if not it is
  *     forgotten at once
  * @param clockLimit how far its wall clock may be from the store's before nothing starts by it;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param client whether this node owns nothing and has others do what it is asked for
  */
 public record Membership(
-    Duration beat,
+    Duration heartbeatInterval,
     Duration timeout,
     Duration forget,
     boolean returns,
@@ -29,21 +29,22 @@ public record Membership(
   /** How far clocks may be apart unless somebody says otherwise. */
   public static final Duration CLOCK_LIMIT = Duration.ofSeconds(30);
 
-  /** Beats a timeout must have room for: two may be lost without a node being taken for dead. */
-  private static final int LEAST_BEATS = 3;
+  /** Heartbeats in a timeout: two may be lost without a node being taken for dead. */
+  private static final int LEAST_HEARTBEATS = 3;
 
   public Membership {
-    if (beat.isNegative() || beat.isZero()) {
-      throw new IllegalArgumentException("beat: " + beat + " (expected: above zero)");
+    if (heartbeatInterval.isNegative() || heartbeatInterval.isZero()) {
+      throw new IllegalArgumentException(
+          "heartbeat interval: " + heartbeatInterval + " (expected: above zero)");
     }
-    if (timeout.compareTo(beat.multipliedBy(LEAST_BEATS)) < 0) {
+    if (timeout.compareTo(heartbeatInterval.multipliedBy(LEAST_HEARTBEATS)) < 0) {
       throw new IllegalArgumentException(
           "member timeout: "
               + timeout
               + " (expected: at least "
-              + LEAST_BEATS
-              + " beats of "
-              + beat
+              + LEAST_HEARTBEATS
+              + " heartbeat intervals of "
+              + heartbeatInterval
               + ")");
     }
     if (forget.compareTo(timeout) < 0) {
@@ -53,18 +54,19 @@ public record Membership(
   }
 
   /** With the usual limit of clocks. */
-  public Membership(Duration beat, Duration timeout, Duration forget, boolean returns) {
-    this(beat, timeout, forget, returns, CLOCK_LIMIT, true, false);
+  public Membership(
+      Duration heartbeatInterval, Duration timeout, Duration forget, boolean returns) {
+    this(heartbeatInterval, timeout, forget, returns, CLOCK_LIMIT, true, false);
   }
 
   /** The same for a node that owns nothing. */
   public Membership asClient() {
-    return new Membership(beat, timeout, forget, returns, clockLimit, false, true);
+    return new Membership(heartbeatInterval, timeout, forget, returns, clockLimit, false, true);
   }
 
   /** The same, where each runs its own attempts. */
   public Membership withoutLending() {
-    return new Membership(beat, timeout, forget, returns, clockLimit, false, client);
+    return new Membership(heartbeatInterval, timeout, forget, returns, clockLimit, false, client);
   }
 
   /** The defaults. */

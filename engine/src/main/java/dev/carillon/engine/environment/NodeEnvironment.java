@@ -42,14 +42,14 @@ public interface NodeEnvironment {
     READ,
     /** Packing and compactions. */
     PACK,
-    /** This node's beat, and the beats of others. */
-    BEAT,
+    /** This node's heartbeat, and the heartbeats of others. */
+    HEARTBEAT,
     /** What users' transactions have written for us to take. */
     INBOX,
     /** What users' transactions have completed. */
     COMPLETIONS,
-    /** Rings for other nodes. */
-    RING
+    /** Notifications for other nodes. */
+    NOTIFICATIONS
   }
 
   /** Whether the store takes two group commits at once, of different journals. */

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What operations tell of a job, for its history. */
 public final class JobEvents {
-  /** Why a recurring job ended that has no time left. */
   private JobEvents() {}
 
   /** Adds what {@code frame} tells, of a job in a shard with that home. */

@@ -277,13 +277,13 @@ public final class Dependencies {
   }
 
   /** Another node knows of an end that one of this node's jobs waits for. */
-  public void told(RemoteRequest.Tell letter, Consumer<Outcome<byte[]>> answer) {
+  public void told(RemoteRequest.Tell tell, Consumer<Outcome<byte[]>> answer) {
     underWay++; // not in line with the own: two nodes would wait for each other
     tell(
         new News(
-            letter.job(),
-            letter.ended(),
-            letter.state(),
+            tell.job(),
+            tell.ended(),
+            tell.state(),
             copies,
             told -> {
               answer.accept(told ? Outcome.ok(new byte[0]) : wentBack());

@@ -115,7 +115,7 @@ public final class JobLife implements Attempts.Life {
     this.status = parts.status();
     this.dispatcher = parts.dispatcher();
     this.keys = parts.keys();
-    this.payloads = dispatcher.bodies();
+    this.payloads = dispatcher.payloads();
     this.attempts = parts.attempts();
     this.retries = parts.rules().retries();
     this.recurrences = parts.rules().recurrences();

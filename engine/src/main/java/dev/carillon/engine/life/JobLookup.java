@@ -95,7 +95,7 @@ public final class JobLookup {
   }
 
   /** The phases of a shard's live jobs, but for those that only wait for their due time. */
-  public LivePhases standing(ShardId id) {
+  public LivePhases livePhases(ShardId id) {
     LivePhases livePhases = new LivePhases(env.wallMicros());
     Shard shard = shards.known(id);
     if (shard != null && shard.fold != null) {

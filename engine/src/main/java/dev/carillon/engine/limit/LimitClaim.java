@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * version  byte    2
- * stakes   varint, each: long incarnation, varint share, long wanted since,
+ * claims   varint, each: long incarnation, varint share, long wanted since,
  *          varint number of its question, then the job that it has cancelled and by whom, long
  *          and job, or 0,
  *          varint number of the last question answered, varint used, then the oldest, long due
@@ -73,18 +73,18 @@ public record LimitClaim(
     return wantedSince != NOTHING;
   }
 
-  static byte[] encode(List<LimitClaim> stakes) {
-    ByteWriter out = new ByteWriter(4 + 48 * stakes.size()).u8(VERSION).varint(stakes.size());
-    for (LimitClaim stake : stakes) {
-      out.i64(stake.incarnation).varint(stake.share).i64(stake.wantedSince);
-      Order order = stake.question.order;
-      out.varint(stake.question.number).i64(order == null ? 0 : order.to);
+  static byte[] encode(List<LimitClaim> claims) {
+    ByteWriter out = new ByteWriter(4 + 48 * claims.size()).u8(VERSION).varint(claims.size());
+    for (LimitClaim claim : claims) {
+      out.i64(claim.incarnation).varint(claim.share).i64(claim.wantedSince);
+      Order order = claim.question.order;
+      out.varint(claim.question.number).i64(order == null ? 0 : order.to);
       if (order != null) {
         order.job.write(out);
       }
-      out.varint(stake.answer.number).varint(stake.answer.used).i64(stake.answer.oldestDue());
-      if (stake.answer.oldest != null) {
-        stake.answer.oldest.job.write(out);
+      out.varint(claim.answer.number).varint(claim.answer.used).i64(claim.answer.oldestDue());
+      if (claim.answer.oldest != null) {
+        claim.answer.oldest.job.write(out);
       }
     }
     return out.toBytes();
@@ -98,11 +98,11 @@ public record LimitClaim(
           "limit record: version " + version + " (expected: " + VERSION + ")");
     }
     int size = (int) in.varint();
-    List<LimitClaim> stakes = new ArrayList<>();
+    List<LimitClaim> claims = new ArrayList<>();
     for (int i = 0; i < size; i++) {
-      stakes.add(new LimitClaim(in.i64(), (int) in.varint(), in.i64(), question(in), answer(in)));
+      claims.add(new LimitClaim(in.i64(), (int) in.varint(), in.i64(), question(in), answer(in)));
     }
-    return stakes;
+    return claims;
   }
 
   private static Question question(ByteReader in) {

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * question may also be an order to cancel the oldest.
  *
  * <p>Crash table: the node dies: what it had is free once it has been dead for as long as its
- * handlers had to stop; its question is gone with its stake, and who waits for its answer gets what
+ * handlers had to stop; its question is gone with its claim, and who waits for its answer gets what
  * it had. It is paused: before that time it stops itself, and afterwards it writes what it still
  * has once more before it uses it: who has left it out since its last look then finds another
  * version. The answer to a change is lost: {@link RecordChanges} resolves it. An order is read
@@ -256,12 +256,12 @@ public final class Shares {
     int granted = 0;
     share.said = LimitClaim.none(incarnation);
     List<LimitClaim> elsewhere = new ArrayList<>();
-    for (LimitClaim stake : found.map(Stored::value).map(LimitClaim::decode).orElse(List.of())) {
-      if (stake.incarnation() == incarnation) {
-        granted = stake.share();
-        share.said = stake;
+    for (LimitClaim claim : found.map(Stored::value).map(LimitClaim::decode).orElse(List.of())) {
+      if (claim.incarnation() == incarnation) {
+        granted = claim.share();
+        share.said = claim;
       } else {
-        elsewhere.add(stake);
+        elsewhere.add(claim);
       }
     }
     share.elsewhere = elsewhere;
@@ -277,9 +277,9 @@ public final class Shares {
   /** Those who count: one that seemed over when the record was read may be back. */
   private List<LimitClaim> others(Share share) {
     List<LimitClaim> others = new ArrayList<>();
-    for (LimitClaim stake : share.elsewhere) {
-      if (!status.isOver(stake.incarnation())) {
-        others.add(stake);
+    for (LimitClaim claim : share.elsewhere) {
+      if (!status.isOver(claim.incarnation())) {
+        others.add(claim);
       }
     }
     return others;
@@ -296,13 +296,13 @@ public final class Shares {
     if (member) {
       obey(share);
     }
-    LimitClaim mine = stake(share, member);
+    LimitClaim mine = claim(share, member);
     share.deciding = false;
     change(share, mine);
   }
 
   /** What this node is to have and to say from now on. */
-  private LimitClaim stake(Share share, boolean member) {
+  private LimitClaim claim(Share share, boolean member) {
     if (share.limit == 0) {
       return LimitClaim.none(incarnation);
     }
@@ -405,7 +405,7 @@ public final class Shares {
 
   private static long lastNumber(Share share) {
     return Stream.concat(share.others.stream(), Stream.of(share.said))
-        .mapToLong(stake -> Math.max(stake.question().number(), stake.answer().number()))
+        .mapToLong(claim -> Math.max(claim.question().number(), claim.answer().number()))
         .max()
         .orElse(0);
   }
@@ -639,9 +639,9 @@ public final class Shares {
   private void deleteIfOver(Stored record) {
     boolean over = true;
     boolean own = false;
-    for (LimitClaim stake : LimitClaim.decode(record.value())) {
-      over &= status.isOver(stake.incarnation()); // each of them is wondered about
-      own |= stake.incarnation() == incarnation;
+    for (LimitClaim claim : LimitClaim.decode(record.value())) {
+      over &= status.isOver(claim.incarnation()); // each of them is wondered about
+      own |= claim.incarnation() == incarnation;
     }
     if (over) {
       records.change(record.key(), record.version(), null, inEffect -> {});

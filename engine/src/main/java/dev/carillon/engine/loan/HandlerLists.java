@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which nodes have which handlers. Each writes its list when that changes and says with its beat
- * which one it wrote last; the others read it then.
+ * Which nodes have which handlers. Each writes its list when that changes and says with its
+ * heartbeat which one it wrote last; the others read it then.
  *
  * <pre>
  * key    "h\0" incarnation, hex, "." part

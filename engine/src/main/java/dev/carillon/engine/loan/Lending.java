@@ -67,7 +67,7 @@ public final class Lending {
   /** What one node lends to another before it has said how much it would have. */
   private static final int MOST_AT_FIRST = 256;
 
-  /** For how long what a borrower would have counts; then its beat says. */
+  /** For how long what a borrower would have counts; then its heartbeat says. */
   private static final long WINDOW_NANOS = 2_000_000_000L;
 
   /** How soon the wait for handlers of a dead node is looked at again. */
@@ -108,7 +108,7 @@ public final class Lending {
   private static final class Borrower {
     final long incarnation;
 
-    /** In which it is, or is about to be, by its last beat. */
+    /** In which it is, or is about to be, by its last heartbeat. */
     long era;
 
     int free;

@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The format in which all nodes write, in a record that lies among the beats. Whoever comes first
- * to a new store writes there the newest that it reads; from then on only an {@link Upgrade} raises
- * it, when everybody reads more. A node that reads less does not begin; one that runs when it is
- * raised beyond what it reads gives its shards away.
+ * The format in which all nodes write, in a record that lies among the heartbeats. Whoever comes
+ * first to a new store writes there the newest that it reads; from then on only an {@link Upgrade}
+ * raises it, when everybody reads more. A node that reads less does not begin; one that runs when
+ * it is raised beyond what it reads gives its shards away.
  *
  * <p>Crash table: the node dies before the record is there: the next one to start writes it. Two
  * write it at once: one of them does, and the other reads what that wrote. What is unknown is asked
@@ -59,7 +59,7 @@ public final class ClusterFormat {
   public void learn(Runnable begin) {
     Stamp stamp = new Stamp(writer, ++sequence);
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> settle(store, formats.newest(), stamp),
         outcome -> {
           if (!(outcome instanceof Outcome.Ok<Integer>(Integer format))) {
@@ -70,7 +70,7 @@ public final class ClusterFormat {
         });
   }
 
-  /** The record was seen among the beats. */
+  /** The record was seen among the heartbeats. */
   void saw(Stored record) {
     isReadable(read(record));
   }

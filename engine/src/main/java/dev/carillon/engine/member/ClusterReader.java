@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says who shares a store and who has which shards, from the store alone: no node is asked. Who is
- * there shows only in time, so the beats are read twice, more than a beat apart.
+ * there shows only in time, so the heartbeats are read twice, more than a heartbeat interval apart.
  */
 public final class ClusterReader {
   private static final int HEADS_A_PAGE = 256;
@@ -27,11 +27,11 @@ public final class ClusterReader {
 
   /** What is seen of a member. */
   public enum State {
-    /** It beats. */
+    /** It sends heartbeats. */
     THERE,
-    /** It beats, gives its shards back and takes no more. */
+    /** It sends heartbeats, gives its shards back and takes no more. */
     LEAVING,
-    /** It beats, and an operator wants it to have no shards. */
+    /** It sends heartbeats, and an operator wants it to have no shards. */
     DRAINING,
     /** It stopped in order and may come back. */
     GONE,
@@ -78,12 +78,12 @@ public final class ClusterReader {
         .map(
             records ->
                 records.stream()
-                    .filter(Members::isBeat)
+                    .filter(Members::isHeartbeat)
                     .map(record -> Members.read(record).nodeId())
                     .collect(Collectors.toCollection(TreeSet::new)));
   }
 
-  /** The first look: what has changed by the second beats. */
+  /** The first look: who has a new heartbeat by the second is there. */
   public Outcome<Boolean> look(Store store) {
     return Members.all(store)
         .map(
@@ -94,7 +94,7 @@ public final class ClusterReader {
   }
 
   private void seen(Stored record) {
-    if (Members.isBeat(record)) {
+    if (Members.isHeartbeat(record)) {
       before.put(Members.read(record).incarnation(), record.version());
     }
   }
@@ -102,10 +102,10 @@ public final class ClusterReader {
   /** The second look. */
   public Outcome<View> read(Store store) {
     Outcome<List<Stored>> records = Members.all(store);
-    if (!(records instanceof Outcome.Ok<List<Stored>>(List<Stored> beats))) {
+    if (!(records instanceof Outcome.Ok<List<Stored>>(List<Stored> heartbeats))) {
       return records.map(none -> new View(List.of(), List.of(), List.of(), Orders.NONE));
     }
-    return heads(store).map(heads -> view(beats, heads));
+    return heads(store).map(heads -> view(heartbeats, heads));
   }
 
   private static Outcome<List<Head>> heads(Store store) {
@@ -124,14 +124,14 @@ public final class ClusterReader {
     }
   }
 
-  private View view(List<Stored> beats, List<Head> heads) {
+  private View view(List<Stored> heartbeats, List<Head> heads) {
     List<Member> members = new ArrayList<>();
     Map<Long, State> states = new LinkedHashMap<>();
-    for (Stored beat : beats) {
-      if (Members.isBeat(beat)) {
-        Member member = Members.read(beat);
+    for (Stored heartbeat : heartbeats) {
+      if (Members.isHeartbeat(heartbeat)) {
+        Member member = Members.read(heartbeat);
         members.add(member);
-        states.put(member.incarnation(), state(member, beat.version()));
+        states.put(member.incarnation(), state(member, heartbeat.version()));
       }
     }
     List<Member> there =
@@ -151,7 +151,7 @@ public final class ClusterReader {
                         assigned.getOrDefault(member.incarnation(), Map.of()),
                         member.said().clockMicros()))
             .toList();
-    Orders orders = Orders.read(beats);
+    Orders orders = Orders.read(heartbeats);
     List<ShardView> shards =
         heads.stream().map(head -> view(head, members, standIns, orders)).toList();
     return new View(views, shards, TimeSlice.of(heads, beating(states), Map.of()), orders);

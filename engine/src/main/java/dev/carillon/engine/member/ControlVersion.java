@@ -12,9 +12,9 @@ import java.util.Optional;
 
 /**
  * Has every node act on what operators set. Whoever changes a setting raises one version for all of
- * them, in a record that lies among the beats and so costs no read of its own; each node that sees
- * a higher one reads the settings again and says in its beat how far it acts. A caller is answered
- * when all that are there have said so.
+ * them, in a record that lies among the heartbeats and so costs no read of its own; each node that
+ * sees a higher one reads the settings again and says in its heartbeat how far it acts. A caller is
+ * answered when all that are there have said so.
  *
  * <p>Crash table: the node dies between the change and the new version: its caller is told nothing,
  * and others act on the change with the next one, or when they start. A node that is judged dead is
@@ -61,7 +61,7 @@ final class ControlVersion {
     return new ByteReader(record.value(), 0, record.value().length).varint();
   }
 
-  /** The record was seen among the beats. */
+  /** The record was seen among the heartbeats. */
   void saw(Stored record) {
     seen = Math.max(seen, read(record));
     catchUp();

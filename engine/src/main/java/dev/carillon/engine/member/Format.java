@@ -17,7 +17,7 @@ public interface Format {
     OPERATION,
     /** Of a shard, in its head. */
     SUMMARY,
-    /** Names, letters, shares, rates and settings; beats are the same in every format. */
+    /** Names, requests, shares, rates and settings; heartbeats are the same in every format. */
     RECORD,
     /** A job that a user's transaction wrote. */
     ROW

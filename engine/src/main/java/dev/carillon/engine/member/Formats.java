@@ -59,7 +59,7 @@ public final class Formats {
     return later.isEmpty() ? store : new TranslatedStore(store, new ToAndFro());
   }
 
-  /** Beats, and what lies among them, are the same in every format. */
+  /** Heartbeats, and what lies among them, are the same in every format. */
   private final class ToAndFro implements TranslatedStore.Translation {
     @Override
     public byte[] written(Part part, byte[] bytes) {

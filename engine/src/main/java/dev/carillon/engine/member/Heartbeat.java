@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * This node's word that it is there, and whether it may still count on having given it.
  *
  * <p>The node stops itself before others may take it for dead: nothing starts once the timeout,
- * less a margin, has passed since the last acknowledged beat was <em>sent</em>.
+ * less a margin, has passed since the last acknowledged heartbeat was <em>sent</em>.
  *
- * <p>Crash table: a beat is lost: the next one says the same. Its outcome is unknown: it is
+ * <p>Crash table: a heartbeat is lost: the next one says the same. Its outcome is unknown: it is
  * resolved before the next. The node is paused: the deadline has passed when it wakes, and is
  * looked at before every start. The wall clock jumps: it is not read here.
  */
@@ -39,7 +39,7 @@ public final class Heartbeat {
   private final Host host;
   private final long writer;
   private final Set<Member.Trait> traits = EnumSet.noneOf(Member.Trait.class);
-  private long beats;
+  private long heartbeats;
   private long controls;
   private Member.Said said = Member.Said.NOTHING;
   private long sequence;
@@ -54,15 +54,15 @@ public final class Heartbeat {
   private boolean over;
   private @Nullable Runnable whenLeft;
 
-  /** The node, as far as its beat needs it. */
+  /** The node, as far as its heartbeat needs it. */
   public interface Host {
-    /** What the next beat says of this node is asked for. */
+    /** What the next heartbeat says of this node is asked for. */
     Member.Said says(Member.Said before);
 
     /** This node may be dead to others: nothing starts, and what runs is asked to stop. */
     void fenced();
 
-    /** Its beats arrive again, or for the first time. */
+    /** Its heartbeats arrive again, or for the first time. */
     void joined();
   }
 
@@ -86,13 +86,18 @@ public final class Heartbeat {
     return PREFIX + Long.toHexString(incarnation);
   }
 
-  /** What the next beat says of this node. */
+  /** What the next heartbeat says of this node. */
   Member self() {
     return new Member(
-        options.nodeId(), options.incarnation(), beats, EnumSet.copyOf(traits), controls, said);
+        options.nodeId(),
+        options.incarnation(),
+        heartbeats,
+        EnumSet.copyOf(traits),
+        controls,
+        said);
   }
 
-  /** What this node says of itself with its next beat is another thing. */
+  /** What this node says of itself with its next heartbeat is another thing. */
   void say(UnaryOperator<Member.Said> change) {
     said = change.apply(said);
   }
@@ -116,12 +121,12 @@ public final class Heartbeat {
     }
   }
 
-  /** Beats from now on. */
+  /** Sends heartbeats from now on. */
   void start() {
-    beat();
+    sendNext();
   }
 
-  private void beat() {
+  private void sendNext() {
     if (over || underWay) {
       return;
     }
@@ -130,7 +135,7 @@ public final class Heartbeat {
     if (before != null) {
       resolve(before);
     } else {
-      beats++;
+      heartbeats++;
       said = host.says(said).withEra(era()); // not that of a time before it may have been dead
       send(self().encode(), this::goOn);
     }
@@ -141,7 +146,8 @@ public final class Heartbeat {
     if (whenLeft != null) {
       sayGoodbye(whenLeft);
     } else {
-      timers.at(Math.max(sentNanos + settings.beat().toNanos(), now()), this::beat);
+      timers.at(
+          Math.max(sentNanos + settings.heartbeatInterval().toNanos(), now()), this::sendNext);
     }
   }
 
@@ -153,7 +159,7 @@ public final class Heartbeat {
     Stamp stamp = new Stamp(writer, ++sequence);
     Sent sent = new Sent(new Change(key(options.incarnation()), version, value, stamp), now());
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> store.records().apply(List.of(sent.change())).getFirst(),
         outcome -> {
           try {
@@ -171,7 +177,7 @@ public final class Heartbeat {
 
   private void resolve(Sent sent) {
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> store.records().resolve(sent.change()),
         outcome -> {
           boolean resolved = outcome.isOk();
@@ -183,15 +189,15 @@ public final class Heartbeat {
               acknowledge(sent);
             }
           } finally {
-            goOn(resolved ? now() - settings.beat().toNanos() : now());
+            goOn(resolved ? now() - settings.heartbeatInterval().toNanos() : now());
           }
         });
   }
 
-  /** Others had forgotten this node and deleted its record: the next beat makes it again. */
+  /** Others had forgotten this node and deleted its record: the next heartbeat makes it again. */
   private void lookUpOwn() {
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> store.records().get(key(options.incarnation())),
         outcome -> {
           if (outcome instanceof Outcome.Ok<Optional<Stored>>(Optional<Stored> found)) {
@@ -234,7 +240,7 @@ public final class Heartbeat {
     acknowledged = null;
   }
 
-  /** How long ago the last beat that was acknowledged was sent; 0 without one. */
+  /** How long ago the last heartbeat that was acknowledged was sent; 0 without one. */
   long silentNanos() {
     Sent last = acknowledged;
     return last == null ? 0 : now() - last.nanos();
@@ -264,7 +270,7 @@ public final class Heartbeat {
     return era;
   }
 
-  /** Beats no more. */
+  /** Sends no more. */
   void stop() {
     over = true;
     member = false;
@@ -290,7 +296,7 @@ public final class Heartbeat {
     }
     traits.clear();
     traits.add(Member.Trait.GONE);
-    beats++;
+    heartbeats++;
     send(settings.returns() ? self().encode() : null, sentNanos -> done.run());
   }
 

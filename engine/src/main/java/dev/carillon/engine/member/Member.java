@@ -7,13 +7,13 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A node as its beat tells of it.
+ * A node as its heartbeat tells of it.
  *
  * <pre>
  * version      byte    1
  * node id      string
  * incarnation  long
- * beat         varint
+ * heartbeats   varint
  * traits       varint  a bit each
  * controls     varint
  * format       varint
@@ -25,16 +25,16 @@ import java.util.Set;
  *
  * @param nodeId stable across restarts; decides whose shards come home to it, and nothing else
  * @param incarnation random per start; what stands in claims
- * @param beat grows with each beat
+ * @param heartbeats how many this incarnation has sent
  * @param controls the version of what operators have set that it acts on
  * @param said the rest
  */
 public record Member(
-    String nodeId, long incarnation, long beat, Set<Trait> traits, long controls, Said said) {
+    String nodeId, long incarnation, long heartbeats, Set<Trait> traits, long controls, Said said) {
   private static final int VERSION = 1;
 
   /**
-   * What a member says of itself that may be another thing with each beat.
+   * What a member says of itself that may be another thing with each heartbeat.
    *
    * @param format the highest format of journals and records that it reads
    * @param clockMicros by how much its clock is ahead of the store's; {@link #CLOCK_UNKNOWN} where
@@ -96,7 +96,7 @@ public record Member(
         .u8(VERSION)
         .string(nodeId)
         .i64(incarnation)
-        .varint(beat)
+        .varint(heartbeats)
         .varint(bits)
         .varint(controls)
         .varint(said.format())
@@ -115,7 +115,7 @@ public record Member(
     }
     String nodeId = in.string();
     long incarnation = in.i64();
-    long beat = in.varint();
+    long heartbeats = in.varint();
     long bits = in.varint();
     Set<Trait> traits = EnumSet.noneOf(Trait.class);
     for (Trait trait : Trait.values()) {
@@ -125,7 +125,7 @@ public record Member(
     }
     long controls = in.varint();
     Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), era(in));
-    return new Member(nodeId, incarnation, beat, traits, controls, said);
+    return new Member(nodeId, incarnation, heartbeats, traits, controls, said);
   }
 
   /** Nodes of earlier builds do not tell it. */

@@ -98,12 +98,12 @@ public final class MemberStatus {
   /** Whether this node may start an attempt now: it is a member, proven, with a right clock. */
   public boolean mayStart() {
     return members == null
-        || (members.beat().isMember() && members.hasProven() && isClockTrusted());
+        || (members.heartbeat().isMember() && members.hasProven() && isClockTrusted());
   }
 
   /** Until when a handler must be called, by the monotonic clock; null for any time. */
   public @Nullable Long startBy() {
-    return members == null ? null : members.beat().deadlineNanos();
+    return members == null ? null : members.heartbeat().deadlineNanos();
   }
 
   /** Whether the shards of this node are its own for certain. */
@@ -118,13 +118,13 @@ public final class MemberStatus {
 
   /** This node's era, by its heartbeat. */
   public long era() {
-    return members == null ? 0 : members.beat().era();
+    return members == null ? 0 : members.heartbeat().era();
   }
 
   /** The next heartbeat says something else of this node. */
   public void say(UnaryOperator<Member.Said> change) {
     if (members != null) {
-      members.beat().say(change);
+      members.heartbeat().say(change);
     }
   }
 
@@ -149,7 +149,7 @@ public final class MemberStatus {
 
   /** How long ago the last heartbeat that was acknowledged was sent; 0 without one. */
   public long silentNanos() {
-    return members == null ? 0 : members.beat().silentNanos();
+    return members == null ? 0 : members.heartbeat().silentNanos();
   }
 
   /** The shards of this node are proven to be its own, or not any more. */

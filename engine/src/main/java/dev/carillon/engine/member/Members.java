@@ -27,13 +27,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who else runs on this store, by the beats that each writes and all read, and who is to look after
- * which shard.
+ * Who else runs on this store, by the heartbeats that each writes and all read, and who is to look
+ * after which shard.
  *
  * <p>A peer is dead when reads that cover the timeout, with no gap above half of it, all showed the
- * same beat; and it may be alive again half a timeout after the last read. Every wait is measured
- * by this node's monotonic clock. A wrong judgement costs a take-over and nothing else: epochs
- * decide who may write.
+ * same heartbeat; and it may be alive again half a timeout after the last read. Every wait is
+ * measured by this node's monotonic clock. A wrong judgement costs a take-over and nothing else:
+ * epochs decide who may write.
  *
  * <p>A look also shows whether the store is still the copy that this node knows. If it is not, this
  * node lets go of everything, waits until what it had asked for is answered, adopts the copy and
@@ -118,13 +118,13 @@ public final class Members implements Directory, ControlVersion.Host {
     private long sinceNanos;
     private boolean dead;
 
-    /** The last era in which it was taken for dead: a beat of that time may arrive late. */
+    /** The last era in which it was taken for dead: a heartbeat of that time may arrive late. */
     private long lostEra = -1;
 
-    /** It was there then or later, by a beat that was new; null where none has been. */
+    /** It was there then or later, by a heartbeat that was new; null where none has been. */
     private @Nullable Long heardNanos;
 
-    /** A beat came after a long silence: it may have been on its way for as long. */
+    /** A heartbeat came after a long silence: it may have been on its way for as long. */
     private boolean late;
 
     Peer(Member member, Stamp version, long sinceNanos) {
@@ -138,7 +138,7 @@ public final class Members implements Directory, ControlVersion.Host {
     }
   }
 
-  /** An owner that has no record: it never beat, or was forgotten. */
+  /** An owner that has no record: it never sent a heartbeat, or was forgotten. */
   private static final class Stranger {
     private long sinceNanos;
     private boolean dead;
@@ -173,7 +173,7 @@ public final class Members implements Directory, ControlVersion.Host {
     look();
   }
 
-  /** Begins to beat, and to look at who else is there. */
+  /** Begins to send heartbeats, and to look at who else is there. */
   public void start() {
     started = true;
     heartbeat.start();
@@ -183,7 +183,7 @@ public final class Members implements Directory, ControlVersion.Host {
     }
   }
 
-  public Heartbeat beat() {
+  public Heartbeat heartbeat() {
     return heartbeat;
   }
 
@@ -238,7 +238,7 @@ public final class Members implements Directory, ControlVersion.Host {
     boolean asMember = started;
     nextLook = null;
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         Members::look,
         look -> {
           try {
@@ -267,9 +267,12 @@ public final class Members implements Directory, ControlVersion.Host {
     }
   }
 
-  /** A beat later, or when somebody's silence has lasted for the timeout, whichever comes first. */
+  /**
+   * A heartbeat interval later, or when somebody's silence has lasted for the timeout, whichever
+   * comes first.
+   */
   private long nextLookNanos(long sentNanos) {
-    long next = sentNanos + settings.beat().toNanos();
+    long next = sentNanos + settings.heartbeatInterval().toNanos();
     for (Peer peer : peers.values()) {
       long silentAt = peer.sinceNanos + settings.timeout().toNanos();
       if (peer.isThere() && silentAt - next < 0 && silentAt - sentNanos > 0) {
@@ -304,8 +307,8 @@ public final class Members implements Directory, ControlVersion.Host {
   }
 
   /**
-   * The last beats may be gone with the other copy, and whoever sent them may count on them: nobody
-   * is judged by what there was before.
+   * The last heartbeats may be gone with the other copy, and whoever sent them may count on them:
+   * nobody is judged by what there was before.
    */
   private void watchAnew() {
     hasRead = false;
@@ -340,7 +343,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   private void adopt(String incarnation) {
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> {
           store.adopt(incarnation);
           return true;
@@ -378,7 +381,7 @@ public final class Members implements Directory, ControlVersion.Host {
     lastReadNanos = sentNanos; // it may have been answered long after it looked
     Set<Long> there = new LinkedHashSet<>();
     for (Stored record : records) {
-      if (!isBeat(record)) {
+      if (!isHeartbeat(record)) {
         saw(record);
         continue;
       }
@@ -418,8 +421,8 @@ public final class Members implements Directory, ControlVersion.Host {
     return changed;
   }
 
-  /** Whether a record among the beats is one; the others are of no node. */
-  public static boolean isBeat(Stored record) {
+  /** Whether a record among the heartbeats is one; the others are of no node. */
+  public static boolean isHeartbeat(Stored record) {
     return record.key().charAt(Heartbeat.PREFIX.length()) != '~';
   }
 
@@ -476,8 +479,8 @@ public final class Members implements Directory, ControlVersion.Host {
   }
 
   /**
-   * Takes note of a beat that is new. After a long silence the second one counts: it was sent when
-   * its node knew whether it had been late with the first.
+   * Takes note of a heartbeat that is new. After a long silence the second one counts: it was sent
+   * when its node knew whether it had been late with the first.
    *
    * @param beforeNanos when it was not there yet; null where that is not known
    */
@@ -511,7 +514,7 @@ public final class Members implements Directory, ControlVersion.Host {
             null,
             new Stamp(writer, ++sequence));
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> store.records().apply(List.of(change)),
         outcome -> env.metrics().count("members.forgotten", 1));
   }
@@ -563,7 +566,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   /**
    * Whether this start of the node is too young for anybody to have taken it for dead, by a first
-   * beat that was answered late or by what else it wrote before one arrived.
+   * heartbeat that was answered late or by what else it wrote before one arrived.
    */
   boolean isYoung() {
     return now() - bornNanos < heartbeat.countsForNanos();
@@ -639,8 +642,8 @@ public final class Members implements Directory, ControlVersion.Host {
 
   /**
    * Until when nobody can have taken a peer for dead since that era of it began, by the monotonic
-   * clock, with two beats to spare for the looks of this node and of others; null where somebody
-   * may have.
+   * clock, with two heartbeats to spare for the looks of this node and of others; null where
+   * somebody may have.
    */
   @Nullable Long heardUntil(long incarnation, long era) {
     Peer peer = peers.get(incarnation);
@@ -653,7 +656,7 @@ public final class Members implements Directory, ControlVersion.Host {
   }
 
   private long heardFor() {
-    return settings.timeout().toNanos() - 2 * settings.beat().toNanos();
+    return settings.timeout().toNanos() - 2 * settings.heartbeatInterval().toNanos();
   }
 
   /** What operators have ordered, as far as was read. */
@@ -710,7 +713,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   /**
    * Whether the owner of a shard is not there any more. One without a record is watched for as long
-   * as one with a record that does not beat.
+   * as one without a new heartbeat.
    */
   public boolean isDead(long incarnation) {
     if (incarnation == options.incarnation()) {

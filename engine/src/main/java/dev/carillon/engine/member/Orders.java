@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What operators have ordered of nodes and shards: which nodes are to have no shards, and which
- * shard is to be with which node. Records that lie among the beats and so cost no read of their
- * own; an order holds until it is taken back, also across restarts.
+ * shard is to be with which node. Records that lie among the heartbeats and so cost no read of
+ * their own; an order holds until it is taken back, also across restarts.
  *
  * @param drained the ids of nodes that are to have no shards
  * @param moved shards, and the ids of the nodes they are to be with
@@ -42,7 +42,7 @@ public record Orders(Set<String> drained, Map<ShardId, String> moved) {
     return MOVE + shard;
   }
 
-  /** Those among the records of the beats. */
+  /** Those among the records of the heartbeats. */
   static Orders read(List<Stored> records) {
     Set<String> drained = new LinkedHashSet<>();
     Map<ShardId, String> moved = new LinkedHashMap<>();

@@ -16,7 +16,7 @@ import java.util.Set;
 /**
  * The end of an upgrade of all nodes: from then on they write the newest format, and an older
  * version does not start any more. Worked out from the store alone; no node is asked. Who is there
- * shows only in time, so the beats are read twice, more than a beat apart.
+ * shows only in time, so the heartbeats are read twice, more than a heartbeat interval apart.
  *
  * <p>A node that is there, or that may come back, is not left behind: while one of them reads less
  * than the others the format stays. Of a node that is there again an earlier start does not count.
@@ -53,14 +53,16 @@ public final class Upgrade {
     }
   }
 
-  /** The first look: who has beaten by the second is there. */
+  /** The first look: who has a new heartbeat by the second is there. */
   public Outcome<Boolean> look(Store store) {
     return Members.all(store)
         .map(
             records -> {
               records.stream()
-                  .filter(Members::isBeat)
-                  .forEach(beat -> before.put(Members.read(beat).incarnation(), beat.version()));
+                  .filter(Members::isHeartbeat)
+                  .forEach(
+                      heartbeat ->
+                          before.put(Members.read(heartbeat).incarnation(), heartbeat.version()));
               return true;
             });
   }
@@ -77,7 +79,7 @@ public final class Upgrade {
     for (Stored record : records) {
       if (record.key().equals(ClusterFormat.KEY)) {
         format = ClusterFormat.read(record);
-      } else if (Members.isBeat(record)) {
+      } else if (Members.isHeartbeat(record)) {
         Reader reader = reader(record);
         all.add(reader);
         if (reader.there()) {

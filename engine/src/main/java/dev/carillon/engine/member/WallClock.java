@@ -109,7 +109,7 @@ final class WallClock {
     return compared ? offsetMicros : Member.Said.CLOCK_UNKNOWN;
   }
 
-  /** Asks the store, outside the rhythm of the beats, where the clock has jumped. */
+  /** Asks the store, outside the rhythm of the heartbeats, where the clock has jumped. */
   void turn() {
     notice();
     long sent = env.monotonicNanos();
@@ -119,7 +119,7 @@ final class WallClock {
     asked = true;
     askAgainNanos = sent + ASK_AGAIN_NANOS;
     env.submit(
-        NodeEnvironment.Channel.BEAT,
+        NodeEnvironment.Channel.HEARTBEAT,
         store -> store.clockMicros(),
         outcome -> {
           asked = false;

@@ -27,8 +27,8 @@ public sealed interface Message {
   /**
    * The lender's: run this.
    *
-   * @param era of the lender, by its beat
-   * @param borrowerEra of the borrower, by the beat of it that the lender has seen
+   * @param era of the lender, by its heartbeat
+   * @param borrowerEra of the borrower, by the heartbeat of it that the lender has seen
    */
   record Lend(long era, long borrowerEra, Loan loan) implements Message {}
 

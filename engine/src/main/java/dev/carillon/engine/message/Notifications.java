@@ -5,35 +5,36 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Rings other nodes' doorbells. Of each bell one ring is under way at a time and at most one waits,
- * which stands for all that were asked for meanwhile.
+ * Sends notifications to other nodes, through the store's doorbells. Of each channel one
+ * notification is under way at a time and at most one waits, which stands for all that were asked
+ * for meanwhile.
  */
 public final class Notifications {
   private final NodeEnvironment env;
 
-  /** Bells whose ring is under way, and whether another waits. */
-  private final Map<String, Boolean> ringing = new LinkedHashMap<>();
+  /** Channels with a notification under way, and whether another waits. */
+  private final Map<String, Boolean> underWay = new LinkedHashMap<>();
 
   public Notifications(NodeEnvironment env) {
     this.env = env;
   }
 
   /** To be called when what is to be found is acknowledged. Where it is lost, a poll finds it. */
-  void ring(String bell) {
-    if (ringing.containsKey(bell)) {
-      ringing.put(bell, true);
+  void send(String channel) {
+    if (underWay.containsKey(channel)) {
+      underWay.put(channel, true);
       return;
     }
-    ringing.put(bell, false);
+    underWay.put(channel, false);
     env.submit(
-        NodeEnvironment.Channel.RING,
+        NodeEnvironment.Channel.NOTIFICATIONS,
         store -> {
-          store.doorbells().ring(bell);
+          store.doorbells().ring(channel);
           return true;
         },
-        rang -> {
-          if (ringing.remove(bell)) {
-            ring(bell);
+        sent -> {
+          if (underWay.remove(channel)) {
+            send(channel);
           }
         });
   }

@@ -14,15 +14,15 @@ import dev.carillon.store.Outcome;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Letters between nodes, and what is answered, as bytes. Codes are persisted. */
+/** Requests between nodes, and what is answered, as bytes. Codes are persisted. */
 public final class RemoteRequestFormat {
   private static final int VERSION = 1;
 
   private RemoteRequestFormat() {}
 
-  public static byte[] encode(RemoteRequest letter) {
+  public static byte[] encode(RemoteRequest request) {
     ByteWriter out = new ByteWriter(64).u8(VERSION);
-    switch (letter) {
+    switch (request) {
       case RemoteRequest.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
       case RemoteRequest.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
       case RemoteRequest.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
@@ -67,7 +67,7 @@ public final class RemoteRequestFormat {
     int version = in.u8();
     int kind = in.u8();
     if (version != VERSION) {
-      throw new UnknownFormatException("letter: version " + version + " (expected: 1)");
+      throw new UnknownFormatException("request: version " + version + " (expected: 1)");
     }
     JobRef job = JobRef.read(in);
     return switch (kind) {
@@ -89,7 +89,7 @@ public final class RemoteRequestFormat {
         yield new RemoteRequest.Tell(
             job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
       }
-      default -> throw new UnknownFormatException("letter: kind " + kind + " (expected: 1 to 14)");
+      default -> throw new UnknownFormatException("request: kind " + kind + " (expected: 1 to 14)");
     };
   }
 

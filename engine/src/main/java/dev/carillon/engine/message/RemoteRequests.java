@@ -26,23 +26,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Letters between nodes. A letter is a record addressed to a shard: whoever has the shard serves it
- * and writes the answer into it; its sender reads that and deletes it. Where the store carries
- * rings both are rung for, and they poll as well.
+ * Requests between nodes (request/reply). A request is a record addressed to a shard: whichever
+ * node has the shard serves it and writes the answer into it; its sender reads that and deletes it.
+ * Where the store carries notifications both get one, and they poll as well.
  *
  * <pre>
  * key      "x\0" shard "\0" sender's incarnation "." number
  * value    byte 2, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; string copy of the store
- *          in which it was asked; begun: long by whom; then the letter or the answer
+ *          in which it was asked; begun: long by whom; then the request or the answer
  * </pre>
  *
- * <p>Crash table: the sender dies: nobody waits, and whoever sees the letter deletes it. The server
- * dies before it answered: what does no harm twice is done again by the next owner of the shard; of
- * anything else it was said before that it had begun, so its sender hears that the outcome is not
- * known. The shard has no owner any more, or came to the sender: it takes its letter back and does
- * it itself, with a claim where that is needed. The sender was taken for dead and its letter
- * deleted: as if the server had died. An older copy of the store is put back, with a letter that
- * was served or taken back since: it was asked in another copy, and is deleted.
+ * <p>Crash table: the sender dies: nobody waits, and whoever sees the request deletes it. The
+ * server dies before it answered: what does no harm twice is done again by the next owner of the
+ * shard; of anything else it was said before that it had begun, so its sender hears that the
+ * outcome is not known. The shard has no owner any more, or came to the sender: it takes its
+ * request back and does it itself, with a claim where that is needed. The sender was taken for dead
+ * and its request deleted: as if the server had died. An older copy of the store is put back, with
+ * a request that was served or taken back since: it was asked in another copy, and is deleted.
  */
 public final class RemoteRequests {
   private static final String PREFIX = "x\0";
@@ -54,10 +54,10 @@ public final class RemoteRequests {
   private static final int PAGE = 500;
   private static final int MOST_READ = 10_000;
 
-  /** Letters of this node that may be under way. */
+  /** Requests of this node that may be under way. */
   private static final int MOST_SENT = 1_000;
 
-  /** What a letter may have; records are small. */
+  /** What a request may have; records are small. */
   static final int MOST_BYTES = 60 << 10;
 
   private static final long POLL_NANOS = 100_000_000;
@@ -67,23 +67,23 @@ public final class RemoteRequests {
 
   private static final long IDLE_POLL_NANOS = 500_000_000;
 
-  /** A letter that lies for so long has perhaps nobody who knows that it is his to serve. */
+  /** After so long a request has perhaps no node that knows that it is to serve it. */
   private static final long WONDER_NANOS = 5_000_000_000L;
 
-  /** The part of the time a letter has been under way that its answer may lie unseen. */
+  /** The part of the time a request has been under way that its answer may lie unseen. */
   private static final int LATER_PART = 4;
 
   /** For what those left behind who have died. */
   private static final long ALONE_POLL_NANOS = 5_000_000_000L;
 
   /**
-   * The shortest and longest time from one look whether a letter's shard has an owner to another.
+   * The shortest and longest time from one look whether a request's shard has an owner to another.
    */
   private static final long SHORTEST_LOOK_NANOS = 100_000_000;
 
   private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
 
-  /** After so long a letter is taken back. */
+  /** After so long a request is taken back. */
   private static final long PATIENCE_NANOS = 60_000_000_000L;
 
   private final NodeEnvironment env;
@@ -98,7 +98,7 @@ public final class RemoteRequests {
   private final Set<String> inService = new LinkedHashSet<>();
   private final Set<ShardId> lookingAt = new LinkedHashSet<>();
 
-  /** Letters that this node does not serve, and since when it has not looked why nobody does. */
+  /** Requests that this node does not serve, and since when it has not looked why nobody does. */
   private final Map<String, Long> unserved = new LinkedHashMap<>();
 
   private Timers.@Nullable Timer next;
@@ -107,19 +107,19 @@ public final class RemoteRequests {
   private boolean over;
   private long number;
 
-  /** The node, as far as mail needs it. */
+  /** The node, as far as requests need it. */
   public interface Host {
     /** Has another node send it, where this one owns nothing; false where it does itself. */
-    boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer);
+    boolean forwards(RemoteRequest request, Consumer<Outcome<byte[]>> answer);
 
-    /** Does what the letter asks; unavailable means that nothing was done. */
-    void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer);
+    /** Does what the request asks; unavailable means that nothing was done. */
+    void serve(RemoteRequest request, Consumer<Outcome<byte[]>> answer);
   }
 
   private static final class Sent {
     final String key;
     final String copy;
-    final RemoteRequest letter;
+    final RemoteRequest request;
     final Consumer<Outcome<byte[]>> answer;
     final Runnable again;
     final long sinceNanos;
@@ -131,13 +131,13 @@ public final class RemoteRequests {
     Sent(
         String key,
         String copy,
-        RemoteRequest letter,
+        RemoteRequest request,
         Consumer<Outcome<byte[]>> answer,
         Runnable again,
         long sinceNanos) {
       this.key = key;
       this.copy = copy;
-      this.letter = letter;
+      this.request = request;
       this.answer = answer;
       this.again = again;
       this.sinceNanos = sinceNanos;
@@ -146,8 +146,8 @@ public final class RemoteRequests {
     }
   }
 
-  /** A letter as it lies there. */
-  private record Lying(
+  /** A request as it lies in the store. */
+  private record StoredRequest(
       String key,
       Stamp version,
       ShardId shard,
@@ -161,16 +161,16 @@ public final class RemoteRequests {
       return Long.parseUnsignedLong(key.substring(from, key.indexOf('.', from)), 16);
     }
 
-    static Lying read(Stored record) {
+    static StoredRequest read(Stored record) {
       String key = record.key();
       int at = PREFIX.length();
       ShardId shard = ShardId.parse(key.substring(at, at + ShardId.TEXT_LENGTH));
       ByteReader in = new ByteReader(record.value(), 0, record.value().length);
       int version = in.u8();
       if (version != VERSION) {
-        throw new UnknownFormatException("letter: version " + version + " (expected: 2)");
+        throw new UnknownFormatException("request: version " + version + " (expected: 2)");
       }
-      return new Lying(key, record.version(), shard, sender(key), in.u8(), in.string(), in);
+      return new StoredRequest(key, record.version(), shard, sender(key), in.u8(), in.string(), in);
     }
   }
 
@@ -192,12 +192,12 @@ public final class RemoteRequests {
     return known != null && known.owned() && status.isProven();
   }
 
-  /** What is rung where a letter or an answer lies there for that incarnation. */
-  public static String bell(long incarnation) {
-    return "mail " + Long.toHexString(incarnation);
+  /** The channel of notifications that a request or an answer lies there for that incarnation. */
+  public static String channel(long incarnation) {
+    return "requests " + Long.toHexString(incarnation);
   }
 
-  /** Begins to look for letters. */
+  /** Begins to look for requests. */
   public void start() {
     pollIn(IDLE_POLL_NANOS);
   }
@@ -210,15 +210,15 @@ public final class RemoteRequests {
   // ---- sending
 
   /**
-   * Asks whoever has the shard of the letter's job.
+   * Asks whoever has the shard of the request's job.
    *
-   * @param head that of the shard; its owner is rung for
+   * @param head that of the shard; its owner is notified
    * @param again runs in the place of {@code answer} where nobody has it any more, and nothing was
    *     done
    */
   public void send(
-      Head head, RemoteRequest letter, Consumer<Outcome<byte[]>> answer, Runnable again) {
-    if (host.forwards(letter, answer)) {
+      Head head, RemoteRequest request, Consumer<Outcome<byte[]>> answer, Runnable again) {
+    if (host.forwards(request, answer)) {
       return;
     }
     String copy = status.copy();
@@ -226,20 +226,20 @@ public final class RemoteRequests {
       timers.at(env.monotonicNanos() + POLL_NANOS, again);
       return;
     }
-    byte[] value = value(ASKED, copy, RemoteRequestFormat.encode(letter));
+    byte[] value = value(ASKED, copy, RemoteRequestFormat.encode(request));
     if (sent.size() >= MOST_SENT || value.length > MOST_BYTES) {
       answer.accept(
           new Outcome.Unavailable<>(
               sent.size() >= MOST_SENT
-                  ? "letters to other nodes: " + MOST_SENT + " are under way already"
-                  : "letter to another node: "
+                  ? "requests to other nodes: " + MOST_SENT + " are under way already"
+                  : "request to another node: "
                       + value.length
                       + " bytes (expected: at most "
                       + MOST_BYTES
                       + ")"));
       return;
     }
-    Sent one = new Sent(key(letter), copy, letter, answer, again, env.monotonicNanos());
+    Sent one = new Sent(key(request), copy, request, answer, again, env.monotonicNanos());
     sent.put(one.key, one);
     one.version =
         records.put(
@@ -250,7 +250,7 @@ public final class RemoteRequests {
               // Where it is not, it may have been begun or answered meanwhile: a look shows it.
               one.there = true;
               pollIn(inEffect ? POLL_NANOS : 0);
-              ring(head.owner());
+              sendNotification(head.owner());
             },
             why -> {
               sent.remove(one.key);
@@ -258,13 +258,13 @@ public final class RemoteRequests {
             });
   }
 
-  private void ring(long to) {
-    notifications.ring(bell(to));
+  private void sendNotification(long to) {
+    notifications.send(channel(to));
   }
 
-  private String key(RemoteRequest letter) {
+  private String key(RemoteRequest request) {
     return PREFIX
-        + letter.job().shard()
+        + request.job().shard()
         + '\0'
         + Long.toHexString(incarnation)
         + '.'
@@ -277,12 +277,14 @@ public final class RemoteRequests {
 
   // ---- looking
 
-  /** Somebody rang: there is mail. */
-  public void rang() {
+  /** A notification came: there is a request or an answer. */
+  public void notified() {
     pollIn(0);
   }
 
-  /** A shard came to this node: letters to it may lie there, and their senders rang another. */
+  /**
+   * A shard came to this node: requests to it may lie there, and their senders notified another.
+   */
   public void claimed() {
     if (status.hasPeers()) {
       pollIn(CLAIMED_NANOS);
@@ -313,11 +315,11 @@ public final class RemoteRequests {
         outcome -> {
           polling = false;
           try {
-            if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> letters)) {
-              found(letters);
+            if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> requests)) {
+              found(requests);
             }
           } catch (RuntimeException e) {
-            env.report("what letters say could not be acted on", e);
+            env.report("what requests say could not be acted on", e);
           }
           pollIn(pollAgain ? 0 : nanosToNext());
           pollAgain = false;
@@ -341,34 +343,34 @@ public final class RemoteRequests {
     String after = null;
     while (true) {
       Outcome<List<Stored>> page = store.records().list(PREFIX, after, PAGE);
-      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> letters))) {
+      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> requests))) {
         return page;
       }
-      all.addAll(letters);
-      if (letters.size() < PAGE || all.size() >= MOST_READ) {
+      all.addAll(requests);
+      if (requests.size() < PAGE || all.size() >= MOST_READ) {
         return Outcome.ok(all);
       }
-      after = letters.getLast().key();
+      after = requests.getLast().key();
     }
   }
 
-  private void found(List<Stored> letters) {
-    Set<String> seen = LinkedHashSet.newLinkedHashSet(letters.size());
-    for (Stored record : letters) {
+  private void found(List<Stored> requests) {
+    Set<String> seen = LinkedHashSet.newLinkedHashSet(requests.size());
+    for (Stored record : requests) {
       seen.add(record.key());
       try {
         if (!deletedAsOfTheDead(record)) {
-          found(Lying.read(record));
+          found(StoredRequest.read(record));
         }
       } catch (RuntimeException e) {
-        env.report("a letter could not be read or served: " + e.getMessage(), e);
+        env.report("a request could not be read or served: " + e.getMessage(), e);
       }
     }
     unserved.keySet().retainAll(seen);
     if (sent.isEmpty()) {
       return;
     }
-    if (letters.size() < MOST_READ) {
+    if (requests.size() < MOST_READ) {
       sent.values().stream()
           .filter(one -> one.there && !one.takingBack && !seen.contains(one.key))
           .toList()
@@ -379,7 +381,7 @@ public final class RemoteRequests {
 
   /** Nobody waits for what a dead node asked, in whatever version that is written. */
   private boolean deletedAsOfTheDead(Stored record) {
-    long sender = Lying.sender(record.key());
+    long sender = StoredRequest.sender(record.key());
     boolean dead = sender != incarnation && status.isDead(sender);
     if (dead && !inService.contains(record.key())) {
       delete(record.key(), record.version());
@@ -387,31 +389,31 @@ public final class RemoteRequests {
     return dead;
   }
 
-  private void found(Lying letter) {
-    if (letter.sender() == incarnation) {
-      Sent one = sent.get(letter.key());
-      if (one != null && letter.state() == ANSWERED) {
-        answered(one, letter, RemoteRequestFormat.decodeAnswer(letter.rest()));
-      } else if (isOfAnotherCopy(letter)) {
-        delete(letter.key(), letter.version());
+  private void found(StoredRequest request) {
+    if (request.sender() == incarnation) {
+      Sent one = sent.get(request.key());
+      if (one != null && request.state() == ANSWERED) {
+        answered(one, request, RemoteRequestFormat.decodeAnswer(request.rest()));
+      } else if (isOfAnotherCopy(request)) {
+        delete(request.key(), request.version());
         if (one != null) {
           deletedByOthers(one);
         }
-      } else if (one != null && letter.state() == BEGUN && status.isDead(letter.rest().i64())) {
-        answered(one, letter, new Outcome.Unknown<>("the node that had begun is gone"));
-      } else if (one != null && letter.state() == ASKED) {
-        one.version = letter.version(); // another than its first where one had begun and could not
-        if (has(letter.shard())) {
+      } else if (one != null && request.state() == BEGUN && status.isDead(request.rest().i64())) {
+        answered(one, request, new Outcome.Unknown<>("the node that had begun is gone"));
+      } else if (one != null && request.state() == ASKED) {
+        one.version = request.version(); // another than its first where one had begun and could not
+        if (has(request.shard())) {
           takeBack(one, one.again); // the shard has come to this node itself
         }
       }
-    } else if (!has(letter.shard())) {
-      wonder(letter);
-    } else if (!inService.contains(letter.key())) {
-      if (isOfAnotherCopy(letter)) {
-        delete(letter.key(), letter.version());
+    } else if (!has(request.shard())) {
+      wonder(request);
+    } else if (!inService.contains(request.key())) {
+      if (isOfAnotherCopy(request)) {
+        delete(request.key(), request.version());
       } else {
-        serve(letter);
+        serve(request);
       }
     }
   }
@@ -420,24 +422,24 @@ public final class RemoteRequests {
    * What became of it in the copy before is not known; its sender knows that, or hears it. Where
    * this node does not know yet that there is another copy the store refuses to delete it.
    */
-  private boolean isOfAnotherCopy(Lying letter) {
+  private boolean isOfAnotherCopy(StoredRequest request) {
     String copy = status.copy();
-    return copy != null && !letter.copy().equals(copy);
+    return copy != null && !request.copy().equals(copy);
   }
 
-  /** Whose shard is this, if nobody serves the letter? */
-  private void wonder(Lying letter) {
+  /** Whose shard is this, if nobody serves the request? */
+  private void wonder(StoredRequest request) {
     long now = env.monotonicNanos();
-    Long since = unserved.putIfAbsent(letter.key(), now);
+    Long since = unserved.putIfAbsent(request.key(), now);
     if (since != null && now - since >= WONDER_NANOS) {
-      unserved.put(letter.key(), now);
-      shards.claims.takeUpIfOwn(letter.shard());
+      unserved.put(request.key(), now);
+      shards.claims.takeUpIfOwn(request.shard());
     }
   }
 
-  private void answered(Sent one, Lying letter, Outcome<byte[]> outcome) {
+  private void answered(Sent one, StoredRequest request, Outcome<byte[]> outcome) {
     sent.remove(one.key);
-    delete(letter.key(), letter.version());
+    delete(request.key(), request.version());
     one.answer.accept(outcome);
   }
 
@@ -448,7 +450,7 @@ public final class RemoteRequests {
   /** Its node was taken for dead meanwhile. */
   private void deletedByOthers(Sent one) {
     sent.remove(one.key);
-    if (one.letter.isRepeatable()) {
+    if (one.request.isRepeatable()) {
       one.again.run();
     } else {
       one.answer.accept(new Outcome.Unknown<>("the node that was asked may have done it"));
@@ -473,13 +475,13 @@ public final class RemoteRequests {
                 one.answer.accept(
                     new Outcome.Unavailable<>("the node that has the job's shard did not answer")));
       } else {
-        unsure.computeIfAbsent(one.letter.job().shard(), shard -> new ArrayList<>()).add(one);
+        unsure.computeIfAbsent(one.request.job().shard(), shard -> new ArrayList<>()).add(one);
       }
     }
     unsure.forEach(this::lookAt);
   }
 
-  private void lookAt(ShardId shard, List<Sent> letters) {
+  private void lookAt(ShardId shard, List<Sent> requests) {
     if (!lookingAt.add(shard)) {
       return;
     }
@@ -494,7 +496,7 @@ public final class RemoteRequests {
                   ? head
                   : null;
           boolean goes = free != null && shards.claims.isAboutToGo(free);
-          for (Sent one : letters) {
+          for (Sent one : requests) {
             boolean tooLong = env.monotonicNanos() - one.sinceNanos >= LONGEST_LOOK_NANOS;
             if (gone || (free != null && (!goes || tooLong))) {
               takeBack(one, one.again);
@@ -538,73 +540,77 @@ public final class RemoteRequests {
 
   // ---- serving
 
-  private void serve(Lying lying) {
-    if (lying.state() == BEGUN) {
-      long by = lying.rest().i64();
+  private void serve(StoredRequest stored) {
+    if (stored.state() == BEGUN) {
+      long by = stored.rest().i64();
       if (by != incarnation && status.isDead(by)) {
-        inService.add(lying.key());
-        reply(lying, lying.version(), new Outcome.Unknown<>("the node that had begun is gone"));
+        inService.add(stored.key());
+        reply(stored, stored.version(), new Outcome.Unknown<>("the node that had begun is gone"));
       }
       return;
     }
-    if (lying.state() != ASKED) {
+    if (stored.state() != ASKED) {
       return;
     }
-    byte[] asked = lying.rest().rest();
-    RemoteRequest letter = RemoteRequestFormat.decode(asked);
-    inService.add(lying.key());
-    if (letter.isRepeatable()) {
-      serve(letter, outcome -> served(lying, lying.version(), asked, true, outcome));
+    byte[] asked = stored.rest().rest();
+    RemoteRequest request = RemoteRequestFormat.decode(asked);
+    inService.add(stored.key());
+    if (request.isRepeatable()) {
+      serve(request, outcome -> served(stored, stored.version(), asked, true, outcome));
       return;
     }
     byte[] begun = new ByteWriter(8 + asked.length).i64(incarnation).raw(asked).toBytes();
     Stamp[] version = new Stamp[1];
     version[0] =
         records.change(
-            lying.key(),
-            lying.version(),
-            value(BEGUN, lying.copy(), begun),
+            stored.key(),
+            stored.version(),
+            value(BEGUN, stored.copy(), begun),
             inEffect -> {
               if (inEffect) {
-                serve(letter, outcome -> served(lying, version[0], asked, false, outcome));
+                serve(request, outcome -> served(stored, version[0], asked, false, outcome));
               } else {
-                inService.remove(lying.key()); // taken back
+                inService.remove(stored.key()); // taken back
               }
             });
   }
 
   /** Something that this version cannot make sense of, a zone say, is answered too. */
-  private void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
+  private void serve(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
     try {
-      host.serve(letter, answer);
+      host.serve(request, answer);
     } catch (RuntimeException e) {
-      env.report("a letter of another node could not be served", e);
+      env.report("a request of another node could not be served", e);
       answer.accept(new Outcome.Damaged<>(e.getMessage() + ""));
     }
   }
 
   private void served(
-      Lying lying, Stamp version, byte[] asked, boolean repeatable, Outcome<byte[]> outcome) {
-    String key = lying.key();
+      StoredRequest stored,
+      Stamp version,
+      byte[] asked,
+      boolean repeatable,
+      Outcome<byte[]> outcome) {
+    String key = stored.key();
     if (!(outcome instanceof Outcome.Unavailable<byte[]>)) {
-      reply(lying, version, outcome);
+      reply(stored, version, outcome);
     } else if (repeatable) {
       inService.remove(key); // nothing was done: whoever has the shard does it
     } else {
-      byte[] again = value(ASKED, lying.copy(), asked);
+      byte[] again = value(ASKED, stored.copy(), asked);
       records.change(key, version, again, inEffect -> inService.remove(key));
     }
   }
 
-  private void reply(Lying lying, Stamp version, Outcome<byte[]> outcome) {
+  private void reply(StoredRequest stored, Stamp version, Outcome<byte[]> outcome) {
     byte[] answer = RemoteRequestFormat.encode(outcome);
     records.change(
-        lying.key(),
+        stored.key(),
         version,
-        value(ANSWERED, lying.copy(), answer),
+        value(ANSWERED, stored.copy(), answer),
         inEffect -> {
-          inService.remove(lying.key());
-          ring(lying.sender());
+          inService.remove(stored.key());
+          sendNotification(stored.sender());
         });
   }
 }

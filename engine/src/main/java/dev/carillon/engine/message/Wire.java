@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What nodes say to each other at once and in bulk: messages of any size from one incarnation to
  * another, in order, each at most once. They are gathered into records that their addressee reads
- * and deletes; where the store carries rings it is rung for, and it polls as well.
+ * and deletes; where the store carries notifications it gets one, and it polls as well.
  *
  * <pre>
  * key    "w\0" to "\0" from "." stream "." number, each 16 hex digits
@@ -127,8 +127,8 @@ public final class Wire {
     this.host = host;
   }
 
-  /** The doorbell of a node. */
-  public static String bell(long incarnation) {
+  /** The channel of notifications for a node. */
+  public static String channel(long incarnation) {
     return "node " + hex(incarnation);
   }
 
@@ -208,7 +208,7 @@ public final class Wire {
     return out.toBytes();
   }
 
-  private void write(long to, Outgoing of, long number, byte[] value, boolean ring) {
+  private void write(long to, Outgoing of, long number, byte[] value, boolean notifies) {
     String key = prefix(to) + hex(incarnation) + '.' + hex(of.stream) + '.' + hex(number);
     underWay++;
     var unused =
@@ -219,9 +219,9 @@ public final class Wire {
             inEffect -> {
               underWay--;
               if (!inEffect && outgoing.get(to) == of) {
-                write(to, of, number, value, ring);
-              } else if (ring) {
-                notifications.ring(bell(to));
+                write(to, of, number, value, notifies);
+              } else if (notifies) {
+                notifications.send(channel(to));
               }
             });
   }
@@ -235,8 +235,8 @@ public final class Wire {
     }
   }
 
-  /** Somebody rang. */
-  public void rang() {
+  /** A notification came. */
+  public void notified() {
     pollIn(0);
   }
 

@@ -62,8 +62,8 @@ public final class JobScan {
       BiFunction<JobRef, JobInfo, @Nullable JobInfo> show) {}
 
   /**
-   * The first jobs with a number above {@code after} that the sieve takes and {@code show} does not
-   * turn to null, up to {@code limit}; a shard that is gone has none.
+   * The first jobs with a number above {@code after} that the filter takes and {@code show} does
+   * not turn to null, up to {@code limit}; a shard that is gone has none.
    */
   public static Outcome<List<Map.Entry<JobRef, JobInfo>>> page(
       Store store, ShardId shard, Wish wish) {

@@ -46,7 +46,7 @@ public final class NewestScan {
   private final NewestJobs found;
 
   /**
-   * Looks for jobs that {@code sieve} and {@code fits} take, of which {@code found} keeps the
+   * Looks for jobs that {@code filter} and {@code fits} take, of which {@code found} keeps the
    * newest.
    */
   public NewestScan(Store store, JobFilter filter, Predicate<JobInfo> fits, NewestJobs found) {

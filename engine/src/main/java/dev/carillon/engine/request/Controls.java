@@ -89,20 +89,20 @@ public final class Controls {
   /**
    * Does it where the job's shard is.
    *
-   * @param letter asks the same of another node
+   * @param request asks the same of another node
    */
   private void withJob(
-      RemoteRequest letter, Consumer<Outcome<ControlResult>> answer, Change change) {
-    withJob(letter, answer, answered(answer), change);
+      RemoteRequest request, Consumer<Outcome<ControlResult>> answer, Change change) {
+    withJob(request, answer, answered(answer), change);
   }
 
   private static Consumer<Outcome<byte[]>> answered(Consumer<Outcome<ControlResult>> answer) {
     return outcome -> answer.accept(outcome.map(RemoteRequestFormat::controlResult));
   }
 
-  private void withJob(RemoteRequest letter, OccurrencesAdded answer, Change change) {
+  private void withJob(RemoteRequest request, OccurrencesAdded answer, Change change) {
     withJob(
-        letter,
+        request,
         answer::refused,
         outcome -> {
           if (outcome instanceof Outcome.Ok<byte[]>(byte[] bytes)) {
@@ -115,11 +115,11 @@ public final class Controls {
   }
 
   private void withJob(
-      RemoteRequest letter,
+      RemoteRequest request,
       Consumer<Outcome<ControlResult>> refused,
       Consumer<Outcome<byte[]>> answered,
       Change change) {
-    JobRef ref = letter.job();
+    JobRef ref = request.job();
     shards.withLoaded(
         ref.shard(),
         new Shards.ShardAccess() {
@@ -140,7 +140,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            requests.send(head, letter, answered, () -> withJob(letter, refused, answered, change));
+            requests.send(head, request, answered, () -> withJob(request, refused, answered, change));
           }
         });
   }
@@ -414,7 +414,7 @@ public final class Controls {
 
   // ---- dead letters
 
-  /** A dead letter lives again, as it was or with another input. */
+  /** A dead request lives again, as it was or with another input. */
   public void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     env.submit(
         NodeEnvironment.Channel.READ,
@@ -446,7 +446,7 @@ public final class Controls {
         answer);
   }
 
-  /** A dead letter is no longer kept. */
+  /** A dead request is no longer kept. */
   public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros());
     onDead(
@@ -455,8 +455,8 @@ public final class Controls {
         answer);
   }
 
-  private void onDead(RemoteRequest letter, Frame frame, Consumer<Outcome<ControlResult>> answer) {
-    JobRef ref = letter.job();
+  private void onDead(RemoteRequest request, Frame frame, Consumer<Outcome<ControlResult>> answer) {
+    JobRef ref = request.job();
     shards.withLoaded(
         ref.shard(),
         new Shards.ShardAccess() {
@@ -466,7 +466,7 @@ public final class Controls {
               none();
             } else if (shard.journal.isRewriting()) {
               // It may be left out: whoever reads both generations must not see it live again.
-              shards.whenFree(shard, () -> onDead(letter, frame, answer));
+              shards.whenFree(shard, () -> onDead(request, frame, answer));
             } else {
               // The shard may sleep for ever, with nothing but dead letters in it.
               Operation operation = new Operation(frame, dead(shard, ref, answer));
@@ -481,7 +481,7 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            requests.send(head, letter, answered(answer), () -> onDead(letter, frame, answer));
+            requests.send(head, request, answered(answer), () -> onDead(request, frame, answer));
           }
         });
   }

@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * own had asked, and answers when that is durable.
  *
  * <pre>
- * errand   byte 1 a letter, or byte 2 jobs to add: byte all or nothing, varint count, of each its
+ * errand   byte 1 a request, or byte 2 jobs to add: byte all or nothing, varint count, of each its
  *          body, byte what if it exists, the names and the places in the batch that it waits for
- * answer   of a letter that of the letter; of jobs one each: byte 1, the job, byte created; or
+ * answer   of a request that of the request; of jobs one each: byte 1, the job, byte created; or
  *          byte 2 to 7 for why not, string
  * </pre>
  *
@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * hears that the outcome is not known. Nobody is there: the caller hears that at once.
  */
 public final class Errands {
-  private static final int LETTER = 1;
+  private static final int REQUEST = 1;
   private static final int ADD = 2;
   private static final int MOST_UNDER_WAY = 10_000;
 
@@ -138,13 +138,13 @@ public final class Errands {
     requests.forEach(request -> request.refused(why));
   }
 
-  void ask(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
+  void ask(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
     if (!looked && beforeTheFirstLook.size() < MOST_UNDER_WAY) {
-      beforeTheFirstLook.add(() -> ask(letter, answer));
+      beforeTheFirstLook.add(() -> ask(request, answer));
       return;
     }
-    byte[] encoded = RemoteRequestFormat.encode(letter);
-    byte[] asked = new ByteWriter(1 + encoded.length).u8(LETTER).raw(encoded).toBytes();
+    byte[] encoded = RemoteRequestFormat.encode(request);
+    byte[] asked = new ByteWriter(1 + encoded.length).u8(REQUEST).raw(encoded).toBytes();
     String problem =
         ask(
             asked,
@@ -152,8 +152,8 @@ public final class Errands {
                 answer.accept(
                     RemoteRequestFormat.decodeAnswer(new ByteReader(bytes, 0, bytes.length))),
             why -> {
-              if (letter.isRepeatable()) {
-                ask(letter, answer);
+              if (request.isRepeatable()) {
+                ask(request, answer);
               } else {
                 answer.accept(new Outcome.Unknown<>(why));
               }
@@ -192,7 +192,7 @@ public final class Errands {
   void run(long client, long number, byte[] asked) {
     ByteReader in = new ByteReader(asked, 0, asked.length);
     int kind = in.u8();
-    if (kind == LETTER) {
+    if (kind == REQUEST) {
       server.serve(
           RemoteRequestFormat.decode(in.rest()),
           outcome -> answer(client, number, RemoteRequestFormat.encode(outcome)));

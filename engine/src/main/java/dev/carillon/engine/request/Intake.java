@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 /**
  * Takes jobs out of the inbox, into which users' transactions write them, and adds them as any
  * others; their rows leave the inbox with the append that adds them. Looks when it is told to, by a
- * ring or a poll, and has a limited number of rows in its hands.
+ * notification or a poll, and has a limited number of rows in its hands.
  *
  * <p>Crash table: see {@link dev.carillon.store.Transactions}. What was not added, for whatever
  * reason, is not kept here: the next look takes it again if it is still there, and an append that
@@ -100,7 +100,7 @@ public final class Intake {
         add(row);
       }
     }
-    if ((!rows.isEmpty() && !takeOwn) || lookAgain) { // what was refused waits for the next ring
+    if ((!rows.isEmpty() && !takeOwn) || lookAgain) { // what was refused waits for the next look
       look();
     }
   }

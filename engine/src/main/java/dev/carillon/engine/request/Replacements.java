@@ -93,12 +93,12 @@ final class Replacements {
    * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
    * a new job, and the job; or byte 2 and what is wrong.
    */
-  void serve(RemoteRequest.Replace letter, Consumer<Outcome<byte[]>> answer) {
-    JobRef job = letter.job();
+  void serve(RemoteRequest.Replace asked, Consumer<Outcome<byte[]>> answer) {
+    JobRef job = asked.job();
     AddRequest request =
         new AddRequest(
-            JobSpec.decode(letter.body()),
-            letter.update() ? IfExists.UPDATE : IfExists.REPLACE,
+            JobSpec.decode(asked.body()),
+            asked.update() ? IfExists.UPDATE : IfExists.REPLACE,
             new ForAnother(answer));
     shards.withLoaded(
         job.shard(),

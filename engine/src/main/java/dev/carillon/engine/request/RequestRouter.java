@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Serves the requests of other nodes: letters of the {@link RemoteRequests}, and messages of the
+ * Serves the requests of other nodes: those of the {@link RemoteRequests}, and messages of the
  * {@link Wire}. Each goes to the part of this node that serves the same request of a local caller.
  */
 public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
@@ -50,23 +50,23 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
     return errands;
   }
 
-  // ---- mail
+  // ---- requests to shards
 
   @Override
-  public boolean forwards(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
+  public boolean forwards(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
     if (status.isClient()) {
-      errands.ask(letter, answer);
+      errands.ask(request, answer);
     }
     return status.isClient();
   }
 
   @Override
-  public void serve(RemoteRequest letter, Consumer<Outcome<byte[]>> answer) {
+  public void serve(RemoteRequest request, Consumer<Outcome<byte[]>> answer) {
     Controls controls = parts.controls();
     JobLife life = parts.life();
     Consumer<Outcome<ControlResult>> control =
         outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode));
-    switch (letter) {
+    switch (request) {
       case RemoteRequest.Cancel(JobRef job, Why why) ->
           life.cancels()
               .cancel(job, why, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));

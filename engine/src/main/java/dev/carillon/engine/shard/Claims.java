@@ -18,9 +18,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims shards: takes the lease of a shard whose owner is dead or gone (failover), and of those
- * that come back to their home. A claim raises the fencing epoch, so the store refuses late writes
- * of the owner before.
+ * Claims shards: takes over a shard whose owner is dead or gone (failover), and those that come
+ * back to their home. A claim raises the fencing epoch, so the store refuses late writes of the
+ * owner before.
  *
  * <ol>
  *   <li>Due shards and those of its own id a node claims at once, others a few at a look.
