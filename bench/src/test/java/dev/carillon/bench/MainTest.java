@@ -39,7 +39,14 @@ class MainTest {
   @Test
   void throughputOnAFileFindsItsJobsAgain() throws Exception {
     List<JsonNode> figures =
-        run("throughput", "--scenario=plain,named", "--seconds=1", "--warmup=1", "--rounds=1");
+        run(
+            "throughput",
+            "--scenario=plain,named",
+            "--in-flight=512",
+            "--backlog=1000",
+            "--seconds=1",
+            "--warmup=1",
+            "--rounds=1");
     assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
     assertThat(values(figures, "throughput, names", "a fresh process")).containsOnly(1.0);
     assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
@@ -49,7 +56,14 @@ class MainTest {
   @Test
   void throughputOnAServerStandsBesidePlainInserts() throws Exception {
     List<JsonNode> figures =
-        run("throughput", "--store=postgres", "--seconds=1", "--warmup=1", "--rounds=1");
+        run(
+            "throughput",
+            "--store=postgres",
+            "--in-flight=512",
+            "--backlog=1000",
+            "--seconds=1",
+            "--warmup=1",
+            "--rounds=1");
     assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
     assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
     assertThat(figures)
