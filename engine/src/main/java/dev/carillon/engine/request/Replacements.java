@@ -195,6 +195,7 @@ final class Replacements {
     public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
       job.busy--;
       if (answer != ShardFold.Answer.APPLIED) {
+        waitAgain();
         request.replaces(null, null);
         again.accept(request);
         return;
@@ -203,12 +204,17 @@ final class Replacements {
       request.added(shard.ref(job.number), false);
     }
 
+    /** Its lane or its handler's line may have passed the job over while it was busy. */
+    private void waitAgain() {
+      if (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED) {
+        life.schedule(job);
+      }
+    }
+
     @Override
     public void lost(Operation.Loss loss, String why) {
       job.busy--;
-      if (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED) {
-        life.schedule(job); // its lane or its handler's line may have passed it over
-      }
+      waitAgain();
       request.refused(
           loss == Operation.Loss.UNKNOWN
               ? new OutcomeUnknownException(why)
