@@ -141,7 +141,7 @@ final class AttemptJudge {
   /** Whether the journal has not gone on to another. */
   private static boolean isCurrent(Execution execution) {
     ModelJob job = execution.job;
-    return execution.request.id == job.request && execution.attempt.number() == job.attempts + 1;
+    return job.isDeclaredBy(execution.request.id) && execution.attempt.number() == job.attempts + 1;
   }
 
   /**
@@ -194,15 +194,17 @@ final class AttemptJudge {
         Guarantee.RECURRENCES,
         () -> execution + " is told that it is occurrence " + attempt.occurrence());
     if (move != null) {
-      Schedule schedule = RecurrenceJudge.scheduleOf(job);
+      // It may have been granted before its job was declared again.
+      List<Schedule> schedules = job.schedulesOfOccurrence();
       check(
-          !RecurrenceJudge.spawns(schedule)
+          !schedules.stream().allMatch(RecurrenceJudge::spawns)
               && RecurrenceJudge.instant(move.time()).equals(attempt.occurrenceTime()),
           Guarantee.RECURRENCES,
           () -> execution + " is told of another time than its schedule has");
       check(
           attempt.number() > 1
-              || !RecurrenceJudge.tooLate(schedule, job.due, execution.clock.wallMicros()),
+              || !schedules.stream()
+                  .allMatch(s -> RecurrenceJudge.tooLate(s, job.due, execution.clock.wallMicros())),
           Guarantee.RECURRENCES,
           () -> execution + " starts later than its grace");
     }

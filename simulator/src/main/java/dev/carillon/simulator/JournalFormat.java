@@ -43,6 +43,7 @@ final class JournalFormat {
   private static final int MET = 18;
   private static final int TOLD = 19;
   private static final int PAYLOAD = 20;
+  private static final int UPDATE = 21;
   private static final int FOOTER = 32;
 
   private JournalFormat() {}
@@ -74,6 +75,13 @@ final class JournalFormat {
       implements Op {}
 
   record Replace(long job, Spec spec) implements Op {}
+
+  /**
+   * A recurring job was declared again.
+   *
+   * @param move where it stands by its new schedule; null where it stays
+   */
+  record Update(long job, int revision, long at, @Nullable Move move, Spec spec) implements Op {}
 
   record Cancel(long job, String reason) implements Op {}
 
@@ -406,6 +414,12 @@ final class JournalFormat {
         yield new Told(job, ref(in));
       }
       case PAYLOAD -> new Payload(job, rest(in));
+      case UPDATE -> {
+        int revision = (int) varint(in);
+        long at = in.getLong();
+        Move move = (in.get() & 1) != 0 ? move(in) : null;
+        yield new Update(job, revision, at, move, spec(in));
+      }
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
   }

@@ -4,6 +4,7 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.WhenFull;
@@ -244,6 +245,37 @@ final class Judge {
     world.names.replaced(job, next);
     job.cancelAnswered = false;
     world.trace.note("replaced", job.request, id, "");
+  }
+
+  /** A recurring job is declared again: its name and times stay, the rest is as asked for. */
+  void updated(ModelJob job, JournalFormat.Update update, long id) {
+    Request request = ledger.request(id);
+    Request.Wish wish = request.wish;
+    JournalFormat.Spec spec = update.spec();
+    JournalFormat.Spec before = job.spec;
+    mayAppear(request, job);
+    check(
+        wish.ifExists() == IfExists.UPDATE
+            && spec.due() == before.due()
+            && spec.accepted() == before.accepted()
+            && spec.type().equals(before.type())
+            && spec.namespace().equals(before.namespace())
+            && spec.queue().equals(wish.queue())
+            && spec.metadata().equals(wish.metadata())
+            && spec.timeout() == wish.timeoutMicros()
+            && spec.deadline() == wish.deadlineMicros()
+            && Objects.equals(spec.more().schedule(), wish.rules().schedule())
+            && spec.more().first() == before.more().first()
+            && Objects.equals(spec.more().policy(), wish.rules().policy())
+            && Objects.equals(spec.more().concurrency(), wish.rules().concurrency())
+            && spec.more().after().equals(before.more().after())
+            && spec.more().waiters().equals(before.more().waiters())
+            && same(spec.key(), before.key()),
+        Guarantee.HISTORY,
+        () -> request + " declares " + job + " again, and " + spec + " is written");
+    RecurrenceJudge.updates(job, update);
+    world.names.replaced(job, spec);
+    world.trace.note("updated", job.request, id, "");
   }
 
   void retried(ModelJob job, JournalFormat.Retry retry) {

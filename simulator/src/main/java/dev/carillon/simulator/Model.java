@@ -401,6 +401,7 @@ final class Model {
         checkWake(shard, job);
       }
       case JournalFormat.Change change -> change(job, change);
+      case JournalFormat.Update update -> update(job, update);
       case JournalFormat.Waiter waiter -> {
         judge().waits(job, waiter.waiter());
         job.waiters.add(waiter.waiter());
@@ -542,6 +543,7 @@ final class Model {
     }
     judge().changed(job, change);
     if (change.schedule() != null && change.move() != null) {
+      job.noteStand();
       job.spec = job.spec.withSchedule(change.schedule());
       job.schedules.add(change.schedule());
       job.anchors.add(change.move().time());
@@ -585,6 +587,7 @@ final class Model {
       job.tell(JobEvent.Kind.SUCCEEDED, 0);
     } else if (next.move() != null) {
       job.moveTo(next.move());
+      job.beginAnew();
       job.saved = null;
       job.lastErrorType =
           next.outcome() == JobState.SUCCEEDED
@@ -642,12 +645,7 @@ final class Model {
 
   private void replace(ModelJob job, JournalFormat.Replace replace) {
     keys().replacing(job);
-    long request = ModelJob.requestOf(replace.spec());
-    ModelJob twin = byRequest.put(request, job);
-    check(
-        twin == null,
-        Guarantee.UNKNOWN_IS_SAID,
-        () -> "request " + request + " was applied twice: " + twin + " and " + job);
+    long request = exchange(job, replace.spec());
     judge().replaced(job, replace.spec(), request);
     job.begin(replace.spec());
     keys().entered(job);
@@ -665,6 +663,30 @@ final class Model {
     job.tell(JobEvent.Kind.REPLACED, 0);
     job.beginOccurrence();
     checkNewWake(job);
+  }
+
+  /** A recurring job was declared again: it goes on as it did, with another spec. */
+  private void update(ModelJob job, JournalFormat.Update update) {
+    if (update.revision() != job.revision || !job.recurring()) {
+      return;
+    }
+    long request = exchange(job, update.spec());
+    judge().updated(job, update, request);
+    job.update(update.spec(), request, update.move());
+    job.sinceNanos = clock.nanos();
+    job.tell(JobEvent.Kind.CHANGED, 0);
+    checkWake(job.shard, job);
+  }
+
+  /** Whose spec the job has from now on. */
+  private long exchange(ModelJob job, JournalFormat.Spec spec) {
+    long request = ModelJob.requestOf(spec);
+    ModelJob twin = byRequest.put(request, job);
+    check(
+        twin == null,
+        Guarantee.UNKNOWN_IS_SAID,
+        () -> "request " + request + " was applied twice: " + twin + " and " + job);
+    return request;
   }
 
   private void end(ModelJob job, JournalFormat.End end) {

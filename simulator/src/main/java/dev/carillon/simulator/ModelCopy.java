@@ -65,6 +65,8 @@ final class ModelCopy {
     copyFields(ModelJob.class, job, copy);
     copy(job.schedules, copy.schedules);
     copy(job.anchors, copy.anchors);
+    copy(job.declaredBefore, copy.declaredBefore);
+    copy(job.standsBefore, copy.standsBefore);
     copy(job.ends, copy.ends);
     copy(job.events, copy.events);
     copy(job.eventAttempts, copy.eventAttempts);

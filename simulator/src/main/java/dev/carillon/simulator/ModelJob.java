@@ -40,6 +40,12 @@ final class ModelJob {
   /** A time of each of them, by which those of a fixed rate are known. */
   final List<Long> anchors = new ArrayList<>();
 
+  /** What it was declared as before, as long as its occurrence may still go by that. */
+  final List<Declared> declaredBefore = new ArrayList<>();
+
+  /** Where it stood before other changes of its occurrence; who makes one need not know of them. */
+  final List<Stand> standsBefore = new ArrayList<>();
+
   int priority;
 
   /** Why it does not start until it is resumed; null where it may. */
@@ -210,6 +216,12 @@ final class ModelJob {
     remember(spec.key());
   }
 
+  /** A request that declared a recurring job, and the schedule that it brought. */
+  record Declared(long request, Schedule schedule) {}
+
+  /** By which schedule a recurring job went, and where it stood. */
+  record Stand(Schedule schedule, JournalFormat.Move move) {}
+
   /** One job that another waits for. */
   static final class Awaited {
     final Dependency.Condition condition;
@@ -252,6 +264,7 @@ final class ModelJob {
       everAwaited.add(after.job());
     }
     waiters.addAll(newSpec.more().waiters());
+    beginAnew();
     spec = newSpec;
     due = newSpec.due();
     jitter = 0;
@@ -264,6 +277,56 @@ final class ModelJob {
       jitter = Math.max(0, due - first);
       move = new JournalFormat.Move(first, jitter, 0, Long.MIN_VALUE, 0);
     }
+  }
+
+  /** What it was before no longer counts for its occurrence. */
+  void beginAnew() {
+    declaredBefore.clear();
+    standsBefore.clear();
+  }
+
+  /** Its schedule is about to change. */
+  void noteStand() {
+    Schedule schedule = spec.more().schedule();
+    if (schedule != null && move != null) {
+      standsBefore.add(new Stand(schedule, move));
+    }
+  }
+
+  /** It has another spec from now on, and goes on as it did. */
+  void update(JournalFormat.Spec newSpec, long newRequest, JournalFormat.@Nullable Move newMove) {
+    noteStand();
+    Schedule before = spec.more().schedule();
+    Schedule after = newSpec.more().schedule();
+    if (before != null) {
+      declaredBefore.add(new Declared(request, before));
+    }
+    if (newSpec.priority() != spec.priority()) {
+      priority = newSpec.priority();
+    }
+    spec = newSpec;
+    namedSpec = newSpec;
+    request = newRequest;
+    if (newMove != null) {
+      moveTo(newMove);
+    }
+    if (after != null && !after.equals(before) && move != null) {
+      schedules.add(after);
+      anchors.add(move.time());
+    }
+  }
+
+  /** The schedules that its occurrence may go by: the present one first. */
+  List<Schedule> schedulesOfOccurrence() {
+    List<Schedule> all = new ArrayList<>();
+    all.add(RecurrenceJudge.scheduleOf(this));
+    declaredBefore.forEach(before -> all.add(before.schedule()));
+    return all;
+  }
+
+  /** Whether an attempt that was made by that request is one of its occurrence. */
+  boolean isDeclaredBy(long id) {
+    return request == id || declaredBefore.stream().anyMatch(before -> before.request() == id);
   }
 
   /** The recurring job's next occurrence. */

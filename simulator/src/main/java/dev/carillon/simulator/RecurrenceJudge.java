@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,8 +61,21 @@ final class RecurrenceJudge {
     return grace == null && schedule.misfire() instanceof Misfire.Skip ? GRACE_OF_SKIP : grace;
   }
 
+  /** The occurrence may have been under way when the job was declared again. */
   static void moves(ModelJob job, JournalFormat.Next next) {
-    Schedule schedule = scheduleOf(job);
+    Violation first = null;
+    for (Schedule schedule : job.schedulesOfOccurrence()) {
+      try {
+        moves(job, schedule, next);
+        return;
+      } catch (Violation e) {
+        first = first == null ? e : first;
+      }
+    }
+    throw Objects.requireNonNull(first);
+  }
+
+  private static void moves(ModelJob job, Schedule schedule, JournalFormat.Next next) {
     JournalFormat.Move move = moveOf(job);
     if (next.attempt() != 0) {
       ran(job, schedule, move, next);
@@ -75,7 +89,7 @@ final class RecurrenceJudge {
   private static void ran(
       ModelJob job, Schedule schedule, JournalFormat.Move move, JournalFormat.Next next) {
     check(
-        !spawns(schedule),
+        !job.schedulesOfOccurrence().stream().allMatch(RecurrenceJudge::spawns),
         Guarantee.RECURRENCES,
         () -> job + " ran an occurrence itself that was to be a job of its own");
     boolean dead = next.outcome() == JobState.DEAD;
@@ -93,7 +107,11 @@ final class RecurrenceJudge {
       // One of those that came meanwhile waits; if this one was late it stands for those missed.
       passed = late ? next.startedAt() : move.time();
     }
-    follows(job, next, after(schedule, move, late ? next.startedAt() : null, passed, next.at()));
+    follows(
+        job,
+        schedule,
+        next,
+        after(schedule, move, late ? next.startedAt() : null, passed, next.at()));
   }
 
   private static void spawned(
@@ -118,7 +136,7 @@ final class RecurrenceJudge {
     boolean late = next.at() - job.time() > MISSED_AFTER_MICROS;
     boolean standsForAll = late && !(schedule.misfire() instanceof Misfire.Skip);
     long passed = standsForAll ? next.at() : move.time();
-    follows(job, next, after(schedule, move, late ? next.at() : null, passed, next.at()));
+    follows(job, schedule, next, after(schedule, move, late ? next.at() : null, passed, next.at()));
   }
 
   private static void isOccurrence(
@@ -138,7 +156,7 @@ final class RecurrenceJudge {
             && (MOST_LIVE + " have not ended").equals(next.reason());
     if (crowded || KeyJudge.isRefusal(next.reason()) || KeyJudge.isForNewer(next.reason())) {
       Instant time = schedule.nextAfter(instant(move.time()), instant(next.at()));
-      follows(job, next, of(time, move.count(), Long.MIN_VALUE, 0));
+      follows(job, schedule, next, of(time, move.count(), Long.MIN_VALUE, 0));
       return;
     }
     Duration grace = grace(schedule);
@@ -148,7 +166,7 @@ final class RecurrenceJudge {
         () -> "an occurrence of " + job + " was passed over and was not too late");
     long oldest = next.at() - (grace == null ? 0 : micros(grace));
     Instant time = schedule.nextAfter(instant(move.time()), instant(oldest - 1));
-    follows(job, next, of(time, move.count(), move.missedUntil(), move.madeUp()));
+    follows(job, schedule, next, of(time, move.count(), move.missedUntil(), move.madeUp()));
   }
 
   /** The node may have passed over the occurrence before it knew that another had ended. */
@@ -198,7 +216,10 @@ final class RecurrenceJudge {
   }
 
   private static void follows(
-      ModelJob job, JournalFormat.Next next, JournalFormat.@Nullable Move expected) {
+      ModelJob job,
+      Schedule schedule,
+      JournalFormat.Next next,
+      JournalFormat.@Nullable Move expected) {
     JournalFormat.Move move = next.move();
     check(
         next.over() == (expected == null) && next.over() == (move == null),
@@ -207,7 +228,6 @@ final class RecurrenceJudge {
     if (move == null || expected == null) {
       return;
     }
-    Schedule schedule = scheduleOf(job);
     check(
         move.time() == expected.time()
             && move.count() == expected.count()
@@ -254,6 +274,50 @@ final class RecurrenceJudge {
         Guarantee.RECURRENCES,
         () -> job + " begins another schedule with " + move + ", expected " + expected);
     jitter(job, schedule, move);
+  }
+
+  /**
+   * The job was declared again. Only another schedule moves it, and only where no occurrence is due
+   * or under way: by one new period after the last occurrence where both have a period and no
+   * start, else to the first time of the new schedule. What another change under way made of it
+   * meanwhile its node need not have known.
+   */
+  static void updates(ModelJob job, JournalFormat.Update update) {
+    Schedule schedule = update.spec().more().schedule();
+    if (schedule == null) {
+      throw new Violation(Guarantee.RECURRENCES, job + " recurs no more by " + update);
+    }
+    JournalFormat.Move move = update.move();
+    if (move == null) {
+      return;
+    }
+    List<ModelJob.Stand> stands = new ArrayList<>(job.standsBefore);
+    stands.add(new ModelJob.Stand(scheduleOf(job), moveOf(job)));
+    Long times = schedule.times();
+    check(
+        job.attempts == 0
+            && (times == null || move.count() < times)
+            && stands.stream().anyMatch(stand -> mayMove(stand, schedule, update.at(), move)),
+        Guarantee.RECURRENCES,
+        () -> job + " is declared again and goes on with " + move + ", it stood at " + stands);
+    jitter(job, schedule, move);
+  }
+
+  private static boolean mayMove(
+      ModelJob.Stand stand, Schedule schedule, long at, JournalFormat.Move to) {
+    Schedule before = stand.schedule();
+    JournalFormat.Move stood = stand.move();
+    Duration old = before.start() == null ? before.period() : null;
+    boolean counts = schedule.period() != null && schedule.start() == null;
+    Instant time =
+        old != null && counts
+            ? schedule.next(instant(stood.time() - micros(old)))
+            : schedule.first(instant(at));
+    return !schedule.equals(before)
+        && stood.time() > at
+        && time != null
+        && to.equals(
+            new JournalFormat.Move(micros(time), to.jitter(), stood.count(), Long.MIN_VALUE, 0));
   }
 
   /**

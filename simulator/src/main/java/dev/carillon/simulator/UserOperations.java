@@ -18,6 +18,7 @@ final class UserOperations {
     SCHEDULE_AFTER("schedule after"),
     SCHEDULE_TIED("scheduleAll tied"),
     REPLACE("replace"),
+    UPDATE("declare again"),
     CANCEL("cancel"),
     CONTROL_PAUSE("pause job"),
     RESUME("resume"),

@@ -29,6 +29,7 @@ import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Users {
   private static final int MOST_PADDING_BYTES = 60;
+  private static final Set<IfExists> EXCHANGES = EnumSet.of(IfExists.REPLACE, IfExists.UPDATE);
 
   private final World world;
   private final Ledger ledger;
@@ -178,7 +180,11 @@ final class Users {
       return Kind.SCHEDULE_RECURRING;
     }
     if (wish.name() != null) {
-      return wish.ifExists() == IfExists.REPLACE ? Kind.REPLACE : Kind.SCHEDULE_NAMED;
+      return switch (wish.ifExists()) {
+        case REPLACE -> Kind.REPLACE;
+        case UPDATE -> Kind.UPDATE;
+        case FAIL, KEEP -> Kind.SCHEDULE_NAMED;
+      };
     }
     return wish.key() != null ? Kind.SCHEDULE_KEYED : Kind.SCHEDULE;
   }
@@ -314,7 +320,7 @@ final class Users {
       } else if (own != null) {
         answered(Request.Told.REPLACED);
         check(
-            own == job && request.wish.ifExists() == IfExists.REPLACE,
+            own == job && EXCHANGES.contains(request.wish.ifExists()),
             Guarantee.ACKNOWLEDGED_IS_DURABLE,
             () -> request + " replaced another job than it is told");
       } else {

@@ -42,6 +42,12 @@ final class Wishes {
 
   private static final int FEW = 3;
 
+  /** So few names that most declarations meet a job of one before them. */
+  private static final int DECLARED = 3;
+
+  private static final List<Temper> DECLARED_BAD =
+      List.of(Temper.LONG, Temper.FLAKY, Temper.FAILING, Temper.SAVING, Temper.POSTPONING);
+
   static final List<String> TYPES = List.of("plain", "other", LIMITED_TYPE, LATE_TYPE);
   private static final List<String> NAMESPACES = List.of("default", "default", LIMITED_NAMESPACE);
   private static final List<String> QUEUES = List.of("default", "default", LIMITED_QUEUE);
@@ -232,7 +238,32 @@ final class Wishes {
         : world.chance.pick(List.of(Dependency.Condition.values()));
   }
 
+  /**
+   * A recurring job under a name that only declarations have. What runs under it goes by the same
+   * limits whichever of them it comes from; its schedule, input and metadata differ.
+   */
+  private Request.Wish declared() {
+    Chance chance = world.chance;
+    return recurring(
+        new Request.Wish(
+            "plain",
+            "default",
+            "default",
+            "declared" + chance.below(DECLARED),
+            null,
+            IfExists.UPDATE,
+            chance.oneIn(4) ? Map.of("note", "m" + chance.below(100)) : Map.of(),
+            due(),
+            0,
+            0,
+            Request.Rules.NONE,
+            chance.happens(world.climate.badHandlers) ? chance.pick(DECLARED_BAD) : Temper.QUICK));
+  }
+
   Request.Wish named() {
+    if (world.chance.oneIn(8)) {
+      return declared();
+    }
     IfExists ifExists = world.chance.pick(IF_EXISTS);
     String key = world.chance.oneIn(6) ? someKey() : null;
     Request.Wish once = wish(someName(), key, ifExists);
