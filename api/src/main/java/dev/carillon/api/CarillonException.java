@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *       InvalidJobException}, {@link InvalidScheduleException} and {@link BatchTooLargeException}
  *       are some), {@link ClosedException}, {@link CodecException};
  *   <li>the caller decides: {@link NameTakenException}, {@link JobNotFoundException}, {@link
- *       JobFailedException}, {@link JobTimeoutException}, {@link WaitInterruptedException};
+ *       JobFailedException}, {@link JobTimeoutException}, {@link WaitInterruptedException}, and in
+ *       a workflow {@link StepFailedException} and {@link ChildFailedException};
  *   <li>try again, nothing was done: every {@link TransientException};
  *   <li>try again under the same name or key, it may have been done: {@link
  *       OutcomeUnknownException};
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>{@link NotRetryableException} and {@link RunAgainException} go the other way: handlers throw
- * them.
+ * them. {@link WorkflowCancelledException} passes through the code of a workflow.
  */
 public abstract class CarillonException extends RuntimeException {
 

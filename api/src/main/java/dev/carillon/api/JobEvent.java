@@ -91,6 +91,34 @@ public record JobEvent(
     CHANGED,
     /** The input or times were replaced under the job's name. */
     REPLACED,
+    /** A workflow's code ran for the first time. */
+    BEGUN,
+    /** A step of a workflow has its result; the detail is its name. */
+    STEP_DONE,
+    /** A try of a step failed; the detail names the step and says when the next try is due. */
+    STEP_FAILED,
+    /** A step that must not run twice is about to run; the detail is its name. */
+    STEP_BEGUN,
+    /** A workflow set a timer. */
+    TIMER_SET,
+    /** A timer of a workflow fired. */
+    TIMER_FIRED,
+    /** A workflow waits, or will wait, for a signal; the detail is the type. */
+    SIGNAL_AWAITED,
+    /** A signal reached a workflow; the detail is its type. */
+    SIGNALLED,
+    /** A workflow chose the version of a change that it follows. */
+    VERSION_CHOSEN,
+    /** A workflow started a child. */
+    CHILD_STARTED,
+    /** A child of a workflow ended. */
+    CHILD_ENDED,
+    /** A workflow waits and holds no slot. */
+    WAITING,
+    /** A workflow is given up: its compensations run, then it ends. */
+    GIVEN_UP,
+    /** A workflow goes on from its beginning, with another input. */
+    RENEWED,
     /** A cancel was asked for while an attempt ran. */
     CANCEL_REQUESTED,
     /** The job ended: its work is done. */

@@ -107,6 +107,18 @@ public final class Limits {
   /** The most times in a {@linkplain Schedule#preview(int, Instant) preview}. */
   public static final int PREVIEW_MAX_TIMES = 1_000;
 
+  /**
+   * The longest name of a call of a workflow, in UTF-8 bytes: of a step, a compensation, a change
+   * and a type of signals.
+   */
+  public static final int CALL_NAME_MAX_BYTES = 200;
+
+  /** The most bytes that the payload of a signal may have, encoded. */
+  public static final int SIGNAL_MAX_BYTES = 48 << 10;
+
+  /** The most signals that may wait to be taken by one workflow. */
+  public static final int UNREAD_SIGNALS_MAX = 1_000;
+
   private Limits() {}
 
   /**
@@ -186,6 +198,18 @@ public final class Limits {
    */
   public static String checkReason(String reason) {
     return Check.text("reason", reason, REASON_MAX_BYTES);
+  }
+
+  /**
+   * Checks the name of a step, a compensation, a change or a type of signals of a workflow.
+   *
+   * @param what which of these, for the message
+   * @param name the name
+   * @return the same name
+   * @throws InvalidJobException if it is null, blank, too long or not well-formed
+   */
+  public static String checkCallName(String what, String name) {
+    return Check.label(what, name, CALL_NAME_MAX_BYTES);
   }
 
   /**

@@ -1,0 +1,54 @@
+package dev.carillon.api;
+
+/** One try of a step of a workflow. Made by Carillon; thread-safe; valid until the try ends. */
+public interface StepContext {
+
+  /**
+   * What tells this step from all others: the same at every try, after crashes too, and different
+   * for each step. The key to give to other systems, or to the jobs that the step schedules.
+   *
+   * @return the key
+   */
+  String key();
+
+  /**
+   * The number of this try. One that a crash cut off is repeated under the same number.
+   *
+   * @return 1 for the first
+   */
+  int attempt();
+
+  /**
+   * Whether the work is no longer wanted: the workflow was cancelled or timed out, or its node is
+   * stopping.
+   *
+   * @return true once it is; it stays so
+   */
+  boolean cancellationRequested();
+
+  /**
+   * Whether the workflow should pause, because somebody paused it or its node stops. A step may
+   * ignore it: it goes on to its end, which counts; no further call begins.
+   *
+   * @return true while a pause is asked for
+   */
+  boolean pauseRequested();
+
+  /**
+   * Shows how far the workflow is. Replaces what was shown before; it is not part of the history.
+   *
+   * @param done how much is done, not negative
+   * @param total of how much, at least {@code done}
+   * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @throws InvalidArgumentException if a value is out of range
+   */
+  void progress(long done, long total, String message);
+
+  /**
+   * Shows what the workflow is doing, where it is not known how much there is to do.
+   *
+   * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @throws InvalidArgumentException if it is too long
+   */
+  void progress(String message);
+}
