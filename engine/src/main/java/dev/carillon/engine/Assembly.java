@@ -33,6 +33,7 @@ import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.Updates;
 import dev.carillon.engine.life.Watchers;
+import dev.carillon.engine.life.Workflows;
 import dev.carillon.engine.limit.Rates;
 import dev.carillon.engine.limit.Shares;
 import dev.carillon.engine.loan.Borrowing;
@@ -52,6 +53,7 @@ import dev.carillon.engine.request.Adds;
 import dev.carillon.engine.request.Controls;
 import dev.carillon.engine.request.Intake;
 import dev.carillon.engine.request.RequestRouter;
+import dev.carillon.engine.request.Signals;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -87,6 +89,7 @@ final class Assembly {
   final Flow flow;
   final JobLife life;
   final Checkpoints checkpoints;
+  final Workflows workflows;
   final HandlerLists handlerLists;
   final Permits permits;
   final Lending lending;
@@ -94,6 +97,7 @@ final class Assembly {
   final Adds adds;
   final Intake intake;
   final Controls controls;
+  final Signals signals;
   final RequestRouter router;
 
   Assembly(NodeEnvironment env, AttemptRunner runner, Formats formats, NodeOptions options) {
@@ -157,6 +161,7 @@ final class Assembly {
                 watchers),
             this::pauseForPoison);
     this.checkpoints = new Checkpoints(env, committer, life);
+    this.workflows = new Workflows(env, attempts, checkpoints);
     this.handlerLists =
         new HandlerLists(env, records, options.incarnation(), new HandlerListHost());
     this.permits = new Permits(env, records, options.incarnation(), status::isForgotten);
@@ -174,15 +179,15 @@ final class Assembly {
             new Adds.Parts(shards, committer, requests, lookup, life),
             new Updates(rules.recurrences()));
     this.intake = new Intake(env, options, adds, status::gone);
-    this.controls =
-        new Controls(
-            env,
-            new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life));
+    Controls.Parts forControls =
+        new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life);
+    this.controls = new Controls(env, forControls);
+    this.signals = new Signals(env, forControls);
     this.router =
         new RequestRouter(
             status,
             wire,
-            new RequestRouter.Parts(life, adds, controls, shares, lending, borrowing));
+            new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing));
   }
 
   private void blocked(NodeJob job) {
@@ -284,8 +289,18 @@ final class Assembly {
     }
 
     @Override
-    public void undecodable(NodeJob job) {
-      life.undecodable(job);
+    public void added(Shard shard, NodeJob child) {
+      life.added(shard, child);
+    }
+
+    @Override
+    public void cancelChild(NodeJob parent, JobRef child, Runnable then) {
+      life.cancelChild(parent, child, then);
+    }
+
+    @Override
+    public void unfit(NodeJob job, NodeJob.Phase why) {
+      life.unfit(job, why);
     }
 
     @Override

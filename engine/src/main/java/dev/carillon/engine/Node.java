@@ -6,6 +6,7 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.AttemptRunner;
 import dev.carillon.engine.dispatch.Gate;
@@ -16,11 +17,13 @@ import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.FlowSetting;
 import dev.carillon.engine.job.FlowSubject;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.engine.job.Why;
+import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.life.WaitingJobs;
@@ -30,6 +33,7 @@ import dev.carillon.engine.member.MemberState;
 import dev.carillon.engine.member.NodeStats;
 import dev.carillon.engine.member.Orders;
 import dev.carillon.engine.member.TimeSlice;
+import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.AddRequest;
@@ -274,7 +278,9 @@ public final class Node {
   /** A handler for {@code type} is here: jobs that waited for it go on. */
   public void register(String type, HandlerSettings settings) {
     parts.dispatcher.handler(type).set(settings);
-    parts.handlerLists.add(type);
+    if (!settings.workflow()) {
+      parts.handlerLists.add(type); // else other nodes would lend its jobs to this one
+    }
     parts.life.register(type);
   }
 
@@ -429,6 +435,38 @@ public final class Node {
       parts.borrowing.save(attempt, state, answer);
     } else {
       parts.checkpoints.save(attempt, state, answer);
+    }
+  }
+
+  /**
+   * A message for a workflow, kept until its code takes it.
+   *
+   * @param key under which it is taken once; empty for none
+   */
+  public void signal(
+      JobRef ref,
+      String type,
+      String key,
+      String by,
+      byte[] payload,
+      Consumer<Outcome<SignalResult>> answer) {
+    parts.signals.signal(new RemoteRequest.Signal(ref, type, key, by, payload), answer);
+  }
+
+  /** Brings the history of the attempt's workflow, as many entries as it had when it began. */
+  public void history(Attempt attempt, Consumer<Outcome<List<HistoryEntry>>> answer) {
+    parts.workflows.history(attempt, answer);
+  }
+
+  /**
+   * Makes what a workflow's code did durable. {@code answer} hears true once it is, after the
+   * runner was told of every entry; false where the attempt was replaced or is over.
+   */
+  public void checkpoint(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
+    if (attempt.isBorrowed()) {
+      answer.accept(Outcome.ok(false));
+    } else {
+      parts.workflows.checkpoint(attempt, turn, answer);
     }
   }
 

@@ -419,7 +419,7 @@ class CompactionTest {
   @Test
   void nextGenerationFoldsToTheSameAndIsLeftAsItIsByAnotherCompaction() {
     int told = 0;
-    for (long seed = 0; seed < 300; seed++) {
+    for (long seed = 0; seed < 400; seed++) {
       CompactionTest one = new CompactionTest();
       List<Frame> all = new RandomOperations(seed).take(120);
       one.append(all);

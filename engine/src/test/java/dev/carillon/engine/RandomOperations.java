@@ -8,10 +8,13 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Rate;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.After;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -21,6 +24,7 @@ import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
+import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.time.Duration;
@@ -37,6 +41,10 @@ final class RandomOperations {
   };
 
   private final SplittableRandom random;
+
+  /** What has become of the jobs so far: only a recurring one is declared again. */
+  private final ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (job, end) -> {});
+
   private long clock = 1_000_000;
 
   RandomOperations(long seed) {
@@ -46,7 +54,9 @@ final class RandomOperations {
   List<Frame> take(int count) {
     List<Frame> frames = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      frames.add(next());
+      Frame frame = next();
+      frames.add(frame);
+      var unused = fold.apply(frame);
     }
     return frames;
   }
@@ -56,7 +66,7 @@ final class RandomOperations {
     long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
     int attempt = 1 + random.nextInt(3);
     int revision = random.nextInt(2);
-    return switch (random.nextInt(21)) {
+    return switch (random.nextInt(30)) {
       case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
       case 4 ->
           frame(
@@ -76,7 +86,8 @@ final class RandomOperations {
           frame(
               Kind.CANCEL,
               job,
-              new OperationBody.Cancel(clock, new Why("who", "because " + clock)));
+              new OperationBody.Cancel(
+                  clock, new Why("who", "because " + clock), random.nextBoolean()));
       case 10 -> frame(Kind.CLEAR, job, new OperationBody.Clear(clock, random.nextInt(3)));
       case 11 ->
           frame(
@@ -97,6 +108,33 @@ final class RandomOperations {
               new OperationBody.Met(
                   clock, other(), random.nextBoolean() ? ENDS[random.nextInt(ENDS.length)] : null));
       case 19 -> frame(Kind.TOLD, job, new OperationBody.Waiter(clock, other()));
+      case 20, 21 -> frame(Kind.CHECKPOINT, job, checkpoint(attempt, revision));
+      case 22 -> frame(Kind.WAIT, job, waits(attempt, revision));
+      case 23 ->
+          frame(
+              Kind.SIGNAL,
+              job,
+              new OperationBody.Signal(clock, "s" + random.nextInt(2), key(), "who", bytes()));
+      case 24 ->
+          random.nextInt(3) > 0
+              ? frame(
+                  Kind.CHILD_ENDED,
+                  job,
+                  new OperationBody.ChildEnded(clock, other(), JobState.DEAD, error(), bytes()))
+              : frame(
+                  Kind.RENEW,
+                  job,
+                  new OperationBody.Renew(
+                      attempt,
+                      revision,
+                      random.nextInt(3),
+                      clock,
+                      random.nextInt(4),
+                      List.of(new HistoryEntry.Signalled(clock, "s0", key(), bytes())),
+                      spec().encode()));
+      case 25, 26 -> update(job, revision);
+      case 27 -> frame(Kind.REPLAY, job, new OperationBody.Replay(clock, spec().encode()));
+      case 28 -> frame(Kind.DISCARD, job, new OperationBody.Discard(clock));
       default ->
           frame(
               Kind.END,
@@ -111,6 +149,70 @@ final class RandomOperations {
                   random.nextBoolean() ? "reason" : null,
                   bytes()));
     };
+  }
+
+  private OperationBody.Checkpoint checkpoint(int attempt, int revision) {
+    List<HistoryEntry> entries = new ArrayList<>();
+    for (int i = random.nextInt(3); i >= 0; i--) {
+      int call = 1 + random.nextInt(4);
+      entries.add(
+          switch (random.nextInt(8)) {
+            case 0 -> new HistoryEntry.Begun(clock, 1, 7);
+            case 1 -> new HistoryEntry.StepDone(clock, call, "step", 1, clock, bytes());
+            case 2 -> {
+              List<String> kinds = List.of("a", "b");
+              yield new HistoryEntry.StepFailed(
+                  clock, call, "step", 1, clock, error(), kinds, clock + 5);
+            }
+            case 3 -> new HistoryEntry.TimerSet(clock, call, clock + 9);
+            case 4 -> new HistoryEntry.ChildStarted(clock, call, "type", other());
+            case 5 -> new HistoryEntry.SignalAwaited(clock, call, "s0");
+            case 6 -> new HistoryEntry.VersionChosen(clock, call, "change", 2);
+            default -> new HistoryEntry.GivenUp(clock, JobState.DEAD, "reason", error());
+          });
+    }
+    return new OperationBody.Checkpoint(attempt, revision, random.nextInt(3), clock, entries);
+  }
+
+  private OperationBody.Wait waits(int attempt, int revision) {
+    WorkflowWait wait =
+        new WorkflowWait(
+            random.nextBoolean() ? WorkflowWait.FOR_EVER : clock + 20,
+            random.nextBoolean(),
+            List.of(new WorkflowWait.AwaitedSignal("s0", 1 + random.nextInt(3))),
+            List.of(1 + random.nextInt(4)),
+            random.nextInt(2),
+            random.nextInt(5));
+    return new OperationBody.Wait(attempt, revision, random.nextInt(3), clock, wait);
+  }
+
+  private String key() {
+    return random.nextBoolean() ? "" : "k" + random.nextInt(3);
+  }
+
+  /** Of a live job the body that its owner would write; of any other one that does not fit. */
+  private Frame update(long number, int revision) {
+    JobSpec asked = recurring(spec());
+    FoldedJob job = fold.job(number);
+    JobSpec spec = job != null && job.isRecurring() ? job.spec().updated(asked) : asked;
+    ScheduleState move = random.nextBoolean() ? move() : null;
+    return frame(
+        Kind.UPDATE,
+        number,
+        new OperationBody.Update(
+            job != null ? job.revision : revision, clock, move, spec.encode()));
+  }
+
+  private JobSpec recurring(JobSpec spec) {
+    OptionalSpec more =
+        new OptionalSpec(
+            new OptionalSpec.Recurring(clock + 5, schedule()),
+            random.nextBoolean() ? PolicyFormat.encode(FailurePolicy.drop()) : null,
+            null,
+            random.nextBoolean() ? concurrency() : null,
+            List.of(),
+            List.of());
+    return spec.withMore(more);
   }
 
   private OperationBody.Change change(int revision) {

@@ -85,7 +85,7 @@ class ShardFoldTest {
 
   @Test
   void anOperationOnAJobThatNeverWasChangesNothing() {
-    assertThat(apply(Kind.CANCEL, new OperationBody.Cancel(1, new Why("who", "why"))))
+    assertThat(apply(Kind.CANCEL, new OperationBody.Cancel(1, new Why("who", "why"), false)))
         .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(fold.live().size()).isZero();

@@ -24,6 +24,7 @@ import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.After;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OptionalSpec;
@@ -65,6 +66,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
+  private final List<HistoryEntry> told = new ArrayList<>();
   private long micros = FIRST_MICROS;
   private long skewMicros;
   private final SplittableRandom random;
@@ -543,6 +545,16 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   @Override
   public void interrupt(Attempt attempt) {
     interrupted.add(attempt);
+  }
+
+  @Override
+  public void told(JobRef job, int count, HistoryEntry entry) {
+    told.add(entry);
+  }
+
+  /** The entries of workflows' histories that its node told of. */
+  List<HistoryEntry> told() {
+    return told;
   }
 
   /** Whether the handler's thread of an attempt was interrupted. */

@@ -10,7 +10,9 @@ import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.Awaited;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.PolicyFormat;
@@ -104,6 +106,20 @@ public final class Attempt implements Grant.Run, JobPlace {
   /** Nothing else is to run beside it where it is lent to. */
   boolean lentAlone;
 
+  /** Whether its job is a workflow: the runner says so when it starts it. */
+  public boolean ofWorkflow;
+
+  /** Its handler threw, and no compensation is registered. */
+  boolean nothingToUndo;
+
+  /** What the code of its workflow did, and which goes with what it ends in. */
+  List<HistoryEntry> unwritten = List.of();
+
+  /** How many entries the code of its workflow has made. */
+  private int checkpointed;
+
+  private final int historyCount;
+
   /** The node that it was lent to has died. */
   public boolean lost;
 
@@ -158,6 +174,10 @@ public final class Attempt implements Grant.Run, JobPlace {
     this.permit = null;
     Awaited awaited = job.awaited();
     this.dependencies = awaited != null ? awaited.infos() : List.of();
+    WorkflowState workflow = job.workflow();
+    this.historyCount = workflow != null ? workflow.entries() : 0;
+    this.checkpointed = workflow != null ? workflow.checkpointed() : 0;
+    this.ofWorkflow = job.hasBegun();
   }
 
   /**
@@ -186,6 +206,7 @@ public final class Attempt implements Grant.Run, JobPlace {
     this.startBy = at.startBy();
     this.permit = at.permit();
     this.dependencies = loan.dependencies();
+    this.historyCount = 0;
   }
 
   /** It as it is lent to another node. */
@@ -470,6 +491,34 @@ public final class Attempt implements Grant.Run, JobPlace {
 
   Place place() {
     return new Place(ref.shard(), ref.number());
+  }
+
+  /** Where its job is. */
+  public JobRef ref() {
+    return ref;
+  }
+
+  /** How many entries the history of its workflow had when it began; 0 for none. */
+  public int historyCount() {
+    return historyCount;
+  }
+
+  /**
+   * The number of the next entry that its workflow's code makes, which makes so many: how many were
+   * made before, also by what is on its way to the journal.
+   */
+  public int nextEntry(int entries) {
+    int before = checkpointed;
+    checkpointed += entries;
+    return before;
+  }
+
+  /** What its code did and nobody has written, and then that. */
+  List<HistoryEntry> unwrittenWith(HistoryEntry last) {
+    List<HistoryEntry> entries = new ArrayList<>(unwritten);
+    entries.add(last);
+    unwritten = List.of();
+    return entries;
   }
 
   /** Keeps what the runner needs to find again, such as the thread; the loop's, like this. */

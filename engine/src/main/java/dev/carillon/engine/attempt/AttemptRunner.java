@@ -2,6 +2,8 @@ package dev.carillon.engine.attempt;
 
 import dev.carillon.engine.Node;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
 import java.util.function.Consumer;
 
 /** Runs handlers beside the loop. All methods are called on the loop and return at once. */
@@ -21,4 +23,15 @@ public interface AttemptRunner {
   default void judgeTimeout(Attempt attempt, Consumer<AttemptOutcome.Verdict> answer) {
     answer.accept(new AttemptOutcome.Verdict.ByPolicy());
   }
+
+  /**
+   * An entry of a workflow's history is durable. What the runner keeps of a workflow between its
+   * activations is a cache: it is right as long as it was told of every entry.
+   *
+   * @param count how many entries the history has with this one
+   */
+  default void told(JobRef job, int count, HistoryEntry entry) {}
+
+  /** The workflow has ended, began anew or left this node: what is kept of it may go. */
+  default void forget(JobRef job) {}
 }

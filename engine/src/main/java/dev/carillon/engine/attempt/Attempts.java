@@ -6,6 +6,8 @@ import dev.carillon.engine.dispatch.JobMeters;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
@@ -24,6 +26,7 @@ public final class Attempts {
   public final Starts starts;
 
   private final NodeEnvironment env;
+  private final AttemptRunner runner;
   private final AttemptSet running = new AttemptSet();
 
   /** The life of a job outside its attempts. */
@@ -34,8 +37,14 @@ public final class Attempts {
     /** The job has another due time, wherever it stands in line. */
     void moved(NodeJob job);
 
-    /** No handler could decode the job. */
-    void undecodable(NodeJob job);
+    /** A workflow has started a child. */
+    void added(Shard shard, NodeJob child);
+
+    /** The child of a workflow that ends is cancelled; {@code then} runs when that is durable. */
+    void cancelChild(NodeJob parent, JobRef child, Runnable then);
+
+    /** No code here fits the job: it cannot be decoded, or diverged. */
+    void unfit(NodeJob job, NodeJob.Phase why);
 
     /** Ends a job that was asked to stop and of which nothing runs. */
     void endRequested(NodeJob job);
@@ -76,6 +85,7 @@ public final class Attempts {
   public Attempts(Basics basics, Parts parts, Rules rules) {
     Room room = new Room(basics, parts, rules, running);
     this.env = basics.env();
+    this.runner = parts.runner();
     this.outcomes = new Outcomes(room);
     this.transactions = new TransactionOutcomes(room, outcomes);
     this.stops = new Stops(room, outcomes, transactions);
@@ -94,6 +104,16 @@ public final class Attempts {
       }
     }
     return false;
+  }
+
+  /** The history of a workflow has an entry more. */
+  public void told(JobRef job, int count, HistoryEntry entry) {
+    runner.told(job, count, entry);
+  }
+
+  /** A workflow has ended, or left this node. */
+  public void forget(JobRef job) {
+    runner.forget(job);
   }
 
   /** The runner says how it went; false where the attempt was over already and it counts not. */

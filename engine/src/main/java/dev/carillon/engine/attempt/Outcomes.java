@@ -21,6 +21,8 @@ import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleState;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -56,6 +58,7 @@ public final class Outcomes {
   private final Retries retries;
   private final Recurrences recurrences;
   private final AttemptSet running;
+  private final WorkflowOutcomes workflows;
 
   Outcomes(Attempts.Room room) {
     this.env = room.basics().env();
@@ -68,6 +71,12 @@ public final class Outcomes {
     this.retries = room.rules().retries();
     this.recurrences = room.rules().recurrences();
     this.running = room.running();
+    this.workflows = new WorkflowOutcomes(room, this);
+  }
+
+  /** Those of workflows. */
+  public WorkflowOutcomes workflows() {
+    return workflows;
   }
 
   /** Takes the outcome of a handler; false where it is stale. */
@@ -92,12 +101,21 @@ public final class Outcomes {
         asIfNotMade(attempt);
       }
       case AttemptOutcome.Interrupted interrupted -> interrupted(attempt);
+      case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) ->
+          workflows.waiting(attempt, turn, wait);
+      case AttemptOutcome.WorkflowFailed failed ->
+          workflows.failed(attempt, failed, failed.error().on(options.nodeId()));
+      case AttemptOutcome.Diverged(JobError error) -> workflows.diverged(attempt, error);
+      case AttemptOutcome.Compensated(JobError failure) -> workflows.compensated(attempt, failure);
+      case AttemptOutcome.Renewed renewed -> workflows.renewed(attempt, renewed);
     }
     return true;
   }
 
-  private void interrupted(Attempt attempt) {
-    if (attempt.job().cancelRequested()) {
+  void interrupted(Attempt attempt) {
+    if (attempt.job().hasBegun()) {
+      asIfNotMade(attempt); // its code goes on where it was, and sees that it is cancelled
+    } else if (attempt.job().cancelRequested()) {
       cancelled(attempt, null);
     } else if (attempt.stopReason != null) {
       occurred(attempt, JobState.FAILED, null, attempt.stopReason);
@@ -150,7 +168,7 @@ public final class Outcomes {
   }
 
   void failedOrStopped(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
-    if (attempt.job().cancelRequested()) {
+    if (attempt.job().cancelRequested() && !attempt.job().hasBegun()) {
       cancelled(attempt, error);
     } else if (attempt.stopReason != null) {
       occurred(attempt, JobState.FAILED, error, attempt.stopReason);
@@ -261,10 +279,8 @@ public final class Outcomes {
             error,
             most,
             new NodeEvent.Then.End(state, reason, attempt.startedMicros(), endOf(attempt)));
-    if (attempt.job().isRecurring()) {
-      occurred(attempt, state, error, reason);
-    } else {
-      end(attempt, ended(attempt, state, error, reason));
+    if (!workflows.giveUp(attempt, state, error, reason)) {
+      workflows.end(attempt, state, error, reason);
     }
   }
 
@@ -368,21 +384,27 @@ public final class Outcomes {
   }
 
   private void undecodable(Attempt attempt, JobError error) {
-    NodeJob job = attempt.job();
-    if (job.cancelRequested()) {
+    if (attempt.job().cancelRequested()) {
       cancelled(attempt, error);
-      return;
+    } else {
+      unfit(attempt, error, NodeJob.Phase.UNDECODABLE);
     }
+  }
+
+  /** No code here fits the job: it is blocked, and no attempt is counted. */
+  void unfit(Attempt attempt, JobError error, NodeJob.Phase why) {
+    NodeJob job = attempt.job();
     FoldedJob.UncommonState rare = job.rare();
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
     attempt.settled = true;
     forgetStart(attempt);
-    env.metrics().count("jobs.undecodable", 1);
+    boolean diverged = why == NodeJob.Phase.DIVERGED;
+    env.metrics().count(diverged ? "jobs.diverged" : "jobs.undecodable", 1);
     leaveIfDone(attempt);
     job.attempt = null;
-    life.undecodable(job);
+    life.unfit(job, why);
   }
 
   void end(Attempt attempt, OperationBody.End end) {
@@ -413,6 +435,23 @@ public final class Outcomes {
       Shard shard = job.shard();
       shards.ensureAwakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
     }
+  }
+
+  /** The attempt ends its job, or the occurrence of a recurring one. */
+  void ends(Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
+    if (attempt.job().isRecurring() && state != JobState.CANCELLED) {
+      occurred(attempt, state, error, reason);
+    } else {
+      end(attempt, ended(attempt, state, error, reason));
+    }
+  }
+
+  /** Appends the operation that settles an attempt which is over. */
+  void settleWith(Attempt attempt, Kind kind, Frame frame, long dueMicros) {
+    Operation operation = new Operation(frame, new Settlement(attempt, kind));
+    // A clock that jumped back may have left the next time below the shard's wake time.
+    Shard shard = attempt.job().shard();
+    shards.ensureAwakeBy(shard, dueMicros, () -> committer.add(shard.journal, operation));
   }
 
   /** From here on no other outcome is taken; false where its shard is lost and none is sent. */
@@ -492,7 +531,7 @@ public final class Outcomes {
   /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
   private void goOn(NodeJob job) {
     life.schedule(job);
-    if (job.cancelRequested()) {
+    if (job.cancelRequested() && !job.hasBegun()) {
       life.endRequested(job);
     }
   }

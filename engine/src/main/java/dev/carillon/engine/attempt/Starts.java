@@ -238,17 +238,20 @@ public final class Starts implements Dispatcher.Starter {
       notRun(attempt);
       return;
     }
-    if (job.rare != null && job.rare.cancelReason != null) {
+    boolean ending = WorkflowOutcomes.isEnding(job);
+    if (job.rare != null && job.rare.cancelReason != null && !ending) {
       outcomes.returned(attempt);
       outcomes.end(
           attempt, OperationBody.End.without(JobState.CANCELLED, now, job.rare.cancelReason));
       return;
     }
-    if (job.has(JobSpec.DEADLINE) && now >= job.head().deadlineMicros()) {
+    if (job.has(JobSpec.DEADLINE) && !ending && now >= job.head().deadlineMicros()) {
       outcomes.returned(attempt);
-      outcomes.end(
-          attempt,
-          OperationBody.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
+      if (!outcomes.workflows().expired(attempt, "deadline passed while it waited")) {
+        outcomes.end(
+            attempt,
+            OperationBody.End.without(JobState.EXPIRED, now, "deadline passed before it started"));
+      }
       return;
     }
     if (job.isRecurring() && attempt.number() == 1 && skipLate(attempt, now)) {

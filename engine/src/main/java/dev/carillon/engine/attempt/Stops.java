@@ -50,7 +50,7 @@ public final class Stops {
     if (timeout != 0) {
       stopAfter(attempt, timeout, Attempt.StopCause.TIMEOUT);
     }
-    if (job.has(JobSpec.DEADLINE)) {
+    if (job.has(JobSpec.DEADLINE) && !WorkflowOutcomes.isEnding(job)) {
       long left = job.head().deadlineMicros() - nowMicros;
       stopAfter(attempt, left, Attempt.StopCause.DEADLINE);
     }
@@ -132,9 +132,12 @@ public final class Stops {
   }
 
   private void outOfTime(Attempt attempt, Attempt.StopCause cause) {
+    String expired = "deadline passed while it ran";
+    if (cause == Attempt.StopCause.DEADLINE && outcomes.workflows().expired(attempt, expired)) {
+      return;
+    }
     if (cause == Attempt.StopCause.DEADLINE) {
-      outcomes.end(
-          attempt, outcomes.ended(attempt, JobState.EXPIRED, null, "deadline passed while it ran"));
+      outcomes.end(attempt, outcomes.ended(attempt, JobState.EXPIRED, null, expired));
     } else {
       env.metrics().count("attempts.timeout", 1);
       timedOut(attempt);

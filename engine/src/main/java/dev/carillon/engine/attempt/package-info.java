@@ -14,6 +14,9 @@
  *        END, RETRY, AGAIN or NEXT durable: settled, key free ◀────────────────────────┘
  * </pre>
  *
+ * <p>An attempt of a workflow is an activation: it also ends in a durable WAIT, which frees the
+ * slot and counts no attempt ({@code WorkflowOutcomes}).
+ *
  * <p><b>Invariants.</b>
  *
  * <ul>
@@ -26,6 +29,8 @@
  *   <li>Handlers run ahead of the store only so far: 16 attempts a slot, 18 for lanes with few.
  *   <li>No journal says anything of an attempt that an open transaction may still complete ({@code
  *       Completions}). A committed transaction is the outcome, whatever the handler did afterwards.
+ *   <li>A workflow that has begun and has something to undo ends only after a durable {@code
+ *       GivenUp} or CANCEL, and after its compensations. Its children are cancelled before its END.
  *   <li>{@code Retries} counts the wait from the time the failed attempt was to be; {@code
  *       Recurrences} counts the next time from the last one. Neither drifts.
  * </ul>

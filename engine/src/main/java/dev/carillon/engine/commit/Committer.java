@@ -109,7 +109,7 @@ public final class Committer {
     operation.stage = Operation.Stage.QUEUED;
     journal.queue(operation);
     queued++;
-    queuedBytes += operation.frame.frameBytes();
+    queuedBytes += operation.bytes();
     touch(journal);
   }
 
@@ -166,7 +166,7 @@ public final class Committer {
 
   private void unqueue(Operation operation) {
     queued--;
-    queuedBytes -= operation.frame.frameBytes();
+    queuedBytes -= operation.bytes();
   }
 
   /** Says that the journal has something to send, or may send again. */
@@ -268,13 +268,13 @@ public final class Committer {
 
   private static boolean hasNoRoom(Map.Entry<ShardJournal, List<Operation>> adds) {
     Operation first = adds.getKey().first();
-    return first != null && bytes(adds.getValue()) + first.frame.frameBytes() > MAX_ENTRY_BYTES;
+    return first != null && bytes(adds.getValue()) + first.bytes() > MAX_ENTRY_BYTES;
   }
 
   private static long bytes(List<Operation> operations) {
     long bytes = 0;
     for (Operation operation : operations) {
-      bytes += operation.frame.frameBytes();
+      bytes += operation.bytes();
     }
     return bytes;
   }
@@ -285,7 +285,7 @@ public final class Committer {
     for (Operation first = journal.first();
         first != null && gatheredBytes < MAX_GROUP_BYTES;
         first = journal.first()) {
-      long bytes = first.frame.frameBytes();
+      long bytes = first.bytes();
       if (entryBytes > 0 && entryBytes + bytes > MAX_ENTRY_BYTES) {
         return;
       }
@@ -331,6 +331,9 @@ public final class Committer {
       if (operation.isAdd()) {
         JobSpec.setAccepted(operation.frame, now);
       }
+      for (Frame add : operation.adds) {
+        JobSpec.setAccepted(add, now);
+      }
     }
   }
 
@@ -360,6 +363,7 @@ public final class Committer {
       List<Frame> frames = new ArrayList<>(batch.operations().size());
       for (Operation operation : batch.operations()) {
         frames.add(operation.frame);
+        frames.addAll(operation.adds);
       }
       appends.add(batch.append(Frame.encode(frames)));
     }
@@ -483,7 +487,7 @@ public final class Committer {
         operation.stage = Operation.Stage.QUEUED;
         journal.queueFirst(operation);
         queued++;
-        queuedBytes += operation.frame.frameBytes();
+        queuedBytes += operation.bytes();
       } else if (operation.stage == Operation.Stage.SENT) {
         together.forEach(add -> add.stage = Operation.Stage.QUEUED);
         hold(together);

@@ -8,6 +8,7 @@ import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Transactions.Rider;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Operation {
   public final Frame frame;
+
+  /** Adds of jobs that it starts, which stand behind it in the same entry of the journal. */
+  public final List<Frame> adds;
+
   public final Listener listener;
 
   /** The spec of an add, which saves decoding it again. */
@@ -33,20 +38,30 @@ public final class Operation {
   public @Nullable Rider rider;
 
   public Operation(Frame frame, Listener listener) {
-    this(frame, null, null, listener);
+    this(frame, null, null, List.of(), listener);
+  }
+
+  /** One that starts jobs. */
+  public Operation(Frame frame, List<Frame> adds, Listener listener) {
+    this(frame, null, null, adds, listener);
   }
 
   public Operation(Frame frame, JobSpec spec, Listener listener) {
-    this(frame, spec, null, listener);
+    this(frame, spec, null, List.of(), listener);
   }
 
   public Operation(Frame frame, OperationBody.End end, Listener listener) {
-    this(frame, null, end, listener);
+    this(frame, null, end, List.of(), listener);
   }
 
   private Operation(
-      Frame frame, @Nullable JobSpec spec, OperationBody.@Nullable End end, Listener listener) {
+      Frame frame,
+      @Nullable JobSpec spec,
+      OperationBody.@Nullable End end,
+      List<Frame> adds,
+      Listener listener) {
     this.frame = frame;
+    this.adds = adds;
     this.spec = spec;
     this.end = end;
     this.listener = listener;
@@ -89,6 +104,15 @@ public final class Operation {
         case UNKNOWN -> new Outcome.Unknown<>(why);
       };
     }
+  }
+
+  /** What it takes in an entry. */
+  long bytes() {
+    long bytes = frame.frameBytes();
+    for (Frame add : adds) {
+      bytes += add.frameBytes();
+    }
+    return bytes;
   }
 
   /** Whether it takes a row out of the inbox. */

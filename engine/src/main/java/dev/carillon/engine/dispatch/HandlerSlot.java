@@ -70,7 +70,10 @@ public final class HandlerSlot implements JobPlace {
   }
 
   private static boolean isBlocked(NodeJob job) {
-    return job.phase() == NodeJob.Phase.NO_HANDLER || job.phase() == NodeJob.Phase.UNDECODABLE;
+    return switch (job.phase()) {
+      case NO_HANDLER, UNDECODABLE, DIVERGED -> true;
+      default -> false;
+    };
   }
 
   void limit(NodeJob job, Lane lane) {

@@ -253,7 +253,8 @@ public final class KeySlot {
         });
     for (Holder holder : holders) { // after those to whom it would be given else
       NodeJob job = holder.job();
-      if (!holder.isStarted() && job.busy == 0 && job.dueMicros > micros) {
+      boolean waits = job.isWaiting(); // a workflow keeps its key
+      if (!holder.isStarted() && !waits && job.busy == 0 && job.dueMicros > micros) {
         later.add(job);
       }
     }

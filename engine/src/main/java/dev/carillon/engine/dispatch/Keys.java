@@ -162,8 +162,9 @@ public final class Keys {
     boolean byRate = slot.bucket != null && slot.held() < room(slot, concurrency);
     boolean byShare = slot.share != null && slot.held() < concurrency.limit();
     NodeJob oldest = null;
-    // A retry waits too: its occasion was there when it was new.
-    boolean mayGo = may && !byRate && job.attempts == 0 && !slot.isHeldByAttemptOf(job);
+    // A retry waits too, and a workflow that goes on: its occasion was there when it was new.
+    boolean isNew = job.attempts == 0 && !job.hasBegun();
+    boolean mayGo = may && !byRate && isNew && !slot.isHeldByAttemptOf(job);
     if (mayGo && !byShare) {
       if (refuse(job, concurrency)) {
         return false;
@@ -281,9 +282,22 @@ public final class Keys {
     if (slot != null) {
       grant.key = null;
       slot.end(grant);
+      if (keepsKey(grant.job(), slot)) {
+        slot.hold(grant.job());
+        return;
+      }
       freed(slot);
       offer(slot);
     }
+  }
+
+  /** A workflow has its key until it ends, also while it waits. */
+  private static boolean keepsKey(NodeJob job, KeySlot slot) {
+    Concurrency own = job.concurrency();
+    return job.phase() != NodeJob.Phase.GONE
+        && job.isWaiting()
+        && own != null
+        && own.key().equals(slot.key);
   }
 
   /** The job gives its key back, if it has it. */

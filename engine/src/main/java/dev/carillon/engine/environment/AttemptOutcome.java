@@ -1,6 +1,11 @@
 package dev.carillon.engine.environment;
 
 import dev.carillon.api.JobError;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.job.WorkflowWait;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** How an attempt went, as the runner of handlers reports it. */
 public sealed interface AttemptOutcome {
@@ -10,6 +15,15 @@ public sealed interface AttemptOutcome {
 
   /** The handler threw. */
   record Failed(JobError error, Verdict verdict) implements AttemptOutcome {}
+
+  /**
+   * The handler of a workflow threw.
+   *
+   * @param turn what is not written yet
+   * @param compensations whether there are some to run before the job ends
+   */
+  record WorkflowFailed(WorkflowTurn turn, JobError error, Verdict verdict, boolean compensations)
+      implements AttemptOutcome {}
 
   /** What follows a failure. */
   sealed interface Verdict {
@@ -40,4 +54,31 @@ public sealed interface AttemptOutcome {
 
   /** The handler was asked to stop and did not finish: as if the attempt had not been made. */
   record Interrupted() implements AttemptOutcome {}
+
+  /**
+   * A workflow waits: its activation is over, and no attempt is counted.
+   *
+   * @param turn what is not written yet; it is written before the wait
+   */
+  record Waiting(WorkflowTurn turn, WorkflowWait waitFor) implements AttemptOutcome {}
+
+  /** The code of a workflow asks for something else than its history has: the job is blocked. */
+  record Diverged(JobError error) implements AttemptOutcome {}
+
+  /**
+   * The compensations of a workflow that is given up, cancelled or expired have run.
+   *
+   * @param failure of those that failed for good; null where none did
+   */
+  record Compensated(@Nullable JobError failure) implements AttemptOutcome {}
+
+  /**
+   * A workflow goes on from its beginning.
+   *
+   * @param input encoded
+   * @param unread the signals that its code has not taken
+   * @param seen how many entries of its history the code knew
+   */
+  record Renewed(byte[] input, List<HistoryEntry.Signalled> unread, int seen)
+      implements AttemptOutcome {}
 }

@@ -151,6 +151,9 @@ public class FoldedJob {
     /** Where its payload is, if that is not in its own body. */
     @Nullable Payload payload;
 
+    /** What it waits for and remembers, if it is a workflow. */
+    @Nullable WorkflowState workflow;
+
     /** The recurring job has another occurrence from now on. */
     void moved(ScheduleState next) {
       move = next;
@@ -169,7 +172,8 @@ public class FoldedJob {
           && waiters == null
           && concurrency == null
           && occurrence == null
-          && payload == null;
+          && payload == null
+          && workflow == null;
     }
   }
 
@@ -271,6 +275,31 @@ public class FoldedJob {
     kept.concurrency = spec.more().concurrency();
   }
 
+  /** Whether {@code spec} is its own but for the payload. */
+  boolean isRenewedBy(JobSpec spec, byte[] newBody) {
+    return spec.type().equals(type)
+        && spec.namespace().equals(namespace)
+        && spec.queue().equals(queue)
+        && JobSpec.flags(newBody) == (flags & ~MARKED)
+        && spec.more().mask() == (more & ~UNSETTLED);
+  }
+
+  /** Goes on from its beginning with another input; what it remembers of its code is gone. */
+  void renew(byte[] newBody, long at) {
+    body = newBody;
+    bodyBytes = newBody.length;
+    dueMicros = at;
+    revision++;
+    attempts = 0;
+    UncommonState kept = rare();
+    kept.workflow = null;
+    kept.payload = null;
+    kept.saved = null;
+    kept.jitterMicros = 0;
+    kept.markers = 0;
+    kept.alone = false;
+  }
+
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
   public boolean isMarked() {
     return (flags & MARKED) != 0;
@@ -318,9 +347,43 @@ public class FoldedJob {
   }
 
   /** What it takes in a journal, about. */
-  int bytes() {
-    byte[] saved = rare != null ? rare.saved : null;
-    return Frame.HEADER_BYTES + bodyBytes + (saved != null ? saved.length : 0);
+  long bytes() {
+    UncommonState kept = rare;
+    if (kept == null) {
+      return (long) Frame.HEADER_BYTES + bodyBytes;
+    }
+    return (long) Frame.HEADER_BYTES
+        + bodyBytes
+        + (kept.saved != null ? kept.saved.length : 0)
+        + (kept.workflow != null ? kept.workflow.bytes() : 0);
+  }
+
+  /** What it waits for and remembers, if it is a workflow; null where it is none, or not yet. */
+  public @Nullable WorkflowState workflow() {
+    return rare != null ? rare.workflow : null;
+  }
+
+  /** Whether it is a workflow whose code has run: it is asked to stop, and not ended by others. */
+  public boolean hasBegun() {
+    WorkflowState workflow = workflow();
+    return workflow != null && workflow.begun();
+  }
+
+  /** Whether it is a workflow that waits for something that its code named. */
+  public boolean isWaiting() {
+    WorkflowState workflow = workflow();
+    return workflow != null && workflow.waits() != null;
+  }
+
+  /** It is a workflow, or one is signalled before its code runs. */
+  WorkflowState asWorkflow() {
+    UncommonState kept = rare();
+    WorkflowState found = kept.workflow;
+    if (found == null) {
+      found = new WorkflowState();
+      kept.workflow = found;
+    }
+    return found;
   }
 
   public boolean isPaused() {

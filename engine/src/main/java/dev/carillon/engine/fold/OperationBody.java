@@ -5,11 +5,13 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
+import dev.carillon.engine.job.WorkflowWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -106,17 +108,21 @@ public sealed interface OperationBody {
     }
   }
 
-  /** long at, {@link Why}. */
-  record Cancel(long at, Why why) implements OperationBody {
+  /**
+   * long at, {@link Why}, byte toWorkflow.
+   *
+   * @param toWorkflow whether the code of a workflow is told: it is an entry of its history
+   */
+  record Cancel(long at, Why why, boolean toWorkflow) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).i64(at);
       why.write(out);
-      return out.toBytes();
+      return out.u8(toWorkflow ? 1 : 0).toBytes();
     }
 
     public static Cancel decode(ByteReader in) {
-      return new Cancel(in.i64(), Why.read(in));
+      return new Cancel(in.i64(), Why.read(in), in.u8() != 0);
     }
   }
 
@@ -515,6 +521,162 @@ public sealed interface OperationBody {
 
     static Clear decode(ByteReader in) {
       return new Clear(in.i64(), (int) in.varint());
+    }
+  }
+
+  /**
+   * varint attempt, varint revision, varint before, long at, then {@link HistoryEntry entries}.
+   *
+   * @param before how many entries the code of the workflow had made before these: a checkpoint of
+   *     code that was left behind names another number
+   */
+  record Checkpoint(int attempt, int revision, int before, long at, List<HistoryEntry> entries)
+      implements OperationBody {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(64)
+          .varint(attempt)
+          .varint(revision)
+          .varint(before)
+          .i64(at)
+          .raw(HistoryEntry.encode(entries))
+          .toBytes();
+    }
+
+    public static Checkpoint decode(ByteReader in) {
+      return new Checkpoint(
+          (int) in.varint(),
+          (int) in.varint(),
+          (int) in.varint(),
+          in.i64(),
+          HistoryEntry.decode(in));
+    }
+  }
+
+  /**
+   * varint attempt, varint revision, varint before, long at, {@link WorkflowWait}.
+   *
+   * @param before as in {@link Checkpoint}
+   */
+  record Wait(int attempt, int revision, int before, long at, WorkflowWait waitFor)
+      implements OperationBody {
+    @Override
+    public byte[] encode() {
+      ByteWriter out = new ByteWriter(48).varint(attempt).varint(revision).varint(before).i64(at);
+      waitFor.write(out);
+      return out.toBytes();
+    }
+
+    public static Wait decode(ByteReader in) {
+      return new Wait(
+          (int) in.varint(), (int) in.varint(), (int) in.varint(), in.i64(), WorkflowWait.read(in));
+    }
+  }
+
+  /** long at, string type, string key, string by, then the payload. */
+  record Signal(long at, String type, String key, String by, byte[] payload)
+      implements OperationBody {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(48 + payload.length)
+          .i64(at)
+          .string(type)
+          .string(key)
+          .string(by)
+          .raw(payload)
+          .toBytes();
+    }
+
+    public static Signal decode(ByteReader in) {
+      return new Signal(in.i64(), in.string(), in.string(), in.string(), in.rest());
+    }
+
+    /** The same as its workflow sees it. */
+    public HistoryEntry.Signalled entry() {
+      return new HistoryEntry.Signalled(at, type, key, payload);
+    }
+  }
+
+  /** long at, {@link JobRef} child, byte state, byte whether error, error, then the result. */
+  record ChildEnded(long at, JobRef child, JobState state, @Nullable JobError error, byte[] result)
+      implements OperationBody {
+    @Override
+    public byte[] encode() {
+      ByteWriter out = new ByteWriter(64 + result.length).i64(at);
+      child.write(out);
+      out.u8(state.code()).u8(error != null ? 1 : 0);
+      if (error != null) {
+        writeError(out, error);
+      }
+      return out.raw(result).toBytes();
+    }
+
+    public static ChildEnded decode(ByteReader in) {
+      return new ChildEnded(
+          in.i64(),
+          JobRef.read(in),
+          JobState.ofCode(in.u8()),
+          in.u8() != 0 ? readError(in) : null,
+          in.rest());
+    }
+
+    /** The same as its workflow sees it, which started the child by this call. */
+    public HistoryEntry.ChildEnded entry(int call) {
+      return new HistoryEntry.ChildEnded(at, call, state, error, result);
+    }
+  }
+
+  /** {@link HistoryEntry Entries} alone. */
+  record History(List<HistoryEntry> entries) implements OperationBody {
+    @Override
+    public byte[] encode() {
+      return HistoryEntry.encode(entries);
+    }
+
+    public static History decode(ByteReader in) {
+      return new History(HistoryEntry.decode(in));
+    }
+  }
+
+  /**
+   * varint attempt, varint revision, varint before, long at, varint seen, {@link HistoryEntry
+   * entries}, then the body of an add.
+   *
+   * @param before as in {@link Checkpoint}
+   * @param seen how many entries its history has: with another one the code has to look again
+   * @param unread signals that the code has not taken, with which the new history begins
+   */
+  record Renew(
+      int attempt,
+      int revision,
+      int before,
+      long at,
+      int seen,
+      List<HistoryEntry.Signalled> unread,
+      byte[] spec)
+      implements OperationBody {
+    @Override
+    public byte[] encode() {
+      return new ByteWriter(32 + spec.length)
+          .varint(attempt)
+          .varint(revision)
+          .varint(before)
+          .i64(at)
+          .varint(seen)
+          .raw(HistoryEntry.encode(unread))
+          .raw(spec)
+          .toBytes();
+    }
+
+    public static Renew decode(ByteReader in) {
+      return new Renew(
+          (int) in.varint(),
+          (int) in.varint(),
+          (int) in.varint(),
+          in.i64(),
+          (int) in.varint(),
+          HistoryEntry.decode(in).stream().map(HistoryEntry.Signalled.class::cast).toList(),
+          in.rest());
     }
   }
 

@@ -7,6 +7,7 @@ import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.LongMap;
 import dev.carillon.engine.job.Debt;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -41,6 +42,10 @@ public final class ShardFold<J extends FoldedJob> {
   private final LongMap<List<J>> occurrences = new LongMap<>();
 
   private long position;
+
+  /** Where in its entry the last operation stood, from 0. */
+  private int place = -1;
+
   private long added;
   private long addedBytes;
   private long lastEndMicros;
@@ -67,6 +72,9 @@ public final class ShardFold<J extends FoldedJob> {
      * dead letter, for that is a job of its own. {@code job} still stands at that occurrence.
      */
     default void occurred(J job, OperationBody.Next next) {}
+
+    /** The history of a workflow has an entry more, its {@code count}th. */
+    default void recorded(J job, int count, HistoryEntry entry) {}
   }
 
   /** Makes the jobs of a fold. */
@@ -87,8 +95,10 @@ public final class ShardFold<J extends FoldedJob> {
     NO_SUCH_JOB,
     /** It comes from an attempt or a revision that is no longer the job's. */
     STALE,
-    /** An add of a number that is there already. */
-    DUPLICATE
+    /** An add of a number that is there already, or a signal whose key was taken before. */
+    DUPLICATE,
+    /** A signal to a workflow that has too many which it has not read. */
+    FULL
   }
 
   public LongMap<J> live() {
@@ -185,6 +195,7 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   public Answer apply(Frame frame) {
+    place++;
     if (!spawned.isEmpty()) {
       spawned.clear();
     }
@@ -237,11 +248,27 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.DUPLICATE;
     }
     J job = job(number, body);
-    if (job == null) {
+    if (job == null || isStray(job)) {
       return Answer.NO_SUCH_JOB;
     }
     put(job);
     return Answer.APPLIED;
+  }
+
+  /** Whether it is the child of a workflow whose checkpoint, which starts it, was refused. */
+  private boolean isStray(J job) {
+    for (JobRef waiter : job.waiters()) {
+      J parent = live.get(waiter.number());
+      WorkflowState workflow = parent != null ? parent.workflow() : null;
+      if (workflow != null
+          && workflow.begun()
+          && job.has(JobSpec.MORE)
+          && job.head().more().child()
+          && workflow.callOf(new JobRef(waiter.shard(), job.number)) == 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** A job with this spec; null where it shares a payload that is not here. */
@@ -262,6 +289,7 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** Applies an add whose spec is at hand. */
   public Answer add(long number, JobSpec spec, byte[] body) {
+    place++;
     met = live.get(number);
     if (met != null) {
       return Answer.DUPLICATE;
@@ -286,9 +314,12 @@ public final class ShardFold<J extends FoldedJob> {
     return known != null ? known : word;
   }
 
-  /** The entry that the next operations stand in. */
+  /** The entry that the next operations stand in, all of them and in order. */
   public void at(long entryNumber) {
-    position = entryNumber;
+    if (position != entryNumber) {
+      position = entryNumber;
+      place = -1;
+    }
   }
 
   /** The body of a job as {@code frame} brings it, for itself; empty where it brings none. */
@@ -301,6 +332,8 @@ public final class ShardFold<J extends FoldedJob> {
       case STATE -> StateFormat.read(frame.reader()).spec();
       case START, SAVE, RETRY, CANCEL, END, CLEAR, NEXT, AGAIN, PAUSE, RESUME, DISCARD -> NOTHING;
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
+      case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY -> NOTHING;
+      case RENEW -> OperationBody.Renew.decode(frame.reader()).spec();
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -336,7 +369,7 @@ public final class ShardFold<J extends FoldedJob> {
       case SAVE -> save(job, OperationBody.Save.decode(in));
       case RETRY -> retry(job, OperationBody.Retry.decode(in));
       case REPLACE -> replace(job, OperationBody.Replace.decode(in));
-      case CANCEL -> cancel(job, OperationBody.Cancel.decode(in));
+      case CANCEL -> cancel(job, frame, OperationBody.Cancel.decode(in));
       case END -> end(job, OperationBody.End.decode(in));
       case CLEAR -> clear(job, OperationBody.Clear.decode(in).markers());
       case NEXT -> next(job, OperationBody.Next.decode(in));
@@ -347,6 +380,12 @@ public final class ShardFold<J extends FoldedJob> {
       case UPDATE -> update(job, OperationBody.Update.decode(in));
       case WAITER -> waiter(job, OperationBody.Waiter.decode(in));
       case MET -> met(job, OperationBody.Met.decode(in));
+      case CHECKPOINT -> checkpoint(job, frame, OperationBody.Checkpoint.decode(in));
+      case WAIT -> waits(job, OperationBody.Wait.decode(in));
+      case SIGNAL -> signal(job, frame, OperationBody.Signal.decode(in));
+      case CHILD_ENDED -> childEnded(job, frame, OperationBody.ChildEnded.decode(in));
+      case HISTORY -> history(job, frame);
+      case RENEW -> renew(job, frame, OperationBody.Renew.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
@@ -385,6 +424,7 @@ public final class ShardFold<J extends FoldedJob> {
     }
     job.attempts = retry.attempt();
     job.dueMicros = retry.nextDue();
+    runs(job);
     clear(job, 0);
     FoldedJob.UncommonState rare = job.rare();
     rare.jitterMicros = retry.jitter();
@@ -428,11 +468,120 @@ public final class ShardFold<J extends FoldedJob> {
     return Answer.APPLIED;
   }
 
-  private static Answer cancel(FoldedJob job, OperationBody.Cancel cancel) {
+  private Answer cancel(J job, Frame frame, OperationBody.Cancel cancel) {
     if (!job.cancelRequested()) {
-      job.rare().cancelReason = cancel.why().reason();
+      String reason = cancel.why().reason();
+      job.rare().cancelReason = reason;
+      if (cancel.toWorkflow()) {
+        job.rare().pauseReason = null; // its compensations are to run
+        record(job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
+      }
     }
     return Answer.APPLIED;
+  }
+
+  // ---- workflows
+
+  /** The history of a workflow has an entry more; it goes on at once if that ends its wait. */
+  private void record(J job, Frame frame, HistoryEntry entry, long at) {
+    WorkflowState workflow = job.asWorkflow();
+    grown(workflow, frame);
+    if (workflow.add(entry)) {
+      job.dueMicros = Math.min(job.dueMicros, at);
+    }
+    listener.recorded(job, workflow.entries(), entry);
+  }
+
+  private void grown(WorkflowState workflow, Frame frame) {
+    int bytes = frame.frameBytes();
+    workflow.at(HistoryPlace.of(position, place), bytes);
+    liveBytes += bytes;
+    addedBytes += bytes;
+  }
+
+  private Answer checkpoint(J job, Frame frame, OperationBody.Checkpoint checkpoint) {
+    WorkflowState workflow = job.workflow();
+    int before = workflow != null ? workflow.checkpointed() : 0;
+    if (!current(job, checkpoint.attempt(), checkpoint.revision())
+        || checkpoint.before() != before) {
+      return Answer.STALE;
+    }
+    var unused = clear(job, 0);
+    WorkflowState known = job.asWorkflow();
+    grown(known, frame);
+    known.checkpointed(checkpoint.entries().size());
+    for (HistoryEntry entry : checkpoint.entries()) {
+      var unusedEnd = known.add(entry);
+      listener.recorded(job, known.entries(), entry);
+    }
+    return Answer.APPLIED;
+  }
+
+  private static Answer waits(FoldedJob job, OperationBody.Wait wait) {
+    WorkflowState workflow = job.asWorkflow();
+    if (!current(job, wait.attempt(), wait.revision())
+        || wait.before() != workflow.checkpointed()) {
+      return Answer.STALE;
+    }
+    job.dueMicros = workflow.begins(wait.waitFor()) ? wait.waitFor().untilMicros() : wait.at();
+    job.rare().jitterMicros = 0;
+    return clear(job, 0);
+  }
+
+  private Answer signal(J job, Frame frame, OperationBody.Signal signal) {
+    WorkflowState workflow = job.workflow();
+    if (workflow != null && workflow.hasTaken(signal.key())) {
+      return Answer.DUPLICATE;
+    }
+    if (workflow != null && workflow.isFull()) {
+      return Answer.FULL;
+    }
+    record(job, frame, signal.entry(), signal.at());
+    return Answer.APPLIED;
+  }
+
+  private Answer childEnded(J job, Frame frame, OperationBody.ChildEnded ended) {
+    WorkflowState workflow = job.workflow();
+    int call = workflow != null ? workflow.callOf(ended.child()) : 0;
+    if (call == 0) {
+      return Answer.NO_SUCH_JOB;
+    }
+    record(job, frame, ended.entry(call), ended.at());
+    return Answer.APPLIED;
+  }
+
+  private Answer renew(J job, Frame frame, OperationBody.Renew renew) {
+    WorkflowState workflow = job.asWorkflow();
+    if (!current(job, renew.attempt(), renew.revision())
+        || renew.before() != workflow.checkpointed()
+        || renew.seen() != workflow.entries()
+        || !job.isRenewedBy(JobSpec.decodeHead(renew.spec()), renew.spec())) {
+      return Answer.STALE;
+    }
+    liveBytes -= job.bytes();
+    job.renew(renew.spec(), renew.at());
+    job.position = position;
+    liveBytes += job.bytes();
+    for (HistoryEntry.Signalled unread : renew.unread()) {
+      var unused = job.asWorkflow().add(unread);
+      listener.recorded(job, job.asWorkflow().entries(), unread);
+    }
+    grown(job.asWorkflow(), frame);
+    return Answer.APPLIED;
+  }
+
+  /** Entries that the state of the job counts already. */
+  private Answer history(J job, Frame frame) {
+    grown(job.asWorkflow(), frame);
+    return Answer.APPLIED;
+  }
+
+  /** The job waits for an attempt, and not for what the code of its workflow named. */
+  private static void runs(FoldedJob job) {
+    WorkflowState workflow = job.workflow();
+    if (workflow != null) {
+      workflow.runs();
+    }
   }
 
   private static Answer clear(FoldedJob job, int markersLeft) {
@@ -453,6 +602,7 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.STALE;
     }
     job.dueMicros = again.due();
+    runs(job);
     if (job.rare != null) {
       job.rare.jitterMicros = 0;
     }
@@ -576,6 +726,7 @@ public final class ShardFold<J extends FoldedJob> {
     clear(job, 0);
     FoldedJob.UncommonState rare = job.rare();
     rare.saved = null;
+    rare.workflow = null;
     if (next.outcome() == JobState.SUCCEEDED) {
       rare.lastErrorType = null;
       rare.lastErrorMessage = null;
@@ -591,6 +742,7 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** Applies an end whose body is at hand. */
   public Answer end(long number, OperationBody.End end) {
+    place++;
     met = live.get(number);
     return met == null ? Answer.NO_SUCH_JOB : end(met, end);
   }

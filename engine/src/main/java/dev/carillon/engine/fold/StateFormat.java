@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * pauseReason         string  if PAUSE
  * waiters             {@link JobRef}s  if WAITERS
  * awaited             bytes   if AWAITED
+ * workflow            {@link WorkflowState}  if WORKFLOW; its history follows as HISTORY
  * spec                rest
  * </pre>
  *
@@ -49,7 +50,9 @@ public record StateFormat(
   private static final int PAUSE = 32;
   private static final int AWAITED = 64;
   private static final int WAITERS = 128;
-  private static final int ALL = SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS;
+  private static final int WORKFLOW = 256;
+  private static final int ALL =
+      SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS | WORKFLOW;
 
   private static final byte[] NOTHING = {};
 
@@ -90,6 +93,9 @@ public record StateFormat(
       rare.awaited.write(states);
       out.bytes(states.toBytes());
     }
+    if (rare.workflow != null) {
+      rare.workflow.write(out);
+    }
     return out.raw(spec).toBytes();
   }
 
@@ -101,7 +107,8 @@ public record StateFormat(
         | (rare.move != null ? MOVE : 0)
         | (rare.pauseReason != null ? PAUSE : 0)
         | (rare.awaited != null ? AWAITED : 0)
-        | (rare.waiters != null ? WAITERS : 0);
+        | (rare.waiters != null ? WAITERS : 0)
+        | (rare.workflow != null ? WORKFLOW : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -126,6 +133,7 @@ public record StateFormat(
     rare.pauseReason = string(in, flags & PAUSE);
     List<JobRef> waiters = (flags & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
     byte[] awaited = (flags & AWAITED) != 0 ? in.bytes() : NOTHING;
+    rare.workflow = (flags & WORKFLOW) != 0 ? WorkflowState.read(in) : null;
     return new StateFormat(attempts, revision, due, priority, rare, waiters, awaited, in.rest());
   }
 

@@ -50,6 +50,18 @@ public enum Kind {
   PAYLOAD(20),
   /** A recurring job was declared again: what differs is exchanged, and it goes on. */
   UPDATE(21),
+  /** The code of a workflow has made entries of its event history. */
+  CHECKPOINT(22),
+  /** A workflow waits and holds no slot. */
+  WAIT(23),
+  /** A signal reaches a workflow. */
+  SIGNAL(24),
+  /** A child of a workflow, of whatever shard, has ended. */
+  CHILD_ENDED(25),
+  /** Entries of a workflow's event history, as a compaction found them. */
+  HISTORY(26),
+  /** A workflow goes on from its beginning, with another input. */
+  RENEW(27),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

@@ -2,13 +2,16 @@ package dev.carillon.engine.history;
 
 import dev.carillon.api.JobState;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.HistoryPlace;
 import dev.carillon.engine.fold.OldestEnds;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.StateFormat;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.ReadPage;
@@ -16,10 +19,14 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 /**
  * Writes what is worth keeping of a generation into the next: live jobs as their state with {@link
@@ -57,10 +64,18 @@ public final class Compaction {
    *
    * @param oldest when the oldest ended of what is kept of ended jobs
    * @param ended the numbers of the ended jobs that are kept
+   * @param histories where the event histories of its live workflows stand, by their numbers
    */
   public record Staged(
-      long count, long bytes, int dead, int failed, OldestEnds oldest, Set<Long> ended) {
-    private static final Staged NOTHING = new Staged(0, 0, 0, 0, new OldestEnds(), Set.of());
+      long count,
+      long bytes,
+      int dead,
+      int failed,
+      OldestEnds oldest,
+      Set<Long> ended,
+      Map<Long, long[]> histories) {
+    private static final Staged NOTHING =
+        new Staged(0, 0, 0, 0, new OldestEnds(), Set.of(), Map.of());
   }
 
   private Compaction(Store store, Source source, long snapshot, Since since) {
@@ -111,6 +126,7 @@ public final class Compaction {
     PastAttempts past = new PastAttempts();
     Outcome<Boolean> folded =
         read(
+            fold::at,
             frame -> {
               var unused = past.note(frame, fold.apply(frame), fold);
             });
@@ -124,11 +140,14 @@ public final class Compaction {
     List<Outcome<Long>> failures = new ArrayList<>();
     SharedPayloads payloads = new SharedPayloads(frame -> write(frame, failures));
     writeStates(fold, payloads, failures);
+    Map<Long, long[]> histories = new LinkedHashMap<>();
+    writeHistories(fold, histories, failures);
     OccurrenceStories stories =
         new OccurrenceStories(evidence::contains, payloads, frame -> write(frame, failures));
     long[] place = {-1};
     Outcome<Boolean> copied =
         read(
+            entry -> {},
             frame -> {
               place[0]++;
               stories.apply(frame);
@@ -141,7 +160,8 @@ public final class Compaction {
     }
     flush(failures);
     return failures.isEmpty()
-        ? Outcome.ok(new Staged(staged, stagedBytes, dead.size(), failed[0], oldest, evidence))
+        ? Outcome.ok(
+            new Staged(staged, stagedBytes, dead.size(), failed[0], oldest, evidence, histories))
         : failures.getFirst().map(n -> Staged.NOTHING);
   }
 
@@ -157,7 +177,57 @@ public final class Compaction {
     }
   }
 
-  private Outcome<Boolean> read(Consumer<Frame> use) {
+  /** The history of each live workflow, put together: a replay reads little else. */
+  private void writeHistories(
+      ShardFold<FoldedJob> fold, Map<Long, long[]> histories, List<Outcome<Long>> failures) {
+    List<FoldedJob> workflows = new ArrayList<>();
+    fold.live()
+        .forEach(
+            job -> {
+              WorkflowState workflow = job.workflow();
+              if (workflow != null && workflow.entries() > 0) {
+                workflows.add(job);
+              }
+            });
+    workflows.sort((a, b) -> Long.compare(a.number, b.number));
+    for (FoldedJob job : workflows) {
+      WorkflowState workflow = Objects.requireNonNull(job.workflow());
+      Outcome<List<HistoryEntry>> read =
+          WorkflowHistory.read(
+              store,
+              new WorkflowHistory.Place(
+                  source.shard(), source.generation(), workflow.places(), workflow.entries()));
+      if (!(read instanceof Outcome.Ok<List<HistoryEntry>>(List<HistoryEntry> history))) {
+        failures.add(read.map(entries -> 0L));
+        return;
+      }
+      histories.put(job.number, write(job.number, history, failures));
+    }
+  }
+
+  /** Writes a history, a part at a time; returns where it stands, as {@link HistoryPlace}s. */
+  private long[] write(long number, List<HistoryEntry> history, List<Outcome<Long>> failures) {
+    List<Long> places = new ArrayList<>();
+    List<HistoryEntry> part = new ArrayList<>();
+    int partBytes = 0;
+    for (HistoryEntry entry : history) {
+      part.add(entry);
+      partBytes += entry.bytes();
+      if (partBytes >= BLOCK_BYTES / 2) {
+        places.add(HistoryPlace.of(staged + 1, block.size()));
+        write(Frame.of(Kind.HISTORY, number, HistoryEntry.encode(part)), failures);
+        part.clear();
+        partBytes = 0;
+      }
+    }
+    if (!part.isEmpty()) {
+      places.add(HistoryPlace.of(staged + 1, block.size()));
+      write(Frame.of(Kind.HISTORY, number, HistoryEntry.encode(part)), failures);
+    }
+    return places.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private Outcome<Boolean> read(LongConsumer entryBegins, Consumer<Frame> use) {
     long next = 1;
     while (next <= source.tail()) {
       Outcome<ReadPage> outcome =
@@ -170,6 +240,7 @@ public final class Compaction {
           break;
         }
         try {
+          entryBegins.accept(entry.number());
           Frame.decode(entry.data()).forEach(use);
         } catch (DamagedException | UnknownFormatException e) {
           return new Outcome.Damaged<>(

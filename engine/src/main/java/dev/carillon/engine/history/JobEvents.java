@@ -92,6 +92,7 @@ public final class JobEvents {
         String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");
         told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
       }
+      case CHECKPOINT, HISTORY, SIGNAL, CHILD_ENDED, WAIT, RENEW -> WorkflowEvents.of(frame, told);
       case CLEAR, STATE, DISCARD, WAITER, TOLD, PAYLOAD, FOOTER -> {}
     }
   }
@@ -172,6 +173,8 @@ public final class JobEvents {
   private static boolean isOfAttempt(JobEvent.Kind kind) {
     return switch (kind) {
       case STARTED, SAVED, RETRIED, POSTPONED, PAUSED, RESUMED, CHANGED, CANCEL_REQUESTED -> true;
+      case BEGUN, STEP_DONE, STEP_FAILED, STEP_BEGUN, TIMER_SET, TIMER_FIRED, WAITING -> true;
+      case SIGNAL_AWAITED, SIGNALLED, VERSION_CHOSEN, CHILD_STARTED, CHILD_ENDED, GIVEN_UP -> true;
       default -> false;
     };
   }

@@ -79,7 +79,7 @@ public final class PastAttempts {
     }
     if (frame.kind() == Kind.STATE && answer == ShardFold.Answer.APPLIED) {
       state(frame.job(), fold.job(frame.job()));
-    } else if (!runs.isEmpty()) {
+    } else if (!runs.isEmpty() && frame.kind() != Kind.HISTORY) {
       other(frame.job(), fold.job(frame.job()));
     }
     return false;
@@ -106,7 +106,7 @@ public final class PastAttempts {
                   && revision == job.revision
                   && attempt > run.lastAttempt
                   && attempt <= job.attempts;
-          case NO_SUCH_JOB, DUPLICATE -> false;
+          case NO_SUCH_JOB, DUPLICATE, FULL -> false;
         };
     if (told) {
       if (run == null) {

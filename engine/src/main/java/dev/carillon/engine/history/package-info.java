@@ -14,6 +14,8 @@
  *   <li>A {@code Compaction} writes live jobs as STATE, with {@code PastAttempts} behind it. It
  *       keeps every operation of dead and failed jobs. Jobs that ended otherwise stay in the old
  *       generation until their retention ends.
+ *   <li>{@code WorkflowHistory} reads the event history of one workflow by its places. A compaction
+ *       writes it together, as HISTORY behind the STATE, and hands out the new places.
  *   <li>A packed generation ({@code PackPlan}) holds every operation of the one it replaces, in
  *       blocks of 256 KiB with a {@code Footer} behind them.
  *   <li>A payload that a recurring job shares with its occurrences stands once in a generation

@@ -322,7 +322,16 @@ public record JobSpec(
         payload);
   }
 
+  /** The same with another payload. */
+  public JobSpec withPayload(byte[] other) {
+    return with(more, other);
+  }
+
   public JobSpec withMore(OptionalSpec newMore) {
+    return with(newMore, payload);
+  }
+
+  private JobSpec with(OptionalSpec newMore, byte[] newPayload) {
     return new JobSpec(
         dueMicros,
         acceptedMicros,
@@ -338,7 +347,7 @@ public record JobSpec(
         timeoutMicros,
         deadlineMicros,
         newMore,
-        payload);
+        newPayload);
   }
 
   public static int flags(byte[] body) {

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param concurrency how many jobs like it run at once
  * @param after the jobs that it waits for
  * @param waiters the jobs that wait for it and were added together with it
+ * @param child whether it is the child of the workflow that waits for it
  */
 public record OptionalSpec(
     @Nullable Recurring recurring,
@@ -35,18 +36,38 @@ public record OptionalSpec(
     @Nullable OccurrenceSpec occurrence,
     @Nullable Concurrency concurrency,
     List<After> after,
-    List<JobRef> waiters) {
+    List<JobRef> waiters,
+    boolean child) {
   public static final int RECURRING = 1;
   public static final int POLICY = 2;
   public static final int OCCURRENCE = 4;
   public static final int CONCURRENCY = 8;
   public static final int AFTER = 16;
   static final int WAITERS = 32;
-  private static final int ALL = RECURRING | POLICY | OCCURRENCE | CONCURRENCY | AFTER | WAITERS;
+  private static final int CHILD = 64;
+  private static final int ALL =
+      RECURRING | POLICY | OCCURRENCE | CONCURRENCY | AFTER | WAITERS | CHILD;
 
   /** Nothing. */
   public static final OptionalSpec NONE =
       new OptionalSpec(null, null, null, null, List.of(), List.of());
+
+  /** Of a job that is no child of a workflow. */
+  public OptionalSpec(
+      @Nullable Recurring recurring,
+      byte @Nullable [] policy,
+      @Nullable OccurrenceSpec occurrence,
+      @Nullable Concurrency concurrency,
+      List<After> after,
+      List<JobRef> waiters) {
+    this(recurring, policy, occurrence, concurrency, after, waiters, false);
+  }
+
+  /** The same as the child of a workflow. */
+  public OptionalSpec childOf(JobRef parent) {
+    return new OptionalSpec(
+        recurring, policy, occurrence, concurrency, after, List.of(parent), true);
+  }
 
   /**
    * A recurring job's schedule.
@@ -58,7 +79,7 @@ public record OptionalSpec(
 
   /** The same with another schedule, or none. */
   public OptionalSpec with(@Nullable Recurring newRecurring) {
-    return new OptionalSpec(newRecurring, policy, occurrence, concurrency, after, waiters);
+    return new OptionalSpec(newRecurring, policy, occurrence, concurrency, after, waiters, child);
   }
 
   /** The same as a job of its own, which may be one time of a recurring job. */
@@ -81,7 +102,8 @@ public record OptionalSpec(
         | (occurrence != null ? OCCURRENCE : 0)
         | (concurrency != null ? CONCURRENCY : 0)
         | (after.isEmpty() ? 0 : AFTER)
-        | (waiters.isEmpty() ? 0 : WAITERS);
+        | (waiters.isEmpty() ? 0 : WAITERS)
+        | (child ? CHILD : 0);
   }
 
   void write(ByteWriter out) {
@@ -117,12 +139,14 @@ public record OptionalSpec(
     byte[] policy = (mask & POLICY) != 0 ? in.bytes() : null;
     OccurrenceSpec occurrence = (mask & OCCURRENCE) != 0 ? OccurrenceSpec.read(in) : null;
     Concurrency concurrency = (mask & CONCURRENCY) != 0 ? ConcurrencyFormat.read(in) : null;
+    boolean child = (mask & CHILD) != 0;
     if (!withOthers) {
-      return new OptionalSpec(recurring, policy, occurrence, concurrency, List.of(), List.of());
+      return new OptionalSpec(
+          recurring, policy, occurrence, concurrency, List.of(), List.of(), child);
     }
     List<After> after = (mask & AFTER) != 0 ? readAfter(in) : List.of();
     List<JobRef> waiters = (mask & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
-    return new OptionalSpec(recurring, policy, occurrence, concurrency, after, waiters);
+    return new OptionalSpec(recurring, policy, occurrence, concurrency, after, waiters, child);
   }
 
   private static List<After> readAfter(ByteReader in) {

@@ -102,6 +102,9 @@ public final class Cancels {
     NodeJob job = fold.job(ref.number());
     if (job == null) {
       answerEnded(ref, answer);
+    } else if (job.hasBegun() && job.phase() != NodeJob.Phase.RUNNING) {
+      // Its code is to see that it is cancelled, and undo what it did.
+      shards.ensureAwakeBy(shard, 0, () -> cancelRunning(shard, job, why, answer));
     } else if (job.phase() == NodeJob.Phase.RUNNING) {
       cancelRunning(shard, job, why, answer);
     } else {
@@ -160,7 +163,9 @@ public final class Cancels {
 
   private void cancelRunning(
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
-    OperationBody.Cancel cancel = new OperationBody.Cancel(env.wallMicros(), why);
+    Attempt running = Attempt.of(job);
+    boolean toWorkflow = job.hasBegun() || (running != null && running.ofWorkflow);
+    OperationBody.Cancel cancel = new OperationBody.Cancel(env.wallMicros(), why, toWorkflow);
     job.busy++; // its attempt may be over before this is written: no other starts
     append(
         shard,
@@ -175,6 +180,8 @@ public final class Cancels {
           Attempt attempt = Attempt.of(job);
           if (attempt != null) {
             attempts.stops.cancel(attempt);
+          } else if (job.hasBegun()) {
+            life.wake(job);
           } else {
             endRequested(shard, job);
           }
@@ -261,8 +268,8 @@ public final class Cancels {
     } else if (found.isEmpty()) {
       leave(shard);
       answerEnded(ref, answer);
-    } else if (!found.get().waiters().isEmpty()) {
-      leave(shard); // others are to be told: the shard is loaded for that
+    } else if (!found.get().waiters().isEmpty() || found.get().hasBegun()) {
+      leave(shard); // others are to be told, or its code: the shard is loaded for that
       shards.loadFor(shard, () -> cancel(ref, why, answer));
     } else {
       endVisited(shard, NodeJob.of(found.get()), why, answer);
@@ -302,6 +309,9 @@ public final class Cancels {
 
   /** Ends a job that was asked to stop and of which nothing runs. */
   void endRequested(Shard shard, NodeJob job) {
+    if (job.hasBegun()) {
+      return; // its code ends it
+    }
     if (job.rare != null && job.rare.cancelReason != null && job.busy == 0) {
       end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
     }

@@ -64,7 +64,7 @@ public final class Checkpoints {
   }
 
   /** A job whose attempt ended meanwhile was passed over, and comes back. */
-  private void settled(NodeJob job) {
+  void settled(NodeJob job) {
     job.busy--;
     if (job.isIdle(NodeJob.Phase.READY)) {
       life.scheduleAgain(job);

@@ -1,5 +1,7 @@
 package dev.carillon.engine.life;
 
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
@@ -9,6 +11,7 @@ import dev.carillon.engine.fold.Awaited;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.Debt;
@@ -67,6 +70,9 @@ public final class Dependencies {
   interface Host {
     /** One that the job waited for has ended. */
     void met(NodeJob job);
+
+    /** A child of the workflow has ended, and its history says so. */
+    void wake(NodeJob job);
   }
 
   Dependencies(
@@ -113,10 +119,16 @@ public final class Dependencies {
    * What one that waits is to be told.
    *
    * @param copies how often the store had become another copy when that was known
+   * @param end with its result, where that is at hand
    * @param done hears whether it is told for good; if not, it is not true any more
    */
   private record News(
-      JobRef waiter, JobRef ended, @Nullable JobState state, int copies, Consumer<Boolean> done) {}
+      JobRef waiter,
+      JobRef ended,
+      @Nullable JobState state,
+      int copies,
+      OperationBody.@Nullable End end,
+      Consumer<Boolean> done) {}
 
   /** The store is another copy: what ended may live in it, and who waits may not be there. */
   public void exchanged() {
@@ -285,6 +297,7 @@ public final class Dependencies {
             tell.ended(),
             tell.state(),
             copies,
+            null,
             told -> {
               answer.accept(told ? Outcome.ok(new byte[0]) : wentBack());
               over();
@@ -332,7 +345,9 @@ public final class Dependencies {
           if (state != null && !state.ended()) {
             again(RETRY_NANOS, () -> arrange(made));
           } else {
-            tell(new News(made.waiter(), made.other(), state, made.copies(), told -> over(made)));
+            tell(
+                new News(
+                    made.waiter(), made.other(), state, made.copies(), null, told -> over(made)));
           }
         });
   }
@@ -341,10 +356,15 @@ public final class Dependencies {
 
   /** The shard owes these. */
   void owes(Shard shard, List<Debt> debts) {
-    debts.forEach(debt -> begin(() -> pay(shard, debt)));
+    debts.forEach(debt -> begin(() -> pay(shard, debt, null)));
   }
 
-  private void pay(Shard shard, Debt debt) {
+  /** The shard owes this, for a job that has just ended. */
+  void owes(Shard shard, Debt debt, OperationBody.End end) {
+    begin(() -> pay(shard, debt, end));
+  }
+
+  private void pay(Shard shard, Debt debt, OperationBody.@Nullable End end) {
     if (!shard.owned()) {
       over(); // whoever has it now pays
       return;
@@ -355,6 +375,7 @@ public final class Dependencies {
             shard.ref(debt.number()),
             debt.state(),
             copies,
+            end,
             told -> {
               if (told) {
                 settle(shard, debt);
@@ -452,10 +473,90 @@ public final class Dependencies {
   }
 
   private void tell(Shard shard, NodeJob job, News news) {
+    WorkflowState workflow = job.workflow();
+    if (workflow != null && workflow.callOf(news.ended()) != 0) {
+      tellParent(shard, job, news);
+      return;
+    }
     // One that can never start ends at once, also if this node does not come to it.
     Awaited awaited = job.awaited();
     boolean breaks = awaited != null && awaited.isBrokenBy(news.ended(), news.state());
     shards.ensureAwakeBy(shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, news));
+  }
+
+  /** The result of a child that has ended goes into the history of its workflow. */
+  private void tellParent(Shard shard, NodeJob parent, News news) {
+    OperationBody.End end = news.end();
+    if (end != null) {
+      OperationBody.ChildEnded body =
+          new OperationBody.ChildEnded(
+              env.wallMicros(), news.ended(), end.state(), errorOf(end), end.result());
+      tellParent(shard, parent, body, news);
+      return;
+    }
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> new JobReader(store).find(news.ended()),
+        outcome -> {
+          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
+            again(RETRY_NANOS, () -> tell(news));
+            return;
+          }
+          JobInfo info = found.map(story -> story.view().info()).orElse(null);
+          byte[] result = found.map(story -> story.view().result()).orElse(null);
+          JobState state = news.state();
+          OperationBody.ChildEnded body =
+              new OperationBody.ChildEnded(
+                  env.wallMicros(),
+                  news.ended(),
+                  state != null ? state : info != null ? info.state() : JobState.FAILED,
+                  info == null
+                      ? new JobError("gone", "the child is not there any more", "")
+                      : info.state() == JobState.SUCCEEDED ? null : errorOf(info),
+                  result != null ? result : new byte[0]);
+          tellParent(shard, parent, body, news);
+        });
+  }
+
+  private static @Nullable JobError errorOf(OperationBody.End end) {
+    if (end.state() == JobState.SUCCEEDED || end.error() != null) {
+      return end.state() == JobState.SUCCEEDED ? null : end.error();
+    }
+    String reason = end.reason();
+    return new JobError(end.state().name(), reason != null ? reason : "", "");
+  }
+
+  private static JobError errorOf(JobInfo info) {
+    JobError error = info.lastError();
+    String reason = info.reason();
+    return error != null
+        ? error
+        : new JobError(info.state().name(), reason != null ? reason : "", "");
+  }
+
+  private void tellParent(Shard shard, NodeJob parent, OperationBody.ChildEnded body, News news) {
+    shards.ensureAwakeBy(
+        shard,
+        0,
+        () ->
+            committer.add(
+                shard.journal,
+                new Operation(
+                    Frame.of(Kind.CHILD_ENDED, parent.number, body.encode()),
+                    new Operation.Listener() {
+                      @Override
+                      public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
+                        if (answer == ShardFold.Answer.APPLIED && met != null) {
+                          host.wake(NodeJob.of(met));
+                        }
+                        news.done().accept(true);
+                      }
+
+                      @Override
+                      public void lost(Operation.Loss loss, String why) {
+                        again(RETRY_NANOS, () -> tell(news));
+                      }
+                    })));
   }
 
   private void append(Shard shard, NodeJob job, News news) {

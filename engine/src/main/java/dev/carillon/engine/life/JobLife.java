@@ -28,6 +28,7 @@ import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.history.ShardLoad;
 import dev.carillon.engine.job.Debt;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -133,7 +134,7 @@ public final class JobLife implements Attempts.Life {
             this);
     this.occurrences = new Occurrences(env, committer, recurrences, shards, this);
     this.dependencies =
-        new Dependencies(env, shards, committer, timers, parts.requests(), this::met);
+        new Dependencies(env, shards, committer, timers, parts.requests(), new Told());
   }
 
   public Cancels cancels() {
@@ -161,6 +162,7 @@ public final class JobLife implements Attempts.Life {
   // ---- coming
 
   /** A job was added to a loaded shard, or a dead letter lives again. */
+  @Override
   public void added(Shard shard, NodeJob job) {
     job.shard = shard;
     watchers.scheduled(job);
@@ -209,7 +211,7 @@ public final class JobLife implements Attempts.Life {
               boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
-              } else if (job.cancelRequested()) {
+              } else if (job.cancelRequested() && !job.hasBegun()) {
                 cancels.endRequested(shard, job);
               } else if (!endIfBroken(job)) {
                 boolean markedBefore = rare != null && rare.markers > 0;
@@ -302,6 +304,14 @@ public final class JobLife implements Attempts.Life {
   public void moved(NodeJob job) {
     noteStale(job);
     scheduleAgain(job);
+  }
+
+  /** Its lane or its handler's line may have passed it over while it was busy. */
+  public void goOnIfPassedOver(NodeJob job) {
+    if (job.busy == 0
+        && (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED)) {
+      scheduleAgain(job);
+    }
   }
 
   private void noteStale(NodeJob job) {
@@ -462,22 +472,22 @@ public final class JobLife implements Attempts.Life {
       rare.lastErrorType = e.getClass().getName();
       rare.lastErrorMessage = e.getMessage();
       env.metrics().count("jobs.undecodable", 1);
-      blockUndecodable(job);
+      block(job, NodeJob.Phase.UNDECODABLE);
       return false;
     }
   }
 
   @Override
-  public void undecodable(NodeJob job) {
+  public void unfit(NodeJob job, NodeJob.Phase why) {
     if (job.isPaused()) {
       schedule(job); // it is tried again when it is resumed
     } else {
-      blockUndecodable(job);
+      block(job, why);
     }
   }
 
-  private void blockUndecodable(NodeJob job) {
-    dispatcher.handler(job.type).block(job, NodeJob.Phase.UNDECODABLE);
+  private void block(NodeJob job, NodeJob.Phase why) {
+    dispatcher.handler(job.type).block(job, why);
     blocked(job);
     expireIfItHasADeadline(job);
   }
@@ -502,6 +512,29 @@ public final class JobLife implements Attempts.Life {
   /** Another node has handlers of these types: jobs that could not be decoded are tried again. */
   public void offerUndecodable(Set<String> types) {
     types.forEach(type -> dispatcher.offerUndecodable(type).forEach(this::schedule));
+  }
+
+  /** The news that dependencies bring. */
+  private final class Told implements Dependencies.Host {
+    @Override
+    public void met(NodeJob job) {
+      JobLife.this.met(job);
+    }
+
+    @Override
+    public void wake(NodeJob job) {
+      JobLife.this.wake(job);
+    }
+  }
+
+  /** The history of a workflow has an entry more, by which its wait may be over. */
+  public void wake(NodeJob job) {
+    boolean released = job.phase() == NodeJob.Phase.PAUSED && !job.isPaused();
+    if (job.phase() == NodeJob.Phase.SCHEDULED || released) {
+      moved(job);
+    } else {
+      watchers.changed(job);
+    }
   }
 
   /** One that the job waited for has ended: it may start, or never can. */
@@ -551,7 +584,8 @@ public final class JobLife implements Attempts.Life {
               Shard shard = job.shard;
               boolean waits =
                   switch (job.phase()) {
-                    case READY, NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY, PAUSED -> true;
+                    case READY, NO_HANDLER, UNDECODABLE, DIVERGED, LIMITED -> true;
+                    case DEPENDENCY, PAUSED -> true;
                     case SCHEDULED, RUNNING, GONE -> false;
                   };
               if (!waits || job.revision != revision || shard == null || !shard.owned()) {
@@ -572,6 +606,9 @@ public final class JobLife implements Attempts.Life {
 
   /** The job's deadline has passed. */
   void expire(Shard shard, NodeJob job) {
+    if (job.hasBegun()) {
+      return; // its compensations run first, as soon as its code can
+    }
     cancels.end(shard, job, JobState.EXPIRED, "deadline passed while it waited");
   }
 
@@ -596,6 +633,21 @@ public final class JobLife implements Attempts.Life {
       dispatcher.withdraw(job);
       occurrences.skip(job, reason);
     }
+  }
+
+  /** Cancels the child of a workflow that ends; {@code then} runs when it is asked for durably. */
+  @Override
+  public void cancelChild(NodeJob parent, JobRef child, Runnable then) {
+    cancels.cancel(
+        child,
+        new Why(options.nodeId(), "its workflow has ended"),
+        outcome -> {
+          if (outcome.isOk() || parent.phase() == NodeJob.Phase.GONE) {
+            then.run();
+          } else {
+            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> cancelChild(parent, child, then));
+          }
+        });
   }
 
   /** This node cancels a job by a rule. */
@@ -656,6 +708,11 @@ public final class JobLife implements Attempts.Life {
     }
 
     @Override
+    public void recorded(NodeJob job, int count, HistoryEntry entry) {
+      attempts.told(shard.ref(job.number), count, entry);
+    }
+
+    @Override
     public void occurred(NodeJob job, OperationBody.Next next) {
       countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
       watchers.occurred(shard, job, next);
@@ -691,18 +748,25 @@ public final class JobLife implements Attempts.Life {
     }
     timers.cancel(job.expiry);
     job.enter(NodeJob.Phase.GONE);
+    forgetWorkflow(shard, job);
     leaveKey(job, job.concurrency());
     if (job.isOccurrence()) {
       occurrences.ended(shard, job);
     }
     countEnd(end.state());
     for (JobRef waiter : job.waiters()) {
-      dependencies.owes(shard, List.of(new Debt(job.number, waiter, end.state())));
+      dependencies.owes(shard, new Debt(job.number, waiter, end.state()), end);
     }
     if (job.hasName()) {
       names.ended(shard, job, end);
     }
     watchers.ended(shard, job, end);
+  }
+
+  private void forgetWorkflow(Shard shard, NodeJob job) {
+    if (job.workflow() != null) {
+      attempts.forget(shard.ref(job.number));
+    }
   }
 
   private void leaveKey(NodeJob job, @Nullable Concurrency concurrency) {
@@ -720,6 +784,7 @@ public final class JobLife implements Attempts.Life {
               timers.cancel(job.expiry);
               noteStale(job);
               attempts.stops.disown(job);
+              forgetWorkflow(shard, job);
               job.enter(NodeJob.Phase.GONE);
               leaveKey(job, job.concurrency());
             });

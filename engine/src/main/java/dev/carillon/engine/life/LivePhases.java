@@ -49,7 +49,7 @@ public final class LivePhases {
     NodeJob.Phase phase = shown(job);
     JobRef ref = job.shard().ref(job.number);
     return JobReader.info(
-        ref, job, new JobReader.Now(state(phase), reason(phase), 0, null, pauseReason(job)));
+        ref, job, new JobReader.Now(state(job, phase), reason(phase), 0, null, pauseReason(job)));
   }
 
   /** On the loop. */
@@ -61,7 +61,9 @@ public final class LivePhases {
     numbers[size] = job.number;
     phases[size++] = shown(job);
     FoldedJob.UncommonState rare = job.rare;
-    if (job.phase() == NodeJob.Phase.UNDECODABLE && rare != null && rare.lastErrorType != null) {
+    boolean unfit =
+        job.phase() == NodeJob.Phase.UNDECODABLE || job.phase() == NodeJob.Phase.DIVERGED;
+    if (unfit && rare != null && rare.lastErrorType != null) {
       String message = rare.lastErrorMessage;
       undecodable.put(
           job.number, new JobError(rare.lastErrorType, message != null ? message : "", ""));
@@ -132,13 +134,17 @@ public final class LivePhases {
     return made;
   }
 
+  private static JobState state(NodeJob job, NodeJob.Phase phase) {
+    return phase == NodeJob.Phase.SCHEDULED && job.isWaiting() ? JobState.WAITING : state(phase);
+  }
+
   static JobState state(NodeJob.Phase phase) {
     return switch (phase) {
       case SCHEDULED -> JobState.SCHEDULED;
       case READY -> JobState.READY;
       case RUNNING -> JobState.RUNNING;
       case PAUSED -> JobState.PAUSED;
-      case NO_HANDLER, UNDECODABLE, LIMITED, DEPENDENCY -> JobState.BLOCKED;
+      case NO_HANDLER, UNDECODABLE, DIVERGED, LIMITED, DEPENDENCY -> JobState.BLOCKED;
       case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
     };
   }
@@ -147,6 +153,7 @@ public final class LivePhases {
     return switch (phase) {
       case NO_HANDLER -> BlockReason.NO_HANDLER;
       case UNDECODABLE -> BlockReason.UNDECODABLE;
+      case DIVERGED -> BlockReason.DIVERGED;
       case LIMITED -> BlockReason.LIMIT;
       case DEPENDENCY -> BlockReason.DEPENDENCY;
       case SCHEDULED, READY, RUNNING, PAUSED, GONE -> null;

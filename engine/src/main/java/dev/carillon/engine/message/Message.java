@@ -220,6 +220,12 @@ public sealed interface Message {
       case AttemptOutcome.TooEarly early -> out.u8(5);
       case AttemptOutcome.TooLate late -> out.u8(6);
       case AttemptOutcome.Interrupted interrupted -> out.u8(7);
+      // Workflows run where their shard is: what somebody else answers is as if not made.
+      case AttemptOutcome.Waiting waiting -> out.u8(7);
+      case AttemptOutcome.WorkflowFailed failed -> out.u8(7);
+      case AttemptOutcome.Diverged diverged -> out.u8(7);
+      case AttemptOutcome.Compensated compensated -> out.u8(7);
+      case AttemptOutcome.Renewed renewed -> out.u8(7);
     }
   }
 

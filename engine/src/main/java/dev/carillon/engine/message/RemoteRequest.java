@@ -97,4 +97,14 @@ public sealed interface RemoteRequest {
       return true;
     }
   }
+
+  /** A signal reaches the workflow. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Signal(JobRef job, String type, String key, String by, byte[] payload)
+      implements RemoteRequest {
+    @Override
+    public boolean isRepeatable() {
+      return !key.isEmpty(); // it is taken once
+    }
+  }
 }

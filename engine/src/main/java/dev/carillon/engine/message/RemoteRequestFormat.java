@@ -3,6 +3,7 @@ package dev.carillon.engine.message;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
+import dev.carillon.api.SignalResult;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
@@ -45,6 +46,8 @@ public final class RemoteRequestFormat {
         begin(out, 14, job).u8(state == null ? 0 : state.code());
         ended.write(out);
       }
+      case RemoteRequest.Signal(JobRef job, String type, String key, String by, byte[] payload) ->
+          begin(out, 15, job).string(type).string(key).string(by).raw(payload);
     }
     return out.toBytes();
   }
@@ -89,7 +92,8 @@ public final class RemoteRequestFormat {
         yield new RemoteRequest.Tell(
             job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
       }
-      default -> throw new UnknownFormatException("request: kind " + kind + " (expected: 1 to 14)");
+      case 15 -> new RemoteRequest.Signal(job, in.string(), in.string(), in.string(), in.rest());
+      default -> throw new UnknownFormatException("request: kind " + kind + " (expected: 1 to 15)");
     };
   }
 
@@ -171,6 +175,26 @@ public final class RemoteRequestFormat {
       throw new UnknownFormatException("control: code " + code + " (expected: one known here)");
     }
     return CONTROL_CODES.get(code);
+  }
+
+  private static final List<SignalResult> SIGNAL_CODES =
+      List.of(
+          SignalResult.DONE,
+          SignalResult.TAKEN_BEFORE,
+          SignalResult.TOO_MANY,
+          SignalResult.ENDED,
+          SignalResult.NOT_FOUND);
+
+  public static byte[] encode(SignalResult result) {
+    return new byte[] {(byte) SIGNAL_CODES.indexOf(result)};
+  }
+
+  public static SignalResult signalResult(byte[] bytes) {
+    int code = bytes[0];
+    if (code < 0 || code >= SIGNAL_CODES.size()) {
+      throw new UnknownFormatException("signal: code " + code + " (expected: one known here)");
+    }
+    return SIGNAL_CODES.get(code);
   }
 
   /** What came of occurrences beyond the schedule: byte 1 and the jobs, or byte 0 and why not. */

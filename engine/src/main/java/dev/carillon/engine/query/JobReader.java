@@ -339,6 +339,9 @@ public final class JobReader {
       JobEvents.of(frame, home, fresh);
       noteError(frame.job(), fresh);
       EventPage told = eventsOf(frame.job());
+      if (frame.kind() == Kind.HISTORY) {
+        fresh.removeIf(told::has); // the generation that it comes from may be there too
+      }
       told.addAll(fresh);
       return told;
     }
@@ -474,7 +477,8 @@ public final class JobReader {
   }
 
   static JobInfo live(JobRef ref, FoldedJob job, @Nullable JobError error) {
-    JobState state = job.isPaused() ? JobState.PAUSED : JobState.SCHEDULED;
+    JobState waits = job.isWaiting() ? JobState.WAITING : JobState.SCHEDULED;
+    JobState state = job.isPaused() ? JobState.PAUSED : waits;
     return info(ref, job, new Now(state, null, 0, error, null));
   }
 

@@ -140,7 +140,8 @@ public final class Controls {
 
           @Override
           public void elsewhere(Head head) {
-            requests.send(head, request, answered, () -> withJob(request, refused, answered, change));
+            requests.send(
+                head, request, answered, () -> withJob(request, refused, answered, change));
           }
         });
   }
@@ -414,7 +415,7 @@ public final class Controls {
 
   // ---- dead letters
 
-  /** A dead request lives again, as it was or with another input. */
+  /** A dead letter lives again, as it was or with another input. */
   public void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     env.submit(
         NodeEnvironment.Channel.READ,
@@ -446,7 +447,7 @@ public final class Controls {
         answer);
   }
 
-  /** A dead request is no longer kept. */
+  /** A dead letter is no longer kept. */
   public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
     OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros());
     onDead(
@@ -541,23 +542,15 @@ public final class Controls {
                   return;
                 }
                 done.accept(applied);
-                goOnIfPassedOver(job);
+                life.goOnIfPassedOver(job);
               }
 
               @Override
               public void lost(Operation.Loss loss, String why) {
                 job.busy--;
-                goOnIfPassedOver(job);
+                life.goOnIfPassedOver(job);
                 answer.accept(loss.outcome(why));
               }
             }));
-  }
-
-  /** Its lane or its handler's line may have passed it over while it was busy. */
-  private void goOnIfPassedOver(NodeJob job) {
-    if (job.busy == 0
-        && (job.phase() == NodeJob.Phase.READY || job.phase() == NodeJob.Phase.LIMITED)) {
-      life.scheduleAgain(job);
-    }
   }
 }

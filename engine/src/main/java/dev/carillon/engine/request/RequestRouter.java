@@ -35,6 +35,7 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       JobLife life,
       Adds adds,
       Controls controls,
+      Signals signals,
       Shares shares,
       Lending lending,
       Borrowing borrowing) {}
@@ -88,6 +89,10 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       case RemoteRequest.Await(JobRef job, JobRef waiter) ->
           life.dependencies().await(job, waiter, answer);
       case RemoteRequest.Tell tell -> life.dependencies().told(tell, answer);
+      case RemoteRequest.Signal signal ->
+          parts
+              .signals()
+              .signal(signal, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));
     }
   }
 

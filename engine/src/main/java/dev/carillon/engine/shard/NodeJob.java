@@ -55,6 +55,8 @@ public final class NodeJob extends FoldedJob {
     NO_HANDLER,
     /** Due, but its payload does not decode. */
     UNDECODABLE,
+    /** Due, but the code of its workflow does not fit its history. */
+    DIVERGED,
     /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
     LIMITED,
     /** Due, but a job that it waits for has not ended. */
@@ -92,7 +94,7 @@ public final class NodeJob extends FoldedJob {
       case RUNNING -> from == Phase.READY;
       case LIMITED, DEPENDENCY -> isDue(from) || from == next;
       case NO_HANDLER -> isDue(from) || from == Phase.LIMITED || from == next;
-      case UNDECODABLE -> isDue(from) || from == Phase.RUNNING || from == next;
+      case UNDECODABLE, DIVERGED -> isDue(from) || from == Phase.RUNNING || from == next;
     };
   }
 

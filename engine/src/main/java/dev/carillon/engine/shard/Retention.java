@@ -7,6 +7,7 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.history.Compaction;
 import dev.carillon.engine.history.DamagedHead;
@@ -630,7 +631,7 @@ public final class Retention {
             case Outcome.Ok<Head>(Head head) -> {
               env.metrics().count("shards.compacted", 1);
               shard.journal.published(head, staged.count(), staged.bytes());
-              forgetPositions(shard);
+              forgetPositions(shard, staged);
               shard.compactedBytes = staged.bytes();
               if (shard.fold != null) {
                 shard.fold.compacted(staged.oldest(), staged.ended());
@@ -680,10 +681,22 @@ public final class Retention {
   }
 
   /** Where the bodies of its jobs stand now is known again when it is loaded the next time. */
-  private static void forgetPositions(Shard shard) {
-    if (shard.fold != null) {
-      shard.fold.live().forEach(job -> job.position = FoldedJob.NO_POSITION);
+  private static void forgetPositions(Shard shard, Compaction.Staged staged) {
+    ShardFold<NodeJob> fold = shard.fold;
+    if (fold == null) {
+      return;
     }
+    fold.live().forEach(job -> job.position = FoldedJob.NO_POSITION);
+    staged
+        .histories()
+        .forEach(
+            (number, positions) -> {
+              NodeJob job = fold.job(number);
+              WorkflowState workflow = job != null ? job.workflow() : null;
+              if (workflow != null) {
+                workflow.moved(positions);
+              }
+            });
   }
 
   private long keepMicros() {

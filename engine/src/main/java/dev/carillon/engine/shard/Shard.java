@@ -137,6 +137,7 @@ public final class Shard implements ShardJournal.StateMachine {
     if (loaded == null) {
       if (arrivedWhileLoading != null) {
         arrivedWhileLoading.add(new Arrived(frame, number));
+        operation.adds.forEach(add -> arrivedWhileLoading.add(new Arrived(add, number)));
       }
       operation.listener.applied(ShardFold.Answer.APPLIED, null);
       return;
@@ -148,7 +149,11 @@ public final class Shard implements ShardJournal.StateMachine {
         spec != null
             ? loaded.add(frame.job(), spec, frame.body())
             : end != null ? loaded.end(frame.job(), end) : loaded.apply(frame);
-    operation.listener.applied(answer, loaded.met());
+    NodeJob met = loaded.met();
+    for (Frame add : operation.adds) {
+      var unused = loaded.apply(add);
+    }
+    operation.listener.applied(answer, met);
   }
 
   /** Keeps the shard with this node until {@link #unhold}. */

@@ -129,6 +129,9 @@ final class WakeTimes {
     if (awaited != null && (!awaited.isArranged() || awaited.broken() != null)) {
       return Long.MIN_VALUE; // one that can never start is about to be ended
     }
+    if (job.isWaiting() && job.concurrency() != null) {
+      return Long.MIN_VALUE; // it keeps its key, in the memory of this node
+    }
     if (job.isIdle(NodeJob.Phase.SCHEDULED)) {
       return job.dueMicros;
     }

@@ -1,0 +1,276 @@
+package dev.carillon.engine.attempt;
+
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.engine.commit.Committer;
+import dev.carillon.engine.commit.Operation;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.OptionalSpec;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.job.WorkflowWait;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Shard;
+import dev.carillon.engine.shard.Shards;
+import dev.carillon.store.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the activations of workflows end: in a wait, in a failure with or without compensations, or
+ * anew from the beginning.
+ *
+ * <p>An activation is an attempt whose handler has run before: it goes from a start or a wake-up to
+ * the next wait. A wait costs no attempt, frees the slot, and is in the journal.
+ *
+ * <table>
+ * <caption>what if the process dies</caption>
+ * <tr><td>before the wait is durable</td><td>the job is due: its code runs again, up to the same
+ * wait</td></tr>
+ * <tr><td>after it</td><td>the job is due when the wait is over</td></tr>
+ * <tr><td>before the workflow is given up durably</td><td>its last attempt is made again</td></tr>
+ * <tr><td>after that, among its compensations</td><td>the code runs again up to where it was given
+ * up; compensations with a recorded result are not run again</td></tr>
+ * </table>
+ */
+public final class WorkflowOutcomes {
+  private final NodeEnvironment env;
+  private final Committer committer;
+  private final Shards shards;
+  private final Attempts.Life life;
+  private final Outcomes outcomes;
+
+  WorkflowOutcomes(Attempts.Room room, Outcomes outcomes) {
+    this.env = room.basics().env();
+    this.committer = room.parts().committer();
+    this.shards = room.parts().shards();
+    this.life = room.parts().life();
+    this.outcomes = outcomes;
+  }
+
+  /** The activation is over, the job waits. */
+  void waiting(Attempt attempt, WorkflowTurn turn, WorkflowWait wait) {
+    NodeJob job = attempt.job();
+    if (!outcomes.settle(attempt)) {
+      return;
+    }
+    boolean ending = isEnding(job);
+    long until = ending ? wait.untilMicros() : Outcomes.notAfterDeadline(job, wait.untilMicros());
+    if (!turn.isEmpty()) {
+      write(attempt, turn, outcome -> {});
+    }
+    OperationBody.Wait body =
+        new OperationBody.Wait(
+            attempt.number(),
+            attempt.revision(),
+            attempt.nextEntry(0),
+            env.wallMicros(),
+            wait.until(until));
+    Frame frame = Frame.of(Kind.WAIT, job.number, body.encode());
+    outcomes.settleWith(attempt, Kind.WAIT, frame, Math.min(until, env.wallMicros()));
+  }
+
+  /**
+   * Writes what the code did since its last checkpoint, in one operation; {@code answer} hears true
+   * once it is durable, false where it was refused.
+   */
+  public void write(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
+    NodeJob job = attempt.job();
+    Shard shard = job.shard();
+    List<HistoryEntry> entries = new ArrayList<>(turn.entries());
+    List<Frame> adds = new ArrayList<>(turn.children().size());
+    long firstDue = Long.MAX_VALUE;
+    for (WorkflowTurn.ChildStart start : turn.children()) {
+      JobRef child = shard.ref(shard.nextNumber());
+      OptionalSpec more = start.spec().more().childOf(shard.ref(job.number));
+      JobSpec spec = start.spec().withMore(more);
+      entries.add(
+          new HistoryEntry.ChildStarted(env.wallMicros(), start.call(), spec.type(), child));
+      adds.add(Frame.of(Kind.ADD, child.number(), spec.encode()));
+      firstDue = Math.min(firstDue, spec.dueMicros());
+    }
+    Frame frame = checkpoint(attempt, entries);
+    shard.added += adds.size();
+    shard.addedBytes += frame.frameBytes();
+    Operation operation = new Operation(frame, adds, new Written(attempt, shard, adds, answer));
+    if (adds.isEmpty()) {
+      committer.add(shard.journal, operation);
+    } else {
+      shards.ensureAwakeBy(shard, firstDue, () -> committer.add(shard.journal, operation));
+    }
+  }
+
+  private Frame checkpoint(Attempt attempt, List<HistoryEntry> entries) {
+    OperationBody.Checkpoint body =
+        new OperationBody.Checkpoint(
+            attempt.number(),
+            attempt.revision(),
+            attempt.nextEntry(entries.size()),
+            env.wallMicros(),
+            entries);
+    return Frame.of(Kind.CHECKPOINT, attempt.job().number, body.encode());
+  }
+
+  /** What becomes of a checkpoint. */
+  private final class Written implements Operation.Listener {
+    private final Attempt attempt;
+    private final Shard shard;
+    private final List<Frame> adds;
+    private final Consumer<Outcome<Boolean>> answer;
+
+    Written(Attempt attempt, Shard shard, List<Frame> adds, Consumer<Outcome<Boolean>> answer) {
+      this.attempt = attempt;
+      this.shard = shard;
+      this.adds = adds;
+      this.answer = answer;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
+      if (attempt.marked && !attempt.over) { // what got this far does not kill its node
+        attempt.marked = false;
+        attempt.job().mark(false);
+        attempt.grant().endAlone();
+      }
+      for (Frame add : adds) {
+        NodeJob child = shard.job(add.job());
+        if (child != null) {
+          env.metrics().count("jobs.added", 1);
+          life.added(shard, child);
+        }
+      }
+      answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      answer.accept(loss.outcome(why));
+    }
+  }
+
+  /** The handler threw: another attempt follows, or the job is given up. */
+  void failed(Attempt attempt, AttemptOutcome.WorkflowFailed failed, JobError error) {
+    if (attempt.isFenced()) {
+      outcomes.interrupted(attempt);
+      return;
+    }
+    attempt.nothingToUndo = !failed.compensations();
+    attempt.unwritten = failed.turn().entries();
+    outcomes.failedOrStopped(attempt, error, failed.verdict());
+  }
+
+  /**
+   * The job is to end so. Where its code has begun and has something to undo, that is made durable
+   * and its compensations run first.
+   *
+   * @return false where there is nothing to undo
+   */
+  boolean giveUp(
+      Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
+    NodeJob job = attempt.job();
+    boolean begun = job.hasBegun() || hasBegun(attempt.unwritten);
+    if (!begun || isGivenUp(job) || attempt.nothingToUndo) {
+      return false;
+    }
+    if (outcomes.settle(attempt)) {
+      List<HistoryEntry> entries =
+          attempt.unwrittenWith(new HistoryEntry.GivenUp(env.wallMicros(), state, reason, error));
+      outcomes.settleWith(attempt, Kind.CHECKPOINT, checkpoint(attempt, entries), job.dueMicros);
+    }
+    return true;
+  }
+
+  private static boolean isGivenUp(NodeJob job) {
+    WorkflowState workflow = job.workflow();
+    return workflow != null && workflow.givenUp() != null;
+  }
+
+  /** Whether all that is left of the job is to undo what it did: no deadline ends that. */
+  static boolean isEnding(NodeJob job) {
+    return job.hasBegun() && (job.cancelRequested() || isGivenUp(job));
+  }
+
+  /** The deadline of a workflow has passed; false where there is nothing to undo. */
+  boolean expired(Attempt attempt, String reason) {
+    return giveUp(attempt, JobState.EXPIRED, null, reason);
+  }
+
+  private static boolean hasBegun(List<HistoryEntry> entries) {
+    return entries.stream().anyMatch(entry -> entry instanceof HistoryEntry.Begun);
+  }
+
+  /** Its compensations have run: the job ends as it was to. */
+  void compensated(Attempt attempt, @Nullable JobError failure) {
+    NodeJob job = attempt.job();
+    WorkflowState workflow = job.workflow();
+    HistoryEntry.GivenUp givenUp = workflow != null ? workflow.givenUp() : null;
+    JobState state = givenUp != null ? givenUp.state() : JobState.CANCELLED;
+    FoldedJob.UncommonState rare = job.rare;
+    String cancel = rare != null ? rare.cancelReason : null;
+    String reason = givenUp != null ? givenUp.reason() : cancel;
+    JobError error = givenUp != null ? givenUp.error() : null;
+    if (failure != null) {
+      state = JobState.DEAD;
+      reason = failure.message();
+      error = error != null ? error : failure;
+    }
+    end(attempt, state, error, reason);
+  }
+
+  /** Ends the job, after its children are cancelled: none outlives its workflow. */
+  void end(Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
+    NodeJob job = attempt.job();
+    WorkflowState workflow = job.workflow();
+    List<JobRef> children =
+        workflow != null ? List.copyOf(workflow.children().values()) : List.of();
+    int[] left = {children.size()};
+    if (left[0] == 0) {
+      outcomes.ends(attempt, state, error, reason);
+    } else if (outcomes.settle(attempt)) {
+      Runnable then =
+          () -> {
+            if (--left[0] == 0) {
+              job.busy--;
+              outcomes.ends(attempt, state, error, reason);
+            }
+          };
+      children.forEach(child -> life.cancelChild(job, child, then));
+    }
+  }
+
+  /** The code asks for something else than its history has. */
+  void diverged(Attempt attempt, JobError error) {
+    outcomes.unfit(attempt, error, NodeJob.Phase.DIVERGED);
+  }
+
+  /** The workflow goes on from its beginning. */
+  void renewed(Attempt attempt, AttemptOutcome.Renewed renewed) {
+    NodeJob job = attempt.job();
+    if (!outcomes.settle(attempt)) {
+      return;
+    }
+    byte[] spec = job.head().withPayload(renewed.input()).encode();
+    OperationBody.Renew body =
+        new OperationBody.Renew(
+            attempt.number(),
+            attempt.revision(),
+            attempt.nextEntry(0),
+            env.wallMicros(),
+            renewed.seen(),
+            renewed.unread(),
+            spec);
+    Frame frame = Frame.of(Kind.RENEW, job.number, body.encode());
+    outcomes.settleWith(attempt, Kind.RENEW, frame, env.wallMicros());
+  }
+}

@@ -1,0 +1,241 @@
+package dev.carillon.engine.fold;
+
+import dev.carillon.api.Limits;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.WorkflowWait;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the fold knows of a job that is a workflow: what it waits for, its children, how many
+ * signals it got, and where its event history stands in the journal. Results are not kept here: a
+ * replay reads them from the journal.
+ *
+ * <p>Owned by the fold of its shard, as the job is.
+ */
+public final class WorkflowState {
+  /** So many keys of signals are remembered; an older one counts as new. */
+  private static final int KEYS_REMEMBERED = 1_000;
+
+  private static final long[] NOWHERE = {};
+
+  private boolean begun;
+  private int checkpointed;
+  private int entries;
+  private long bytes;
+  private long[] places = NOWHERE;
+  private int placeCount;
+  private int signalCount;
+  private int signalsRead;
+
+  /** After how many entries it was asked to stop; -1 where it was not. */
+  private int cancelledAfter = -1;
+
+  private HistoryEntry.@Nullable GivenUp givenUp;
+  private @Nullable WorkflowWait wait;
+  private final Map<String, Integer> signals = new LinkedHashMap<>(2);
+  private final Set<String> keys = new LinkedHashSet<>(2);
+  private final Map<Integer, JobRef> children = new LinkedHashMap<>(2);
+
+  /** Whether its code has made an entry: only then has a cancel something to undo. */
+  public boolean begun() {
+    return begun;
+  }
+
+  /** How many entries its code has made; the next checkpoint names this number. */
+  public int checkpointed() {
+    return checkpointed;
+  }
+
+  /** How many entries its history has. */
+  public int entries() {
+    return entries;
+  }
+
+  /** About how many bytes its history takes. */
+  public long bytes() {
+    return bytes;
+  }
+
+  /** How it will end once its compensations have run; null where it goes on. */
+  public HistoryEntry.@Nullable GivenUp givenUp() {
+    return givenUp;
+  }
+
+  /** What it waits for; null where it has to run. */
+  public @Nullable WorkflowWait waits() {
+    return wait;
+  }
+
+  /** The children that have not ended, by the number of the call that started them. */
+  public Map<Integer, JobRef> children() {
+    return children;
+  }
+
+  /** The operations that its history stands in, each a {@link HistoryPlace}, in order. */
+  public long[] places() {
+    return Arrays.copyOf(places, placeCount);
+  }
+
+  /** A compaction has written its history anew. */
+  public void moved(long[] toPlaces) {
+    places = toPlaces.clone();
+    placeCount = places.length;
+  }
+
+  /** The number of the call that started this child; 0 where it has none such. */
+  public int callOf(JobRef child) {
+    for (Map.Entry<Integer, JobRef> each : children.entrySet()) {
+      if (each.getValue().equals(child)) {
+        return each.getKey();
+      }
+    }
+    return 0;
+  }
+
+  boolean isFull() {
+    return signalCount - signalsRead >= Limits.UNREAD_SIGNALS_MAX;
+  }
+
+  /** Whether a signal with this key was taken before. */
+  boolean hasTaken(String key) {
+    return !key.isEmpty() && keys.contains(key);
+  }
+
+  /** An operation holds more of its history. */
+  void at(long place, int moreBytes) {
+    bytes += moreBytes;
+    if (placeCount == places.length) {
+      places = Arrays.copyOf(places, Math.max(4, 2 * placeCount));
+    }
+    places[placeCount++] = place;
+  }
+
+  /**
+   * Its history has one more entry.
+   *
+   * @return whether that ends its wait
+   */
+  boolean add(HistoryEntry entry) {
+    entries++;
+    switch (entry) {
+      case HistoryEntry.Begun e -> begun = true;
+      case HistoryEntry.ChildStarted e -> children.put(e.call(), e.child());
+      case HistoryEntry.ChildEnded e -> children.remove(e.call());
+      case HistoryEntry.GivenUp e -> givenUp = e;
+      case HistoryEntry.CancelRequested e -> cancelledAfter = entries;
+      case HistoryEntry.Signalled e -> {
+        signalCount++;
+        signals.merge(e.type(), 1, Integer::sum);
+        if (!e.key().isEmpty()) {
+          keys.add(e.key());
+          if (keys.size() > KEYS_REMEMBERED) {
+            keys.remove(keys.iterator().next());
+          }
+        }
+      }
+      case HistoryEntry.StepDone e -> {}
+      case HistoryEntry.StepFailed e -> {}
+      case HistoryEntry.StepBegun e -> {}
+      case HistoryEntry.TimerSet e -> {}
+      case HistoryEntry.TimerFired e -> {}
+      case HistoryEntry.SignalAwaited e -> {}
+      case HistoryEntry.VersionChosen e -> {}
+    }
+    WorkflowWait waits = wait;
+    return waits != null && isOver(waits);
+  }
+
+  /** The code made so many of the entries that were added last; it runs. */
+  void checkpointed(int count) {
+    checkpointed += count;
+    wait = null;
+  }
+
+  /** It runs, or waits for its next attempt, and not for anything that its code named. */
+  void runs() {
+    wait = null;
+  }
+
+  /** It waits from now on; false where that is over already. */
+  boolean begins(WorkflowWait next) {
+    signalsRead = next.signalsRead();
+    wait = next;
+    return !isOver(next);
+  }
+
+  private boolean isOver(WorkflowWait waits) {
+    if (cancelledAfter > waits.seen() || (givenUp != null && entries > waits.seen())) {
+      return true;
+    }
+    int awaited = waits.signals().size() + waits.children().size();
+    int there = 0;
+    for (WorkflowWait.AwaitedSignal signal : waits.signals()) {
+      there += signals.getOrDefault(signal.type(), 0) >= signal.count() ? 1 : 0;
+    }
+    for (int child : waits.children()) {
+      there += children.containsKey(child) ? 0 : 1;
+    }
+    return awaited > 0 && (waits.all() ? there == awaited : there > 0);
+  }
+
+  // ---- in a compacted generation
+
+  /** All of it but where its history stands. */
+  void write(ByteWriter out) {
+    out.u8((begun ? 1 : 0) | (givenUp != null ? 2 : 0) | (wait != null ? 4 : 0))
+        .varint(checkpointed)
+        .varint(entries)
+        .varint(signalCount)
+        .varint(signalsRead)
+        .varint(cancelledAfter + 1);
+    if (givenUp != null) {
+      givenUp.write(out);
+    }
+    if (wait != null) {
+      wait.write(out);
+    }
+    out.varint(signals.size());
+    signals.forEach((type, count) -> out.string(type).varint(count));
+    out.varint(keys.size());
+    keys.forEach(out::string);
+    out.varint(children.size());
+    children.forEach(
+        (call, child) -> {
+          out.varint(call);
+          child.write(out);
+        });
+  }
+
+  static WorkflowState read(ByteReader in) {
+    WorkflowState state = new WorkflowState();
+    int flags = in.u8();
+    state.begun = (flags & 1) != 0;
+    state.checkpointed = (int) in.varint();
+    state.entries = (int) in.varint();
+    state.signalCount = (int) in.varint();
+    state.signalsRead = (int) in.varint();
+    state.cancelledAfter = (int) in.varint() - 1;
+    if ((flags & 2) != 0) {
+      state.givenUp = (HistoryEntry.GivenUp) HistoryEntry.read(in);
+    }
+    state.wait = (flags & 4) != 0 ? WorkflowWait.read(in) : null;
+    for (int i = in.length(); i > 0; i--) {
+      state.signals.put(in.string(), (int) in.varint());
+    }
+    for (int i = in.length(); i > 0; i--) {
+      state.keys.add(in.string());
+    }
+    for (int i = in.length(); i > 0; i--) {
+      state.children.put((int) in.varint(), JobRef.read(in));
+    }
+    return state;
+  }
+}

@@ -1,0 +1,520 @@
+package dev.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
+import dev.carillon.api.SignalResult;
+import dev.carillon.api.WhenFull;
+import dev.carillon.engine.attempt.Attempt;
+import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobView;
+import dev.carillon.engine.job.Why;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.job.WorkflowWait;
+import dev.carillon.engine.job.WorkflowWait.AwaitedSignal;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Workflows as a node sees them: checkpoints, waits, signals, children and compensations. */
+@Timeout(60)
+class WorkflowsTest {
+  private static final byte[] NOTHING = {};
+  private static final JobError ERROR = new JobError("type", "message", "");
+
+  private final Store store = new MemoryStore();
+  private StillWorld world = new StillWorld(NodeOptions.of("node", 1), store);
+  private final JobRef job = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
+
+  // ---- checkpoints and replay
+
+  @Test
+  void entryOfTheCodeIsToldOnceItIsDurable() {
+    assertThat(checkpoint(running(), begun(), done(1))).isTrue();
+
+    assertThat(world.told())
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(begun(), done(1));
+  }
+
+  @Test
+  void restartedNodeReadsTheHistoryBack() {
+    assertThat(checkpoint(running(), begun(), done(1))).isTrue();
+    assertThat(checkpoint(running(), done(2))).isTrue();
+
+    killAndRestart();
+
+    assertThat(running().historyCount()).isEqualTo(3);
+    assertThat(history(running()))
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(begun(), done(1), done(2));
+  }
+
+  @Test
+  void attemptThatIsOverWritesNothing() {
+    Attempt late = running();
+    world.finishOne(new AttemptOutcome.Interrupted());
+
+    assertThat(checkpoint(late, begun())).isFalse();
+    assertThat(world.told()).isEmpty();
+  }
+
+  @Test
+  void failureOutsideAStepIsAFailedAttemptAndKeepsTheHistory() {
+    checkpoint(running(), begun(), done(1));
+    world.finishOne(
+        new AttemptOutcome.WorkflowFailed(
+            WorkflowTurn.NOTHING, ERROR, new AttemptOutcome.Verdict.RetryAt(later(5)), true));
+    assertThat(state()).isEqualTo(JobState.SCHEDULED);
+
+    pass(Duration.ofSeconds(5));
+
+    assertThat(running().number()).isEqualTo(2);
+    assertThat(history(running()))
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(begun(), done(1));
+  }
+
+  // ---- waits
+
+  @Test
+  void waitFreesTheSlotAndEndsAtItsTime() {
+    waitFor(WorkflowWait.until(later(60), 0, 1), begun());
+    assertThat(state()).isEqualTo(JobState.WAITING);
+    world.add(world.spec(world.nowMicros(), 0, 0, new byte[1])); // takes the only slot
+    assertThat(world.running()).hasSize(1);
+    world.finishOne();
+
+    pass(Duration.ofSeconds(59));
+    assertThat(world.running()).isEmpty();
+    pass(Duration.ofSeconds(1));
+
+    assertThat(running().number()).isEqualTo(1);
+    assertThat(running().historyCount()).isEqualTo(1);
+  }
+
+  @Test
+  void waitThatIsNotDurableIsMadeAgain() {
+    world.hold(dev.carillon.engine.environment.NodeEnvironment.Channel.COMMIT);
+    waitFor(WorkflowWait.until(later(60), 0, 1), begun());
+
+    killAndRestart();
+
+    assertThat(running().historyCount()).isZero();
+  }
+
+  @Test
+  void waitSurvivesARestart() {
+    waitFor(WorkflowWait.until(later(3600), 0, 1), begun());
+
+    killAndRestart();
+    assertThat(world.running()).isEmpty();
+    assertThat(state()).isEqualTo(JobState.WAITING);
+    pass(Duration.ofHours(1));
+
+    assertThat(history(running())).containsExactly(begun());
+  }
+
+  // ---- signals
+
+  @Test
+  void signalEndsTheWaitForIt() {
+    waitFor(forSignal("go", 1), begun());
+    assertThat(signal("other", "")).isEqualTo(SignalResult.DONE);
+    assertThat(world.running()).isEmpty();
+
+    assertThat(signal("go", "")).isEqualTo(SignalResult.DONE);
+
+    assertThat(history(running())).extracting(HistoryEntry::getClass).hasSize(3);
+  }
+
+  @Test
+  void signalBeforeTheWaitEndsItAtOnce() {
+    Attempt first = running();
+    assertThat(checkpoint(first, begun())).isTrue();
+    assertThat(signal("go", "")).isEqualTo(SignalResult.DONE);
+
+    waitFor(forSignal("go", 1));
+
+    assertThat(running()).isNotSameAs(first);
+    assertThat(running().historyCount()).isEqualTo(2);
+  }
+
+  @Test
+  void signalWakesAWorkflowWhoseShardSleeps() {
+    waitFor(forSignal("go", 1), begun());
+    for (int hour = 0; hour < 48; hour++) {
+      pass(Duration.ofHours(1));
+    }
+
+    assertThat(signal("go", "")).isEqualTo(SignalResult.DONE);
+    killAndRestart();
+
+    assertThat(running().historyCount()).isEqualTo(2);
+  }
+
+  @Test
+  void signalUnderAKeyIsTakenOnce() {
+    waitFor(forSignal("go", 2), begun());
+
+    assertThat(signal("go", "key")).isEqualTo(SignalResult.DONE);
+    killAndRestart();
+    assertThat(signal("go", "key")).isEqualTo(SignalResult.TAKEN_BEFORE);
+    assertThat(world.running()).isEmpty();
+  }
+
+  @Test
+  void tooManyUnreadSignalsAreRefused() {
+    waitFor(WorkflowWait.until(WorkflowWait.FOR_EVER, 0, 1), begun());
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(signal("go", "")).isEqualTo(SignalResult.DONE);
+    }
+
+    assertThat(signal("go", "")).isEqualTo(SignalResult.TOO_MANY);
+  }
+
+  @Test
+  void signalToAnEndedJobSaysSo() {
+    world.finishOne();
+
+    assertThat(signal("go", "")).isEqualTo(SignalResult.ENDED);
+    assertThat(signal(new JobRef(job.shard(), job.number() + 1000), "go", ""))
+        .isEqualTo(SignalResult.NOT_FOUND);
+  }
+
+  // ---- cancel, deadline, compensation
+
+  @Test
+  void cancelWakesAWaitingWorkflowInsteadOfEndingIt() {
+    waitFor(forSignal("go", 1), begun());
+
+    cancel();
+    assertThat(state()).isEqualTo(JobState.RUNNING);
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.CancelRequested.class);
+    world.finishOne(new AttemptOutcome.Compensated(null));
+
+    assertThat(state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void cancelOfAnUnloadedWorkflowWakesIt() {
+    waitFor(forSignal("go", 1), begun());
+    for (int hour = 0; hour < 48; hour++) {
+      pass(Duration.ofHours(1));
+    }
+
+    cancel();
+
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.CancelRequested.class);
+  }
+
+  @Test
+  void cancelledWorkflowGoesOnCompensatingAfterACrash() {
+    waitFor(forSignal("go", 1), begun());
+    cancel();
+
+    killAndRestart();
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.CancelRequested.class);
+    waitFor(WorkflowWait.until(later(10), 0, 2)); // a compensation is tried again later
+    assertThat(state()).isEqualTo(JobState.WAITING);
+    pass(Duration.ofSeconds(10));
+    world.finishOne(new AttemptOutcome.Compensated(null));
+
+    assertThat(state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void cancelWhilePausedRunsTheCompensations() {
+    waitFor(forSignal("go", 1), begun());
+    world.node().pause(job, new Why("me", "wait"), outcome -> {});
+    world.settle();
+    assertThat(state()).isEqualTo(JobState.PAUSED);
+
+    cancel();
+
+    assertThat(state()).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void givenUpWorkflowRunsOnceMoreForItsCompensations() {
+    checkpoint(running(), begun());
+    fail(true);
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.GivenUp.class);
+
+    killAndRestart();
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.GivenUp.class);
+    checkpoint(running(), done(1));
+    world.finishOne(new AttemptOutcome.Compensated(null));
+
+    assertThat(state()).isEqualTo(JobState.DEAD);
+    assertThat(view().info().lastError()).isEqualTo(ERROR.on("node"));
+  }
+
+  @Test
+  void workflowWithNothingToUndoEndsAtOnce() {
+    checkpoint(running(), begun());
+    fail(false);
+
+    assertThat(state()).isEqualTo(JobState.DEAD);
+  }
+
+  @Test
+  void deadlineOfAWaitingWorkflowRunsItsCompensations() {
+    world.finishOne();
+    JobRef limited = world.add(world.spec(world.nowMicros(), 0, later(30), new byte[1]));
+    waitFor(forSignal("go", 1), begun());
+
+    pass(Duration.ofSeconds(30));
+
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.GivenUp.class);
+    world.finishOne(new AttemptOutcome.Compensated(null));
+    assertThat(view(limited).info().state()).isEqualTo(JobState.EXPIRED);
+  }
+
+  @Test
+  void divergedWorkflowIsBlockedUntilAHandlerComes() {
+    checkpoint(running(), begun());
+    world.finishOne(new AttemptOutcome.Diverged(ERROR));
+    assertThat(state()).isEqualTo(JobState.BLOCKED);
+
+    world.node().register(StillWorld.TYPE, 1, null);
+    world.settle();
+
+    assertThat(history(running())).containsExactly(begun());
+  }
+
+  // ---- children
+
+  @Test
+  void endOfAChildIsAnEntryOfItsWorkflow() {
+    startChild();
+    world.finishOne(new AttemptOutcome.Succeeded(new byte[] {7}));
+
+    HistoryEntry.ChildEnded ended = (HistoryEntry.ChildEnded) last(history(running()));
+    assertThat(ended.call()).isEqualTo(1);
+    assertThat(ended.state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(ended.result()).containsExactly(7);
+  }
+
+  @Test
+  void endOfAChildIsToldAfterACrash() {
+    startChild();
+    world.hold(dev.carillon.engine.environment.NodeEnvironment.Channel.CONTROL);
+    world.finishOne(new AttemptOutcome.Succeeded(new byte[] {7}));
+
+    killAndRestart();
+
+    HistoryEntry.ChildEnded ended = (HistoryEntry.ChildEnded) last(history(running()));
+    assertThat(ended.result()).containsExactly(7);
+  }
+
+  @Test
+  void failureOfAChildIsToldWithItsError() {
+    startChild();
+    world.giveUpOne();
+
+    HistoryEntry.ChildEnded ended = (HistoryEntry.ChildEnded) last(history(running()));
+    assertThat(ended.state()).isEqualTo(JobState.DEAD);
+    assertThat(ended.error()).isNotNull();
+  }
+
+  @Test
+  void childrenOfAWorkflowThatEndsAreCancelled() {
+    startChild();
+    JobRef child = ((HistoryEntry.ChildStarted) last(world.told())).child();
+    Attempt ofChild = running();
+    cancel();
+    world.finishOne(new AttemptOutcome.Interrupted()); // the child gives its slot back
+    assertThat(running().ref()).isEqualTo(job);
+    world.finishOne(new AttemptOutcome.Compensated(null));
+    world.finishOne(new AttemptOutcome.Interrupted()); // it had begun again meanwhile
+
+    assertThat(ofChild.ref()).isEqualTo(child);
+    assertThat(view(child).info().state()).isEqualTo(JobState.CANCELLED);
+    assertThat(state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  // ---- concurrency keys
+
+  @Test
+  void keyIsHeldThroughAWait() {
+    world.finishOne();
+    Concurrency key = Concurrency.of("account").limit(1);
+    JobRef holder = world.add(world.under(key));
+    waitFor(forSignal("go", 1), begun());
+
+    JobRef other = world.add(world.under(key));
+    assertThat(world.running()).isEmpty();
+    assertThat(signal(holder, "go", "")).isEqualTo(SignalResult.DONE);
+    assertThat(running().ref()).isEqualTo(holder);
+    world.finishOne();
+
+    assertThat(running().ref()).isEqualTo(other);
+  }
+
+  @Test
+  void workflowThatGoesOnIsNotRefusedByAFullKey() {
+    world.finishOne();
+    Concurrency key = Concurrency.of("account").limit(1).whenFull(WhenFull.REJECT);
+    JobRef first = world.add(world.under(key));
+    waitFor(forSignal("go", 1), begun());
+    killAndRestart(); // the key is free in memory
+    JobRef second = world.add(world.under(key));
+    assertThat(running().ref()).isEqualTo(second);
+
+    assertThat(signal(first, "go", "")).isEqualTo(SignalResult.DONE);
+    assertThat(view(first).info().state()).isEqualTo(JobState.BLOCKED);
+    world.finishOne();
+
+    assertThat(running().ref()).isEqualTo(first);
+  }
+
+  // ---- anew
+
+  @Test
+  void renewedWorkflowKeepsUnreadSignalsAndForgetsTheRest() {
+    Attempt first = running();
+    checkpoint(first, begun(), done(1));
+    signal("go", "");
+    HistoryEntry.Signalled unread = (HistoryEntry.Signalled) last(world.told());
+
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, List.of(unread), 3));
+
+    assertThat(running().spec().payload()).containsExactly(9);
+    assertThat(history(running())).hasSize(1).first().isInstanceOf(HistoryEntry.Signalled.class);
+    assertThat(checkpoint(first, done(2))).isFalse();
+    assertThat(checkpoint(running(), begun())).isTrue();
+  }
+
+  @Test
+  void signalOnItsWayIsNotLostToARenewal() {
+    checkpoint(running(), begun());
+    world.node().signal(job, "go", "", "me", NOTHING, outcome -> {});
+
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, List.of(), 1));
+
+    assertThat(running().spec().payload()).containsExactly(0); // the code looks again
+    assertThat(running().historyCount()).isEqualTo(2);
+  }
+
+  // ---- what the tests say
+
+  private Attempt running() {
+    assertThat(world.running()).isNotEmpty();
+    return world.running().getFirst();
+  }
+
+  private long later(int seconds) {
+    return world.nowMicros() + seconds * Micros.PER_SECOND;
+  }
+
+  private void pass(Duration time) {
+    world.pass(time);
+    world.settle();
+  }
+
+  private void killAndRestart() {
+    long now = world.nowMicros();
+    world = new StillWorld(NodeOptions.of("node", 2), store);
+    long ahead = now - world.nowMicros() + 300 * Micros.PER_SECOND;
+    pass(Duration.ofNanos(ahead * 1000));
+  }
+
+  private static HistoryEntry begun() {
+    return new HistoryEntry.Begun(1, 1, 42);
+  }
+
+  private static HistoryEntry done(int call) {
+    return new HistoryEntry.StepDone(call, call, "step", 1, call, NOTHING);
+  }
+
+  private boolean checkpoint(Attempt attempt, HistoryEntry... entries) {
+    List<Outcome<Boolean>> answers = new ArrayList<>();
+    world.node().checkpoint(attempt, new WorkflowTurn(List.of(entries), List.of()), answers::add);
+    world.settle();
+    assertThat(answers).hasSize(1);
+    return answers.getFirst() instanceof Outcome.Ok<Boolean>(Boolean taken) && taken;
+  }
+
+  private void waitFor(WorkflowWait wait, HistoryEntry... entries) {
+    world.finishOne(
+        new AttemptOutcome.Waiting(new WorkflowTurn(List.of(entries), List.of()), wait));
+  }
+
+  private static WorkflowWait forSignal(String type, int count) {
+    return new WorkflowWait(
+        WorkflowWait.FOR_EVER, false, List.of(new AwaitedSignal(type, count)), List.of(), 0, 1);
+  }
+
+  private void startChild() {
+    WorkflowTurn.ChildStart child =
+        new WorkflowTurn.ChildStart(1, world.spec(world.nowMicros(), 0, 0, new byte[1]));
+    world.finishOne(
+        new AttemptOutcome.Waiting(
+            new WorkflowTurn(List.of(begun()), List.of(child)),
+            new WorkflowWait(WorkflowWait.FOR_EVER, false, List.of(), List.of(1), 0, 2)));
+    assertThat(running().ref()).isNotEqualTo(job);
+  }
+
+  private void fail(boolean compensations) {
+    world.finishOne(
+        new AttemptOutcome.WorkflowFailed(
+            WorkflowTurn.NOTHING, ERROR, new AttemptOutcome.Verdict.NotRetryable(), compensations));
+  }
+
+  private void cancel() {
+    world.node().cancel(job, new Why("me", "no more"), outcome -> {});
+    world.settle();
+  }
+
+  private SignalResult signal(String type, String key) {
+    return signal(job, type, key);
+  }
+
+  private SignalResult signal(JobRef to, String type, String key) {
+    List<Outcome<SignalResult>> answers = new ArrayList<>();
+    world.node().signal(to, type, key, "me", NOTHING, answers::add);
+    world.settle();
+    assertThat(answers).hasSize(1);
+    return ((Outcome.Ok<SignalResult>) answers.getFirst()).value();
+  }
+
+  private List<HistoryEntry> history(Attempt attempt) {
+    List<Outcome<List<HistoryEntry>>> answers = new ArrayList<>();
+    world.node().history(attempt, answers::add);
+    world.settle();
+    assertThat(answers).hasSize(1);
+    return ((Outcome.Ok<List<HistoryEntry>>) answers.getFirst()).value();
+  }
+
+  private static HistoryEntry last(List<HistoryEntry> entries) {
+    return entries.getLast();
+  }
+
+  private JobState state() {
+    return view().info().state();
+  }
+
+  private JobView view() {
+    return view(job);
+  }
+
+  private JobView view(JobRef ref) {
+    List<Outcome<Optional<JobView>>> answers = new ArrayList<>();
+    world.node().get(ref, answers::add);
+    world.settle();
+    return ((Outcome.Ok<Optional<JobView>>) answers.getFirst()).value().orElseThrow();
+  }
+}
