@@ -59,6 +59,7 @@ public final class AdvancedOptions {
   long payloadMemoryBytes = Runtime.getRuntime().maxMemory() / 8;
 
   boolean jmx;
+  int parkedWorkflows = 50_000;
   final List<PayloadCodec> otherCodecs = new ArrayList<>();
   final Set<String> indexedMetadata = new HashSet<>();
   private final FlowDefaults flow;
@@ -274,6 +275,21 @@ public final class AdvancedOptions {
    */
   public AdvancedOptions jmx(boolean jmx) {
     this.jmx = jmx;
+    return this;
+  }
+
+  /**
+   * How many workflows that wait keep their threads. Of more than that the threads that have waited
+   * longest are given up, and the code runs again from its history once its wait is over. Where the
+   * JVM runs with {@code -Djdk.trackAllThreads=false} the code does not notice; otherwise its calls
+   * throw {@link dev.carillon.api.WorkflowUnwound}.
+   *
+   * @param workflows 50,000 by default; at least 1
+   * @return this
+   * @throws dev.carillon.api.InvalidArgumentException if it is below 1
+   */
+  public AdvancedOptions parkedWorkflows(int workflows) {
+    parkedWorkflows = OptionChecks.positive("parkedWorkflows", workflows);
     return this;
   }
 

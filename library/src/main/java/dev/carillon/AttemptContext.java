@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
 
 /** An attempt as its handler sees it. */
 final class AttemptContext implements JobContext {
-  private final AttemptRun run;
+  private final RunningAttempt run;
   private final Attempt attempt;
   private final JobSpec spec;
   private volatile byte @Nullable [] saved;
 
-  AttemptContext(AttemptRun run, JobSpec spec) {
+  AttemptContext(RunningAttempt run, JobSpec spec) {
     this.run = run;
     this.attempt = run.attempt();
     this.spec = spec;

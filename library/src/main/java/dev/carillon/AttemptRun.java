@@ -3,21 +3,18 @@ package dev.carillon;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.Limits;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.RetryRule;
 import dev.carillon.api.RunAgainException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.replay.WorkflowRun;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * One attempt on its thread: decodes the input, calls the handler, encodes the result, and becomes
  * the event that tells the loop how it went. Whatever is thrown, the loop is told.
  */
-final class AttemptRun extends Event implements Runnable {
+final class AttemptRun extends Event implements Runnable, RunningAttempt, Gathered {
   private static final ThreadFactory ANY_THREADS = Thread.ofVirtual().factory();
 
   /** How long after an executor refused an attempt the job is due again. */
@@ -38,10 +35,12 @@ final class AttemptRun extends Event implements Runnable {
           new AttemptOutcome.Verdict.ByPolicy());
 
   private static final StackTraceElement[] NO_STACK = {};
+  private static final String REPLAY = WorkflowRun.class.getPackageName() + ".";
 
   private final HandlerRunner runner;
   private final Attempt attempt;
   private final @Nullable Registration registration;
+  private final FailureVerdicts verdicts;
   private AttemptOutcome outcome = NO_MEMORY;
 
   /** Whether a thread of an executor has taken it, or the executor refused it. */
@@ -59,30 +58,50 @@ final class AttemptRun extends Event implements Runnable {
     this.runner = runner;
     this.attempt = attempt;
     this.registration = runner.registration(attempt.type());
+    this.verdicts = new FailureVerdicts(runner, attempt);
   }
 
-  Attempt attempt() {
+  @Override
+  public Attempt attempt() {
     return attempt;
   }
 
-  AttemptOutcome outcome() {
+  @Override
+  public AttemptOutcome outcome() {
     return outcome;
   }
 
-  HandlerRunner runner() {
+  @Override
+  public HandlerRunner runner() {
     return runner;
   }
 
-  ThreadFactory threads() {
+  /** Starts it on a thread of its own, or hands it to its executor. */
+  @Override
+  public void go() {
+    try {
+      Executor executor = executor();
+      if (executor == null) {
+        threads().newThread(this).start();
+      } else {
+        // Not here: an executor may make its caller wait, or run the handler itself.
+        Thread.ofVirtual().name("carillon-starter").start(() -> runOn(executor));
+      }
+    } catch (Throwable e) {
+      failedToStart(e);
+    }
+  }
+
+  private ThreadFactory threads() {
     return registration != null ? registration.threads() : ANY_THREADS;
   }
 
-  @Nullable Executor executor() {
+  private @Nullable Executor executor() {
     return registration != null ? registration.executor() : null;
   }
 
   /** Has an executor of the user's run this; where it refuses, the job is due again soon. */
-  void runOn(Executor executor) {
+  private void runOn(Executor executor) {
     try {
       executor.execute(this::runOnce);
     } catch (RejectedExecutionException e) {
@@ -122,17 +141,18 @@ final class AttemptRun extends Event implements Runnable {
   }
 
   private static boolean callsAHandler(StackWalker.StackFrame frame) {
-    return frame.getClassName().equals(AttemptRun.class.getName())
-        && frame.getMethodName().equals("attempted");
+    String type = frame.getClassName();
+    return (type.equals(AttemptRun.class.getName()) && frame.getMethodName().equals("attempted"))
+        || type.startsWith(REPLAY);
   }
 
-  /** Whether its handler has returned. */
-  boolean isOver() {
+  @Override
+  public boolean isOver() {
     return over;
   }
 
-  /** Where its handler is now. */
-  String stack() {
+  @Override
+  public String stack() {
     Thread running = thread;
     StringBuilder out = new StringBuilder();
     for (StackTraceElement frame : running == null ? NO_STACK : running.getStackTrace()) {
@@ -143,15 +163,16 @@ final class AttemptRun extends Event implements Runnable {
 
   // ---- interrupts
 
-  /** On the loop; false where it was asked for before. */
-  boolean requestInterrupt() {
+  @Override
+  public boolean requestInterrupt() {
     boolean first = !interruptRequested;
     interruptRequested = true;
     return first;
   }
 
   /** Interrupts the thread if it is still the handler's; that of an executor serves others next. */
-  synchronized void interrupt() {
+  @Override
+  public synchronized void interrupt() {
     Thread running = thread;
     if (running != null && !over) {
       running.interrupt();
@@ -170,12 +191,13 @@ final class AttemptRun extends Event implements Runnable {
     boolean unused = Thread.interrupted(); // was meant for this attempt
   }
 
-  boolean interruptRequested() {
+  @Override
+  public boolean interruptRequested() {
     return interruptRequested;
   }
 
-  /** The handler was told of a pause: it may stop for it, even if the job is resumed meanwhile. */
-  void pauseSeen() {
+  @Override
+  public void pauseSeen() {
     pauseSeen = true;
   }
 
@@ -201,7 +223,7 @@ final class AttemptRun extends Event implements Runnable {
   }
 
   /** Instead of {@link #run} where no thread could be had. */
-  void failedToStart(Throwable why) {
+  private void failedToStart(Throwable why) {
     outcome = failed(why, new AttemptOutcome.Verdict.ByPolicy());
     runner.loop().post(this);
   }
@@ -211,6 +233,13 @@ final class AttemptRun extends Event implements Runnable {
     if (handler == null) {
       return new AttemptOutcome.Undecodable(
           new JobError("no handler", "no handler is registered for " + attempt.type(), ""));
+    }
+    if (attempt.ofWorkflow) {
+      return new AttemptOutcome.Undecodable(
+          new JobError(
+              "no workflow",
+              attempt.type() + ": a handler (expected: a workflow; the job has a history of one)",
+              ""));
     }
     JobSpec spec;
     Object input;
@@ -257,9 +286,9 @@ final class AttemptRun extends Event implements Runnable {
       throws Exception {
     List<JobInterceptor> interceptors = runner.interceptors();
     if (interceptors.isEmpty()) {
-      return handler.call().run(input, job);
+      return handler.handler().run(input, job);
     }
-    JobInterceptor.Invocation next = () -> handler.call().run(input, job);
+    JobInterceptor.Invocation next = () -> handler.handler().run(input, job);
     for (JobInterceptor interceptor : interceptors.reversed()) {
       JobInterceptor.Invocation inner = next;
       next = () -> interceptor.around(job, inner);
@@ -277,38 +306,11 @@ final class AttemptRun extends Event implements Runnable {
       Instant due = again.from(Micros.toInstant(runner.loop().nowMicros()));
       return new AttemptOutcome.Again(Micros.ceil(due), Objects.requireNonNull(again.getMessage()));
     }
-    return failed(e, timedOut ? byPolicy(e) : verdict(handler, job, e));
+    return failed(e, timedOut ? verdicts.byPolicy(e) : verdicts.of(handler, job, e));
   }
 
   private static AttemptOutcome failed(Throwable e, AttemptOutcome.Verdict verdict) {
     return new AttemptOutcome.Failed(JobError.of(e), verdict);
-  }
-
-  private AttemptOutcome.Verdict verdict(Registration handler, AttemptContext job, Throwable e) {
-    RetryRule rule = handler.options().retryRule();
-    if (rule != null && !(e instanceof NotRetryableException)) {
-      try {
-        Optional<Instant> next = rule.retryAt(job, e);
-        return next.isPresent()
-            ? new AttemptOutcome.Verdict.RetryAt(dueMicros(next.get()))
-            : new AttemptOutcome.Verdict.GiveUp();
-      } catch (Throwable thrown) {
-        runner.report("the retry rule of " + attempt.type() + " threw", thrown);
-      }
-    }
-    return byPolicy(e);
-  }
-
-  private AttemptOutcome.Verdict byPolicy(Throwable e) {
-    return attempt.policy().retries(e)
-        ? new AttemptOutcome.Verdict.ByPolicy()
-        : new AttemptOutcome.Verdict.NotRetryable();
-  }
-
-  /** A time that has passed means at once, however long ago; one beyond all due times is none. */
-  private static long dueMicros(Instant time) {
-    boolean longAgo = time.isBefore(Limits.EARLIEST_DUE);
-    return Micros.ceil(longAgo ? Limits.EARLIEST_DUE : Limits.checkDue(time));
   }
 
   private static boolean isInterrupt(Throwable e) {
@@ -338,50 +340,17 @@ final class AttemptRun extends Event implements Runnable {
     return encoded;
   }
 
-  /** A result as it is kept. */
-  byte[] encode(@Nullable Object result) {
+  @Override
+  public byte[] encode(@Nullable Object result) {
     return encode(Objects.requireNonNull(registration, "registration"), result);
   }
 
   // ---- on the loop
 
-  /** Asks the handler's rule, if it has one, on a thread of its own: the attempt's still runs. */
-  void judgeTimeout(Consumer<AttemptOutcome.Verdict> answer) {
+  @Override
+  public void judgeTimeout(Consumer<AttemptOutcome.Verdict> answer) {
     timedOut = true;
-    TimeoutException error = new TimeoutException("attempt took longer than its timeout");
-    Registration handler = registration;
-    if (handler == null || handler.options().retryRule() == null) {
-      answer.accept(byPolicy(error));
-      return;
-    }
-    NodeLoop loop = runner.loop();
-    loop.outsideBegins();
-    try {
-      threads().newThread(() -> judgeTimeout(handler, error, answer)).start();
-    } catch (Throwable e) {
-      loop.outsideEnds();
-      runner.report("no thread to ask the retry rule of " + attempt.type(), e);
-      answer.accept(byPolicy(error));
-    }
-  }
-
-  private void judgeTimeout(
-      Registration handler, TimeoutException error, Consumer<AttemptOutcome.Verdict> answer) {
-    NodeLoop loop = runner.loop();
-    try {
-      Thread.currentThread().setContextClassLoader(handler.classLoader());
-      AttemptContext job = new AttemptContext(this, attempt.spec());
-      AttemptOutcome.Verdict verdict = verdict(handler, job, error);
-      loop.post(
-          new Event() {
-            @Override
-            void happen() {
-              answer.accept(verdict);
-            }
-          });
-    } finally {
-      loop.outsideEnds();
-    }
+    verdicts.judgeTimeout(registration, () -> new AttemptContext(this, attempt.spec()), answer);
   }
 
   @Override

@@ -21,12 +21,16 @@ import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.Page;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.SignalResult;
+import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.WorkflowHandler;
+import dev.carillon.api.WorkflowTask;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.FlowSubject;
@@ -72,6 +76,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
   private final Results results;
   private final JobControl control;
   private final Requester self;
+  private final Signals signals;
   private final BulkCancel bulkCancel;
   private final DeadLetters deadLetters;
 
@@ -82,6 +87,7 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     this.queries = new JobQueries(opened);
     this.results = new Results(opened);
     this.control = new JobControl(loop, opened.tickets);
+    this.signals = new Signals(loop, opened.tickets, opened.payloads);
     this.self = new Requester(opened::requireOpen, control, opened.options.nodeId());
     this.bulkCancel = new BulkCancel(queries, self);
     this.deadLetters = new DeadLetters(opened, queries, control);
@@ -258,6 +264,79 @@ public final class Carillon implements JobScheduler, AutoCloseable {
     Limits.checkPresent("handler", handler);
     TaskHandler<Void> taken = (none, job) -> handler.run(job);
     return handle(type, taken, options);
+  }
+
+  /**
+   * Registers the code of workflows of a type: jobs that remember what they have done. Interceptors
+   * run around the code from its beginning, so again whenever it runs again.
+   *
+   * @param type the type
+   * @param handler its code; see {@link WorkflowHandler} for what it must bear
+   * @param <I> the input
+   * @param <O> the result
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
+   *     clientOnly}
+   */
+  public <I, O> HandlerRegistration workflow(
+      JobType<I, O> type, WorkflowHandler<? super I, ? extends O> handler) {
+    return workflow(type, handler, HandlerOptions.defaults());
+  }
+
+  /**
+   * Registers the code of workflows of a type, with options. A timeout limits each stretch of
+   * running code, from a start or the end of a wait to the next wait; what limits the whole is the
+   * job's deadline.
+   *
+   * @param type the type
+   * @param handler its code
+   * @param options limit, timeout, upcaster, policy and rule; neither platform threads nor an
+   *     executor
+   * @param <I> the input
+   * @param <O> the result
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, this node is {@code
+   *     clientOnly}, or the options name other threads
+   */
+  public <I, O> HandlerRegistration workflow(
+      JobType<I, O> type, WorkflowHandler<? super I, ? extends O> handler, HandlerOptions options) {
+    Limits.checkPresent("type", type);
+    Limits.checkPresent("handler", handler);
+    return register(
+        Registration.ofWorkflow(type, handler, Limits.checkPresent("options", options)));
+  }
+
+  /**
+   * Registers the code of workflows of a type without a result.
+   *
+   * @param type the type
+   * @param handler its code; see {@link WorkflowHandler} for what it must bear
+   * @param <I> the input
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, or this node is {@code
+   *     clientOnly}
+   */
+  public <I> HandlerRegistration workflow(TaskType<I> type, WorkflowTask<? super I> handler) {
+    return workflow(type, handler, HandlerOptions.defaults());
+  }
+
+  /**
+   * Registers the code of workflows of a type without a result, with options.
+   *
+   * @param type the type
+   * @param handler its code
+   * @param options as for {@link #workflow(JobType, WorkflowHandler, HandlerOptions)}
+   * @param <I> the input
+   * @return the registration, to be closed where the handler goes before Carillon does
+   * @throws InvalidArgumentException if the type has a handler already, this node is {@code
+   *     clientOnly}, or the options name other threads
+   */
+  public <I> HandlerRegistration workflow(
+      TaskType<I> type, WorkflowTask<? super I> handler, HandlerOptions options) {
+    Limits.checkPresent("type", type);
+    Limits.checkPresent("handler", handler);
+    return register(
+        Registration.ofWorkflow(type, handler, Limits.checkPresent("options", options)));
   }
 
   private HandlerRegistration register(Registration registration) {
@@ -462,6 +541,36 @@ public final class Carillon implements JobScheduler, AutoCloseable {
    */
   public ControlResult pause(JobId id, String reason) {
     return self.pause(id, reason);
+  }
+
+  /**
+   * Sends a signal to a workflow. It is durable when this returns, also where the workflow does not
+   * await it yet: signals of a type are taken in the order in which they came.
+   *
+   * @param id the workflow
+   * @param type the type of the signal
+   * @param payload what it carries, at most {@link Limits#SIGNAL_MAX_BYTES} encoded; null for
+   *     nothing
+   * @param <T> what a signal of the type carries
+   * @return {@link SignalResult#DONE}, or why not
+   * @throws dev.carillon.api.OutcomeUnknownException if it is not known whether it was taken; send
+   *     it under a key to be able to ask again
+   */
+  public <T> SignalResult signal(JobId id, SignalType<T> type, @Nullable T payload) {
+    opened.requireOpen();
+    return signals.send(id, type, payload, null);
+  }
+
+  /**
+   * The same as {@link #signal(JobId, SignalType, Object)}, taken once however often it is sent.
+   *
+   * @param key tells it from others; at most {@link Limits#KEY_MAX_BYTES}. A workflow remembers its
+   *     last 1,000 keys
+   * @return {@link SignalResult#DONE}, {@link SignalResult#TAKEN_BEFORE}, or why not
+   */
+  public <T> SignalResult signal(JobId id, SignalType<T> type, @Nullable T payload, String key) {
+    opened.requireOpen();
+    return signals.send(id, type, payload, Limits.checkKey(key));
   }
 
   /**

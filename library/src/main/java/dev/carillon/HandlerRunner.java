@@ -7,6 +7,9 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.AttemptRunner;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
 import dev.carillon.store.Store;
 import dev.carillon.store.Transactions;
 import java.util.ArrayList;
@@ -14,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,11 +37,13 @@ final class HandlerRunner implements AttemptRunner {
   private final Reports reports;
   private final HandlerWatch watch;
   private final WorkerLoop interrupter;
+  private final WorkflowRuns workflows;
   private final Map<String, Registration> handlers = new ConcurrentHashMap<>();
   private @Nullable NodeLoop loop;
+  private @Nullable Specs specs;
 
   // The loop's own.
-  private final List<AttemptRun> gathered = new ArrayList<>();
+  private final List<Gathered> gathered = new ArrayList<>();
   private int running;
 
   HandlerRunner(
@@ -48,7 +52,8 @@ final class HandlerRunner implements AttemptRunner {
       List<JobInterceptor> interceptors,
       TimeSource time,
       Reports reports,
-      HandlerWatch watch) {
+      HandlerWatch watch,
+      WorkflowRuns.Budget parked) {
     this.store = store;
     this.payloads = payloads;
     this.interceptors = List.copyOf(interceptors);
@@ -56,11 +61,13 @@ final class HandlerRunner implements AttemptRunner {
     this.reports = reports;
     this.watch = watch;
     this.interrupter = new WorkerLoop("carillon-interrupter", reports);
+    this.workflows = new WorkflowRuns(this, parked);
   }
 
   /** Called once, before the loop starts. */
   void start(NodeLoop ofAttempts) {
     loop = ofAttempts;
+    specs = new Specs(payloads, ofAttempts::nowMicros, new Tickets(store, ofAttempts));
     interrupter.start();
   }
 
@@ -96,6 +103,11 @@ final class HandlerRunner implements AttemptRunner {
     return asked;
   }
 
+  /** A job as it is stored. */
+  JobSpec spec(Job<?> job) {
+    return Objects.requireNonNull(specs, "specs").of(job);
+  }
+
   List<JobInterceptor> interceptors() {
     return interceptors;
   }
@@ -123,54 +135,63 @@ final class HandlerRunner implements AttemptRunner {
 
   @Override
   public void start(Attempt attempt) {
+    running++;
+    Registration registration = handlers.get(attempt.type());
+    if (registration != null && registration.isWorkflow()) {
+      workflows.start(attempt, registration);
+      return;
+    }
     AttemptRun run = new AttemptRun(this, attempt);
     attempt.attach(run);
-    running++;
     gathered.add(run);
   }
 
-  /** Starts what has gathered; on the loop, after each turn. */
+  @Override
+  public void told(JobRef job, int count, HistoryEntry entry) {
+    workflows.told(job, count, entry);
+  }
+
+  @Override
+  public void forget(JobRef job) {
+    workflows.forget(job);
+  }
+
+  /** Has something go off with all that goes off after this turn; on the loop. */
+  void gather(Gathered starting) {
+    gathered.add(starting);
+  }
+
+  /** Starts what has gathered, and what that gathers; on the loop, after each turn. */
   void startGathered() {
-    if (gathered.isEmpty()) {
-      return;
-    }
-    if (gathered.size() <= STARTED_BY_LOOP) {
-      gathered.forEach(HandlerRunner::launch);
-    } else {
-      AttemptRun[] runs = gathered.toArray(AttemptRun[]::new);
-      try {
-        Thread.ofVirtual().name("carillon-starter").start(() -> launchAll(runs));
-      } catch (Throwable e) {
-        reports.report("no thread to start handlers with", e);
-        launchAll(runs);
-      }
-    }
-    gathered.clear();
-  }
-
-  private static void launchAll(AttemptRun[] runs) {
-    for (AttemptRun run : runs) {
-      launch(run);
-    }
-  }
-
-  private static void launch(AttemptRun run) {
-    try {
-      Executor executor = run.executor();
-      if (executor == null) {
-        run.threads().newThread(run).start();
+    while (!gathered.isEmpty()) {
+      Gathered[] starting = gathered.toArray(Gathered[]::new);
+      gathered.clear();
+      if (starting.length <= STARTED_BY_LOOP) {
+        startAll(starting);
       } else {
-        // Not here: an executor may make its caller wait, or run the handler itself.
-        Thread.ofVirtual().name("carillon-starter").start(() -> run.runOn(executor));
+        startBeside(starting);
       }
+    }
+  }
+
+  private void startBeside(Gathered[] starting) {
+    try {
+      Thread.ofVirtual().name("carillon-starter").start(() -> startAll(starting));
     } catch (Throwable e) {
-      run.failedToStart(e);
+      reports.report("no thread to start handlers with", e);
+      startAll(starting);
+    }
+  }
+
+  private static void startAll(Gathered[] starting) {
+    for (Gathered each : starting) {
+      each.go();
     }
   }
 
   @Override
   public void interrupt(Attempt attempt) {
-    if (attempt.attachment() instanceof AttemptRun run && run.requestInterrupt()) {
+    if (attempt.attachment() instanceof RunningAttempt run && run.requestInterrupt()) {
       watch.interrupted(run, attempt.stopWord());
       // Not here: interrupting a thread may close the channel that it is blocked on.
       interrupter.post(
@@ -185,7 +206,7 @@ final class HandlerRunner implements AttemptRunner {
 
   @Override
   public void judgeTimeout(Attempt attempt, Consumer<AttemptOutcome.Verdict> answer) {
-    if (attempt.attachment() instanceof AttemptRun run) {
+    if (attempt.attachment() instanceof RunningAttempt run) {
       run.judgeTimeout(answer);
     } else {
       answer.accept(new AttemptOutcome.Verdict.ByPolicy());
@@ -193,12 +214,21 @@ final class HandlerRunner implements AttemptRunner {
   }
 
   /** An attempt's thread is done with it; on the loop. */
-  void finished(Node node, AttemptRun run) {
+  void finished(Node node, RunningAttempt run) {
+    if (run instanceof WorkflowAttempt activation) {
+      workflows.ended(activation);
+    }
+    finished(node, run.attempt(), run.outcome());
+  }
+
+  /** The same of one that had no thread. */
+  void finished(Node node, Attempt attempt, AttemptOutcome outcome) {
     running--;
-    node.finished(run.attempt(), run.outcome());
+    node.finished(attempt, outcome);
   }
 
   void stop() {
+    workflows.stop();
     interrupter.stop();
   }
 }

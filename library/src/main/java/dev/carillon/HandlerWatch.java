@@ -18,12 +18,12 @@ final class HandlerWatch {
   private final Queue<Watched> all = new ConcurrentLinkedQueue<>();
 
   private static final class Watched {
-    private final AttemptRun run;
+    private final RunningAttempt run;
     private final String why;
     private final long sinceNanos = System.nanoTime();
     private boolean told;
 
-    Watched(AttemptRun run, String why) {
+    Watched(RunningAttempt run, String why) {
       this.run = run;
       this.why = why;
     }
@@ -35,7 +35,7 @@ final class HandlerWatch {
   }
 
   /** The handler is being interrupted; on the loop. */
-  void interrupted(AttemptRun run, String why) {
+  void interrupted(RunningAttempt run, String why) {
     all.add(new Watched(run, why));
   }
 

@@ -71,7 +71,7 @@ final class JobControl {
     }
   }
 
-  private static void checkInterrupt(String what) {
+  static void checkInterrupt(String what) {
     if (Thread.currentThread().isInterrupted()) {
       throw new WaitInterruptedException(what + ": interrupted before anything was written", null);
     }

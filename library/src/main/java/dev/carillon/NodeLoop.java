@@ -173,6 +173,11 @@ final class NodeLoop {
     return troubles;
   }
 
+  /** Whether the caller is the loop. */
+  boolean isOnLoop() {
+    return thread.equals(Thread.currentThread());
+  }
+
   /** The id of the node; any thread. */
   String nodeId() {
     return settings.node().nodeId();
@@ -483,7 +488,7 @@ final class NodeLoop {
     return unanswered.size() == 0;
   }
 
-  void finished(AttemptRun run) {
+  void finished(RunningAttempt run) {
     runner.finished(node, run);
   }
 

@@ -79,7 +79,15 @@ final class OpenNode {
             log::tell,
             random.nextLong());
     HandlerWatch watch = new HandlerWatch(log.queue());
-    this.runner = new HandlerRunner(store, payloads, builder.interceptors, time, reports, watch);
+    this.runner =
+        new HandlerRunner(
+            store,
+            payloads,
+            builder.interceptors,
+            time,
+            reports,
+            watch,
+            new WorkflowRuns.Budget(builder.advanced.parkedWorkflows, tally));
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.reads = new Reads(builder.advanced.scheduleTimeout);

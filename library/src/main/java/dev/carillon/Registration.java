@@ -1,12 +1,16 @@
 package dev.carillon;
 
 import dev.carillon.api.CodecException;
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobHandler;
 import dev.carillon.api.JobType;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.Upcaster;
+import dev.carillon.api.Workflow;
+import dev.carillon.api.WorkflowHandler;
+import dev.carillon.api.WorkflowTask;
 import dev.carillon.engine.dispatch.HandlerSettings;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;
@@ -17,7 +21,7 @@ import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handler with the types it was registered for.
+ * A handler or a workflow with the types it was registered for.
  *
  * @param threads makes the threads of its attempts, named for the type; of no use where the options
  *     have an executor
@@ -28,15 +32,40 @@ record Registration(
     int version,
     Type input,
     Type output,
-    Call call,
+    Code code,
     HandlerOptions options,
     ThreadFactory threads,
     @Nullable ClassLoader classLoader) {
 
-  /** A handler of either kind, with its types erased. */
+  private static final String WORKFLOW_THREADS = "carillon-workflow ";
+
+  /** What runs the jobs of a type, with its types erased. */
+  sealed interface Code permits Call, Flow {}
+
+  /** A handler, of a job's or a task's type. */
   @FunctionalInterface
-  interface Call {
+  non-sealed interface Call extends Code {
     @Nullable Object run(@Nullable Object input, JobContext job) throws Exception;
+  }
+
+  /** A workflow, likewise. */
+  @FunctionalInterface
+  non-sealed interface Flow extends Code {
+    @Nullable Object run(@Nullable Object input, Workflow wf) throws Exception;
+  }
+
+  boolean isWorkflow() {
+    return code instanceof Flow;
+  }
+
+  /** The code of a type that is no workflow. */
+  Call handler() {
+    return (Call) code;
+  }
+
+  /** The code of a workflow. */
+  Flow flow() {
+    return (Flow) code;
   }
 
   @SuppressWarnings({
@@ -50,9 +79,11 @@ record Registration(
         type.version(),
         type.input().type(),
         type.output().type(),
-        (input, job) -> ((JobHandler<@Nullable Object, @Nullable Object>) handler).run(input, job),
+        (Call)
+            (input, job) ->
+                ((JobHandler<@Nullable Object, @Nullable Object>) handler).run(input, job),
         options,
-        threads(type.name(), options),
+        threads("carillon-job ", type.name(), options),
         Thread.currentThread().getContextClassLoader());
   }
 
@@ -67,19 +98,76 @@ record Registration(
         type.version(),
         type.input().type(),
         Void.class,
-        (input, job) -> {
-          ((TaskHandler<@Nullable Object>) handler).run(input, job);
-          return null;
-        },
+        (Call)
+            (input, job) -> {
+              ((TaskHandler<@Nullable Object>) handler).run(input, job);
+              return null;
+            },
         options,
-        threads(type.name(), options),
+        threads("carillon-job ", type.name(), options),
         Thread.currentThread().getContextClassLoader());
   }
 
-  private static ThreadFactory threads(String type, HandlerOptions options) {
+  @SuppressWarnings({
+    "unchecked",
+    "NullAway"
+  }) // the input has its type, and is null if that is Void
+  static <I, O> Registration ofWorkflow(
+      JobType<I, O> type, WorkflowHandler<? super I, ? extends O> handler, HandlerOptions options) {
+    requireOwnThreads(options);
+    return new Registration(
+        type.name(),
+        type.version(),
+        type.input().type(),
+        type.output().type(),
+        (Flow)
+            (input, wf) ->
+                ((WorkflowHandler<@Nullable Object, @Nullable Object>) handler).run(input, wf),
+        options,
+        threads(WORKFLOW_THREADS, type.name(), options),
+        Thread.currentThread().getContextClassLoader());
+  }
+
+  @SuppressWarnings({
+    "unchecked",
+    "NullAway"
+  }) // the input has its type, and is null if that is Void
+  static <I> Registration ofWorkflow(
+      TaskType<I> type, WorkflowTask<? super I> handler, HandlerOptions options) {
+    requireOwnThreads(options);
+    return new Registration(
+        type.name(),
+        type.version(),
+        type.input().type(),
+        Void.class,
+        (Flow)
+            (input, wf) -> {
+              ((WorkflowTask<@Nullable Object>) handler).run(input, wf);
+              return null;
+            },
+        options,
+        threads(WORKFLOW_THREADS, type.name(), options),
+        Thread.currentThread().getContextClassLoader());
+  }
+
+  /** A thread that waits for days must cost nothing: it is a virtual one. */
+  private static void requireOwnThreads(HandlerOptions options) {
+    if (options.usesPlatformThreads()) {
+      throw InvalidArgumentException.of(
+          "platformThreads", true, "not for a workflow, whose thread stays parked while it waits");
+    }
+    if (options.executor() != null) {
+      throw InvalidArgumentException.of(
+          "executor",
+          options.executor(),
+          "none for a workflow, whose thread stays parked while it waits");
+    }
+  }
+
+  private static ThreadFactory threads(String kind, String type, HandlerOptions options) {
     Thread.Builder threads =
         options.usesPlatformThreads() ? Thread.ofPlatform().daemon() : Thread.ofVirtual();
-    return threads.name("carillon-job " + type).inheritInheritableThreadLocals(false).factory();
+    return threads.name(kind + type).inheritInheritableThreadLocals(false).factory();
   }
 
   /** Where the attempts run, if not on threads of their own. */

@@ -5,6 +5,8 @@ import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobNotFoundException;
+import dev.carillon.api.SignalResult;
+import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TypeToken;
 import dev.carillon.engine.job.JobRef;
@@ -53,6 +55,11 @@ final class ScheduledJob<O> implements JobHandle<O> {
   @Override
   public CancelResult cancel(String reason) {
     return carillon.cancel(id(), reason);
+  }
+
+  @Override
+  public <T> SignalResult signal(SignalType<T> type, @Nullable T payload) {
+    return carillon.signal(id(), type, payload);
   }
 
   @Override

@@ -22,6 +22,8 @@ import dev.carillon.api.Misfire;
 import dev.carillon.api.Rate;
 import dev.carillon.api.RunAgainException;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.SignalType;
+import dev.carillon.api.StepOptions;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.engine.job.Ticket;
@@ -156,6 +158,7 @@ class BadInputTableTest {
         advanced("jobs: 0", a -> a.maxWaiting(0, 1)),
         advanced("jobs: 1000001", a -> a.maxWaiting(1_000_001, 1)),
         advanced("bytes: 0", a -> a.maxWaiting(1, 0)),
+        advanced("parkedWorkflows: 0", a -> a.parkedWorkflows(0)),
         advanced("codec: null", a -> a.alsoRead(null)),
         advanced("metadata key: \"\"", a -> a.indexMetadata("")),
         advanced("metadata key: null", a -> a.indexMetadata((String) null)),
@@ -167,6 +170,11 @@ class BadInputTableTest {
 
   static Stream<Arguments> typesAndJobs() {
     return Stream.of(
+        row("signal: \" \"", c -> SignalType.of(" ")),
+        row("signal: \"xxx", c -> SignalType.of("x".repeat(201))),
+        row("payload: null", c -> SignalType.of("s", (Class<String>) null)),
+        row("policy: null", c -> StepOptions.retry(null)),
+        row("timeout: PT0S", c -> StepOptions.defaults().timeout(Duration.ZERO)),
         row("type: null", c -> TaskType.of(null)),
         row("type: \"  \"", c -> TaskType.of("  ", String.class)),
         row("type: \"xxx", c -> TaskType.of("x".repeat(201), String.class)),

@@ -57,6 +57,19 @@ public interface JobHandle<O> {
   }
 
   /**
+   * Sends a signal to the job, which is a workflow. It is durable when this returns, also where the
+   * workflow does not await it yet.
+   *
+   * @param type the type of the signal
+   * @param payload what it carries, at most {@link Limits#SIGNAL_MAX_BYTES} encoded; null for
+   *     nothing
+   * @param <T> what a signal of the type carries
+   * @return {@link SignalResult#DONE}, or why not
+   * @throws OutcomeUnknownException if it is not known whether it was taken
+   */
+  <T> SignalResult signal(SignalType<T> type, @Nullable T payload);
+
+  /**
    * Calls back with the job as it is now and after changes, until it has ended or the subscription
    * is closed. Calls come one at a time, in order, on a thread of Carillon's; changes close
    * together may be seen as one, the end never is left out while this process lives. What the

@@ -12,6 +12,8 @@ import dev.carillon.api.JobScheduler;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
 import dev.carillon.api.NameTakenException;
+import dev.carillon.api.SignalResult;
+import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import java.time.Duration;
 import java.time.Instant;
@@ -221,6 +223,11 @@ public final class RecordingScheduler implements JobScheduler {
     @Override
     public CancelResult cancel(String reason) {
       return RecordingScheduler.this.cancel(recorded.id, reason);
+    }
+
+    @Override
+    public <T> SignalResult signal(SignalType<T> type, @Nullable T payload) {
+      throw runsNothing();
     }
 
     @Override

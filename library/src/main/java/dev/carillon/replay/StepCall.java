@@ -1,0 +1,8 @@
+package dev.carillon.replay;
+
+import dev.carillon.api.StepBody;
+import dev.carillon.api.StepOptions;
+import java.lang.reflect.Type;
+
+/** A call of a step, or a compensation, with what it does. */
+record StepCall(int number, String name, Type type, StepOptions options, StepBody<?> body) {}
