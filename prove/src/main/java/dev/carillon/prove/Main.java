@@ -22,8 +22,10 @@ import picocli.CommandLine.Mixin;
       RestoreCommand.class,
       PoisonCommand.class,
       PoolCommand.class,
+      WorkflowCommand.class,
       NodeChild.class,
-      PoisonChild.class
+      PoisonChild.class,
+      WorkflowChild.class
     },
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
 public final class Main implements Callable<Integer> {
@@ -41,6 +43,8 @@ public final class Main implements Callable<Integer> {
         new PauseSuite(),
         new LendSuite(),
         new ScaleSuite(),
+        new WorkflowSuite(KillSuite.Kind.SQLITE),
+        new WorkflowSuite(KillSuite.Kind.POSTGRES),
         new RestartSuite(),
         new RestoreSuite());
   }

@@ -1,0 +1,164 @@
+package dev.carillon.prove;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobType;
+import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.SignalType;
+import dev.carillon.api.StepFailedException;
+import dev.carillon.api.StepOptions;
+import dev.carillon.api.TypeToken;
+import dev.carillon.api.Workflow;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * The process of the workflow proof: runs workflows and tells its parent of each step as it begins
+ * and of each value as the code sees it. A line is written at once and whole.
+ *
+ * <pre>
+ * S workflow step   the body of a step begins
+ * V workflow step v the code goes on behind the step, which is recorded, and sees v
+ * E workflow state  the workflow has ended, and its result
+ * </pre>
+ */
+@Command(
+    name = "workflow-child",
+    hidden = true,
+    description = "The process that prove workflow runs.")
+final class WorkflowChild implements Callable<Integer> {
+  static final JobType<Integer, String> ORDER =
+      JobType.of("prove-order", Integer.class, String.class);
+  static final JobType<Integer, String> PART =
+      JobType.of("prove-part", Integer.class, String.class);
+  static final SignalType<String> GO = SignalType.of("go", String.class);
+
+  private static final Duration RESULT_WITHIN = Duration.ofSeconds(260);
+  private static final FailurePolicy AT_ONCE = FailurePolicy.constant(Duration.ofMillis(20), 5);
+
+  private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
+
+  @Parameters(index = "0", paramLabel = "URL")
+  private String url = "";
+
+  @Option(names = "--first", description = "The number of the first workflow.")
+  private int first;
+
+  @Option(names = "--count", description = "How many are scheduled.")
+  private int count;
+
+  @Option(names = "--drain", description = "Ends once all up to the last have ended.")
+  private boolean drain;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    try (Carillon carillon = Carillon.builder().url(url).nodeId("proved").slots(32).open()) {
+      carillon.handle(PART, (number, job) -> "part " + number);
+      carillon.workflow(ORDER, this::order);
+      tell("L");
+      AtomicInteger left = new AtomicInteger();
+      int from = drain ? 0 : first;
+      for (int number = from; number < first + count; number++) {
+        JobHandle<String> handle = carillon.schedule(ORDER.job(number).key("order-" + number));
+        var unused = carillon.signal(handle.id(), GO, "signal " + number, "go-" + number);
+        if (drain) {
+          left.incrementAndGet();
+          String workflow = Integer.toString(number);
+          var unusedEnd =
+              handle
+                  .resultAsync()
+                  .whenComplete(
+                      (result, error) -> {
+                        tell("E " + workflow + " " + (error == null ? result : "failed"));
+                        left.decrementAndGet();
+                      });
+        }
+      }
+      long end = System.nanoTime() + RESULT_WITHIN.toNanos();
+      while (drain ? left.get() > 0 && System.nanoTime() < end : true) {
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      return left.get() == 0 ? 0 : 1;
+    }
+  }
+
+  private String order(Integer number, Workflow wf) {
+    String name = number.toString();
+    wf.onFailure("undo", () -> begins(name, "undo"));
+    String token = see(name, "draw", wf.step("draw", String.class, () -> drawn(name, "draw")));
+    String tried =
+        see(
+            name,
+            "retried",
+            wf.step(
+                "retried",
+                TypeToken.of(String.class),
+                StepOptions.retry(AT_ONCE),
+                step -> secondTry(name, step.attempt())));
+    String once = see(name, "once", once(name, wf));
+    var part = wf.start(PART.job(number));
+    wf.sleep(Duration.ofMillis(50 + number % 200));
+    String signal = see(name, "signal", wf.await(GO));
+    String child = see(name, "child", part.join());
+    if (number % 5 == 0) {
+      throw new NotRetryableException("every fifth fails");
+    }
+    String last = see(name, "last", wf.step("last", String.class, () -> drawn(name, "last")));
+    return String.join("|", token, tried, once, signal, child, last);
+  }
+
+  /** A step that a crash makes fail rather than run a second time. */
+  private String once(String name, Workflow wf) {
+    try {
+      return wf.step(
+          "once",
+          TypeToken.of(String.class),
+          StepOptions.defaults().atMostOnce(),
+          step -> drawn(name, "once"));
+    } catch (StepFailedException e) {
+      return "lost";
+    }
+  }
+
+  private String secondTry(String name, int attempt) {
+    begins(name, "retried");
+    if (attempt == 1) {
+      throw new IllegalStateException("the first try fails");
+    }
+    return "try " + attempt;
+  }
+
+  private String drawn(String name, String step) {
+    begins(name, step);
+    return UUID.randomUUID().toString();
+  }
+
+  private void begins(String workflow, String step) {
+    tell("S " + workflow + " " + step);
+  }
+
+  private String see(String workflow, String step, String value) {
+    tell("V " + workflow + " " + step + " " + value);
+    return value;
+  }
+
+  private void tell(String line) {
+    try {
+      out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
