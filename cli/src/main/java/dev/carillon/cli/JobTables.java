@@ -38,6 +38,12 @@ final class JobTables implements AutoCloseable {
               error_message from events
             where attempt > 0 and kind in ('RETRIED', 'POSTPONED', 'OCCURRED', 'OCCURRENCE_FAILED',
               'SUCCEEDED', 'FAILED', 'DEAD', 'CANCELLED', 'EXPIRED')\
+          """,
+          """
+          create view steps as
+            select job_id, number, detail as step, attempt, started_at, at, kind as outcome,
+              error_type, error_message from events
+            where kind in ('STEP_DONE', 'STEP_FAILED')\
           """);
 
   private final Connection connection;

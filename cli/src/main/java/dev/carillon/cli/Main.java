@@ -18,7 +18,14 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {Demo.class, Export.class, Query.class, Cluster.class, HelpCommand.class},
+    subcommands = {
+      Demo.class,
+      Export.class,
+      Query.class,
+      History.class,
+      Cluster.class,
+      HelpCommand.class
+    },
     footer = {
       "",
       "From a checkout ./carillon also knows: simulate, prove, bench, tck (each with --help).",

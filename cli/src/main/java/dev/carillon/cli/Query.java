@@ -37,6 +37,8 @@ import picocli.CommandLine.Parameters;
       "            detail, error_type, error_message",
       "  attempts  job_id, attempt, started_at, at, node, outcome, error_type,",
       "            error_message; those of occurrences are their recurring job's",
+      "  steps     job_id, number, step, attempt, started_at, at, outcome, error_type,",
+      "            error_message: the steps of workflows",
       "Times are ISO 8601 text in UTC; metadata, payload and result are JSON text.",
       ""
     },

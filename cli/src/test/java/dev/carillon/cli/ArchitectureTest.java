@@ -72,6 +72,7 @@ class ArchitectureTest {
   private static final String STORE_POSTGRES = "dev.carillon.store.postgres";
   private static final String FIXTURE = "dev.carillon.fixture";
   private static final String LIBRARY = "dev.carillon";
+  private static final String REPLAY = "dev.carillon.replay";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String SIMULATOR = "dev.carillon.simulator";
   private static final String PROVE = "dev.carillon.prove";
@@ -99,8 +100,9 @@ class ArchitectureTest {
         noModuleBut(STORE_JDBC, API, STORE, STORE_SQL),
         noModuleBut(STORE_POSTGRES, API, STORE, STORE_SQL),
         noModuleBut(FIXTURE),
-        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC),
-        noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(REPLAY, API, ENGINE),
+        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY),
+        noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY),
         noModuleBut(SIMULATOR, API, STORE, ENGINE),
         noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
         noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
@@ -116,12 +118,13 @@ class ArchitectureTest {
                 STORE_POSTGRES,
                 FIXTURE,
                 LIBRARY,
+                REPLAY,
                 TESTKIT,
                 SIMULATOR,
                 PROVE,
                 BENCH,
                 CLI)
-            .because("only the engine has rooms; other packages would escape these rules"));
+            .because("other packages would escape these rules"));
   }
 
   @TestFactory

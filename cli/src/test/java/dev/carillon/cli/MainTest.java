@@ -73,6 +73,29 @@ class MainTest {
     }
   }
 
+  @Test
+  void historyTellsEachStepOfAWorkflow() {
+    String file = "jdbc:sqlite:" + folder.resolve("workflow.db");
+    String id;
+    try (Carillon carillon = Carillon.builder().url(file).daemon(true).open()) {
+      carillon.workflow(COUNT, (words, wf) -> wf.step("add up", Integer.class, words::size));
+      var job = carillon.schedule(COUNT.job(List.of("a")));
+      id = job.id().value();
+      assertThat(job.result(Duration.ofSeconds(20))).isEqualTo(1);
+    }
+
+    assertThat(run("history", file, id)).isZero();
+    assertThat(out.toString()).contains("count SUCCEEDED", "STEP_DONE", "add up");
+    assertThat(run("query", file, "select step, outcome from steps")).isZero();
+    assertThat(out.toString()).contains("add up  STEP_DONE");
+  }
+
+  @Test
+  void historyOfAJobThatIsNotThereSaysSo() {
+    assertThat(run("history", url, "nonsense")).isEqualTo(2);
+    assertThat(err.toString()).contains("id: nonsense (expected: the id of a job)");
+  }
+
   private int run(String... args) {
     CommandLine commandLine = Main.commandLine();
     commandLine.setOut(new PrintWriter(out));
