@@ -9,6 +9,7 @@ import dev.carillon.api.SignalResult;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.HistoryEntry;
@@ -107,7 +108,7 @@ class WorkflowsTest {
 
   @Test
   void waitThatIsNotDurableIsMadeAgain() {
-    world.hold(dev.carillon.engine.environment.NodeEnvironment.Channel.COMMIT);
+    world.hold(NodeEnvironment.Channel.COMMIT);
     waitFor(WorkflowWait.until(later(60), 0, 1), begun());
 
     killAndRestart();
@@ -206,6 +207,20 @@ class WorkflowsTest {
     world.finishOne(new AttemptOutcome.Compensated(null));
 
     assertThat(state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void timerThatFiresWhileACancelIsWrittenLosesNeither() {
+    waitFor(WorkflowWait.until(later(60), 0, 1), begun());
+    world.hold(NodeEnvironment.Channel.COMMIT);
+    cancel();
+
+    pass(Duration.ofSeconds(60)); // due, and busy
+    assertThat(world.running()).isEmpty();
+    world.letGo();
+    world.settle();
+
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.CancelRequested.class);
   }
 
   @Test
@@ -311,7 +326,7 @@ class WorkflowsTest {
   @Test
   void endOfAChildIsToldAfterACrash() {
     startChild();
-    world.hold(dev.carillon.engine.environment.NodeEnvironment.Channel.CONTROL);
+    world.hold(NodeEnvironment.Channel.CONTROL);
     world.finishOne(new AttemptOutcome.Succeeded(new byte[] {7}));
 
     killAndRestart();

@@ -182,12 +182,16 @@ public final class Cancels {
             attempts.stops.cancel(attempt);
           } else if (job.hasBegun()) {
             life.wake(job);
+            life.goOnIfPassedOver(job);
           } else {
             endRequested(shard, job);
           }
         },
         lost -> {
           job.busy--;
+          if (shard.owned()) {
+            life.goOnIfPassedOver(job);
+          }
           answer.accept(lost);
         });
   }
