@@ -110,7 +110,7 @@ class FaultTest {
     return Carillon.builder()
         .store(new FaultyStore(memory, faults))
         .daemon(true)
-        .advanced(a -> a.scheduleTimeout(Duration.ofMillis(400)))
+        .advanced(a -> a.scheduleTimeout(Duration.ofMillis(1_500)))
         .closeGrace(Duration.ZERO);
   }
 
