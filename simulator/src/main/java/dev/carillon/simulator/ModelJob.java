@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A job as the checker knows it from the entries that took effect, and the attempts it saw. */
@@ -30,6 +31,9 @@ final class ModelJob {
 
   /** Its occurrences that are jobs of their own, oldest first. */
   final List<ModelJob> occurrences = new ArrayList<>();
+
+  /** At least so many of its oldest occurrences have ended; a replay of one starts over. */
+  int endedFirst;
 
   /** Where it stands if it is recurring. */
   JournalFormat.@Nullable Move move;
@@ -391,7 +395,7 @@ final class ModelJob {
   /** Whether it waits for an earlier occurrence. */
   boolean waitsInLine() {
     return overlap() == Overlap.BUFFER_ALL
-        && siblingsBefore().stream().anyMatch(o -> o.replays == 0 || o.newestAtReplay < number);
+        && liveSiblingsBefore().anyMatch(o -> o.replays == 0 || o.newestAtReplay < number);
   }
 
   /** The same, or it may wait for any other because one came back from the dead. */
@@ -402,24 +406,32 @@ final class ModelJob {
   /** Whether the line has lost its order because a dead letter came back to it. */
   private boolean replayedBeside() {
     return parent != null
-        && parent.occurrences.stream().anyMatch(o -> o.replays > 0 && o.live())
-        && parent.occurrences.stream().anyMatch(o -> o.live() && o != this);
+        && parent.occurrencesFromFirstLive().anyMatch(o -> o.replays > 0 && o.live())
+        && parent.occurrencesFromFirstLive().anyMatch(o -> o.live() && o != this);
   }
 
   /** The same, and those that came back from the dead. */
   List<ModelJob> siblingsBefore() {
-    return parent == null
-        ? List.of()
-        : parent.occurrences.stream().filter(o -> o.live() && o.number < number).toList();
+    return liveSiblingsBefore().toList();
   }
 
   /** The occurrences of the same recurring job before it that have not ended. */
   List<ModelJob> liveBefore() {
+    return liveSiblingsBefore().filter(o -> o.replays == 0).toList();
+  }
+
+  private Stream<ModelJob> liveSiblingsBefore() {
     return parent == null
-        ? List.of()
-        : parent.occurrences.stream()
-            .filter(o -> o.live() && o.number < number && o.replays == 0)
-            .toList();
+        ? Stream.empty()
+        : parent.occurrencesFromFirstLive().takeWhile(o -> o.number < number).filter(ModelJob::live);
+  }
+
+  /** Its occurrences without those that have ended before the first live one: mostly thousands. */
+  private Stream<ModelJob> occurrencesFromFirstLive() {
+    while (endedFirst < occurrences.size() && !occurrences.get(endedFirst).live()) {
+      endedFirst++;
+    }
+    return occurrences.subList(endedFirst, occurrences.size()).stream();
   }
 
   void remember(@Nullable String key) {
@@ -476,6 +488,9 @@ final class ModelJob {
     newestAtReplay = parent == null ? 0 : parent.occurrences.getLast().number;
     end = null;
     endTold = false;
+    if (parent != null) {
+      parent.endedFirst = 0;
+    }
     waiters.clear();
     begin(again);
     countAnew();

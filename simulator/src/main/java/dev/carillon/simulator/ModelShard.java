@@ -82,13 +82,17 @@ final class ModelShard {
   long earliestDueAfter(long micros, long now) {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
-      boolean sure = micros == 0 || job.wakeBy() > now - WHILE_MICROS;
-      boolean waits = sure ? job.waitsInLine() : job.mayWaitInLine();
-      if (job.live() && job.wakeBy() > micros && !waits) {
-        earliest = Math.min(earliest, job.wakeBy());
+      long wakeBy = job.live() ? job.wakeBy() : Long.MAX_VALUE;
+      if (wakeBy > micros && wakeBy < earliest && !waits(job, micros, now)) {
+        earliest = wakeBy;
       }
     }
     return earliest;
+  }
+
+  private static boolean waits(ModelJob job, long micros, long now) {
+    boolean sure = micros == 0 || job.wakeBy() > now - WHILE_MICROS;
+    return sure ? job.waitsInLine() : job.mayWaitInLine();
   }
 
   long earliestDue() {
