@@ -300,6 +300,32 @@ public class FoldedJob {
     kept.alone = false;
   }
 
+  /** Whether an operation of this attempt and revision is about the job as it is now. */
+  boolean isAt(int attempt, int ofRevision) {
+    return attempt == attempts + 1 && ofRevision == revision;
+  }
+
+  /** No more than {@code left} of its starts count as cut off by a crash. */
+  void clearMarkers(int left) {
+    UncommonState kept = rare;
+    if (kept != null) {
+      kept.markers = Math.min(kept.markers, left);
+      kept.alone = false;
+      kept.markerIncarnation = 0;
+      if (kept.isEmpty()) {
+        rare = null;
+      }
+    }
+  }
+
+  /** It waits for an attempt, and not for what the code of its workflow named. */
+  void runs() {
+    WorkflowState workflow = workflow();
+    if (workflow != null) {
+      workflow.runs();
+    }
+  }
+
   /** Whether it starts with a durable marker, until an attempt of it has ended. */
   public boolean isMarked() {
     return (flags & MARKED) != 0;

@@ -41,15 +41,11 @@ public final class ShardFold<J extends FoldedJob> {
   /** Live occurrences of recurring jobs that are jobs of their own, oldest first. */
   private final LongMap<List<J>> occurrences = new LongMap<>();
 
-  private long position;
-
-  /** Where in its entry the last operation stood, from 0. */
-  private int place = -1;
-
+  private final FoldPosition position = new FoldPosition();
+  private final FoldedBytes bytes = new FoldedBytes();
+  private final WorkflowFold<J> workflows;
   private long added;
-  private long addedBytes;
   private long lastEndMicros;
-  private long liveBytes;
   private LongMap<Boolean> dead = new LongMap<>();
 
   /** What a compaction wrote once for several jobs, by its number. */
@@ -86,6 +82,7 @@ public final class ShardFold<J extends FoldedJob> {
   public ShardFold(Maker<J> maker, Listener<J> listener) {
     this.maker = maker;
     this.listener = listener;
+    this.workflows = new WorkflowFold<>(position, bytes, listener);
   }
 
   /** How an operation met the state. */
@@ -131,7 +128,7 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   public long addedBytes() {
-    return addedBytes;
+    return bytes.added;
   }
 
   /** When its last job or occurrence ended, 0 if none did. */
@@ -186,16 +183,17 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** About what a compaction would keep of its live jobs. */
   public long liveBytes() {
-    return liveBytes;
+    return bytes.live;
   }
 
   /** From now on {@code next} is told. */
   public void listener(Listener<J> next) {
     listener = next;
+    workflows.listener(next);
   }
 
   public Answer apply(Frame frame) {
-    place++;
+    position.next();
     if (!spawned.isEmpty()) {
       spawned.clear();
     }
@@ -216,7 +214,7 @@ public final class ShardFold<J extends FoldedJob> {
       case PAYLOAD -> {
         met = null;
         payloads.put(frame.job(), new FoldedJob.Payload(frame.body(), 0));
-        liveBytes += frame.frameBytes(); // a compaction would write it again
+        bytes.live += frame.frameBytes(); // a compaction would write it again
         yield Answer.APPLIED;
       }
       case FOOTER -> {
@@ -289,7 +287,7 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** Applies an add whose spec is at hand. */
   public Answer add(long number, JobSpec spec, byte[] body) {
-    place++;
+    position.next();
     met = live.get(number);
     if (met != null) {
       return Answer.DUPLICATE;
@@ -316,10 +314,7 @@ public final class ShardFold<J extends FoldedJob> {
 
   /** The entry that the next operations stand in, all of them and in order. */
   public void at(long entryNumber) {
-    if (position != entryNumber) {
-      position = entryNumber;
-      place = -1;
-    }
+    position.at(entryNumber);
   }
 
   /** The body of a job as {@code frame} brings it, for itself; empty where it brings none. */
@@ -340,11 +335,11 @@ public final class ShardFold<J extends FoldedJob> {
 
   private void put(J job) {
     met = job;
-    job.position = position;
+    job.position = position.entry();
     live.put(job.number, job);
-    liveBytes += job.bytes();
+    bytes.live += job.bytes();
     added++;
-    addedBytes += job.bodyBytes + Frame.HEADER_BYTES;
+    bytes.added += job.bodyBytes + Frame.HEADER_BYTES;
     if (job.isOccurrence()) {
       long schedule = scheduleOf(job);
       List<J> siblings = occurrences.get(schedule);
@@ -371,7 +366,10 @@ public final class ShardFold<J extends FoldedJob> {
       case REPLACE -> replace(job, OperationBody.Replace.decode(in));
       case CANCEL -> cancel(job, frame, OperationBody.Cancel.decode(in));
       case END -> end(job, OperationBody.End.decode(in));
-      case CLEAR -> clear(job, OperationBody.Clear.decode(in).markers());
+      case CLEAR -> {
+        job.clearMarkers(OperationBody.Clear.decode(in).markers());
+        yield Answer.APPLIED;
+      }
       case NEXT -> next(job, OperationBody.Next.decode(in));
       case AGAIN -> again(job, OperationBody.Again.decode(in));
       case PAUSE -> pause(job, OperationBody.Pause.decode(in));
@@ -380,23 +378,14 @@ public final class ShardFold<J extends FoldedJob> {
       case UPDATE -> update(job, OperationBody.Update.decode(in));
       case WAITER -> waiter(job, OperationBody.Waiter.decode(in));
       case MET -> met(job, OperationBody.Met.decode(in));
-      case CHECKPOINT -> checkpoint(job, frame, OperationBody.Checkpoint.decode(in));
-      case WAIT -> waits(job, OperationBody.Wait.decode(in));
-      case SIGNAL -> signal(job, frame, OperationBody.Signal.decode(in));
-      case CHILD_ENDED -> childEnded(job, frame, OperationBody.ChildEnded.decode(in));
-      case HISTORY -> history(job, frame);
-      case RENEW -> renew(job, frame, OperationBody.Renew.decode(in));
+      case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY, RENEW -> workflows.apply(job, frame);
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
   }
 
-  private static boolean current(FoldedJob job, int attempt, int revision) {
-    return attempt == job.attempts + 1 && revision == job.revision;
-  }
-
   private static Answer start(FoldedJob job, OperationBody.Start start) {
-    if (!current(job, start.attempt(), start.revision())) {
+    if (!job.isAt(start.attempt(), start.revision())) {
       return Answer.STALE;
     }
     FoldedJob.UncommonState rare = job.rare();
@@ -409,23 +398,23 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private Answer save(J job, OperationBody.Save save) {
-    if (!current(job, save.attempt(), save.revision())) {
+    if (!job.isAt(save.attempt(), save.revision())) {
       return Answer.STALE;
     }
-    liveBytes -= job.bytes();
+    bytes.live -= job.bytes();
     job.rare().saved = save.state();
-    liveBytes += job.bytes();
+    bytes.live += job.bytes();
     return Answer.APPLIED;
   }
 
   private static Answer retry(FoldedJob job, OperationBody.Retry retry) {
-    if (!current(job, retry.attempt(), retry.revision())) {
+    if (!job.isAt(retry.attempt(), retry.revision())) {
       return Answer.STALE;
     }
     job.attempts = retry.attempt();
     job.dueMicros = retry.nextDue();
-    runs(job);
-    clear(job, 0);
+    job.runs();
+    job.clearMarkers(0);
     FoldedJob.UncommonState rare = job.rare();
     rare.jitterMicros = retry.jitter();
     remember(rare, retry.error());
@@ -443,11 +432,11 @@ public final class ShardFold<J extends FoldedJob> {
 
   private Answer replace(J job, OperationBody.Replace replace) {
     JobSpec spec = JobSpec.decodeHead(replace.spec());
-    liveBytes -= job.bytes();
+    bytes.live -= job.bytes();
     job.queue = intern(spec.queue());
     job.replace(spec, replace.spec());
-    job.position = position;
-    liveBytes += job.bytes();
+    job.position = position.entry();
+    bytes.live += job.bytes();
     return Answer.APPLIED;
   }
 
@@ -456,15 +445,15 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.STALE;
     }
     JobSpec spec = JobSpec.decodeHead(update.spec());
-    liveBytes -= job.bytes();
+    bytes.live -= job.bytes();
     job.queue = intern(spec.queue());
     job.update(spec, update.spec());
-    job.position = position;
+    job.position = position.entry();
     if (update.move() != null) {
       job.rare().moved(update.move());
       job.dueMicros = update.move().timeMicros() + update.move().jitterMicros();
     }
-    liveBytes += job.bytes();
+    bytes.live += job.bytes();
     return Answer.APPLIED;
   }
 
@@ -474,139 +463,24 @@ public final class ShardFold<J extends FoldedJob> {
       job.rare().cancelReason = reason;
       if (cancel.toWorkflow()) {
         job.rare().pauseReason = null; // its compensations are to run
-        record(job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
-      }
-    }
-    return Answer.APPLIED;
-  }
-
-  // ---- workflows
-
-  /** The history of a workflow has an entry more; it goes on at once if that ends its wait. */
-  private void record(J job, Frame frame, HistoryEntry entry, long at) {
-    WorkflowState workflow = job.asWorkflow();
-    grown(workflow, frame);
-    if (workflow.add(entry)) {
-      job.dueMicros = Math.min(job.dueMicros, at);
-    }
-    listener.recorded(job, workflow.entries(), entry);
-  }
-
-  private void grown(WorkflowState workflow, Frame frame) {
-    int bytes = frame.frameBytes();
-    workflow.at(HistoryPlace.of(position, place), bytes);
-    liveBytes += bytes;
-    addedBytes += bytes;
-  }
-
-  private Answer checkpoint(J job, Frame frame, OperationBody.Checkpoint checkpoint) {
-    WorkflowState workflow = job.workflow();
-    int before = workflow != null ? workflow.checkpointed() : 0;
-    if (!current(job, checkpoint.attempt(), checkpoint.revision())
-        || checkpoint.before() != before) {
-      return Answer.STALE;
-    }
-    var unused = clear(job, 0);
-    WorkflowState known = job.asWorkflow();
-    grown(known, frame);
-    known.checkpointed(checkpoint.entries().size());
-    for (HistoryEntry entry : checkpoint.entries()) {
-      var unusedEnd = known.add(entry);
-      listener.recorded(job, known.entries(), entry);
-    }
-    return Answer.APPLIED;
-  }
-
-  private static Answer waits(FoldedJob job, OperationBody.Wait wait) {
-    WorkflowState workflow = job.asWorkflow();
-    if (!current(job, wait.attempt(), wait.revision())
-        || wait.before() != workflow.checkpointed()) {
-      return Answer.STALE;
-    }
-    job.dueMicros = workflow.begins(wait.waitFor()) ? wait.waitFor().untilMicros() : wait.at();
-    job.rare().jitterMicros = 0;
-    return clear(job, 0);
-  }
-
-  private Answer signal(J job, Frame frame, OperationBody.Signal signal) {
-    WorkflowState workflow = job.workflow();
-    if (workflow != null && workflow.hasTaken(signal.key())) {
-      return Answer.DUPLICATE;
-    }
-    if (workflow != null && workflow.isFull()) {
-      return Answer.FULL;
-    }
-    record(job, frame, signal.entry(), signal.at());
-    return Answer.APPLIED;
-  }
-
-  private Answer childEnded(J job, Frame frame, OperationBody.ChildEnded ended) {
-    WorkflowState workflow = job.workflow();
-    int call = workflow != null ? workflow.callOf(ended.child()) : 0;
-    if (call == 0) {
-      return Answer.NO_SUCH_JOB;
-    }
-    record(job, frame, ended.entry(call), ended.at());
-    return Answer.APPLIED;
-  }
-
-  private Answer renew(J job, Frame frame, OperationBody.Renew renew) {
-    WorkflowState workflow = job.asWorkflow();
-    if (!current(job, renew.attempt(), renew.revision())
-        || renew.before() != workflow.checkpointed()
-        || renew.seen() != workflow.entries()
-        || !job.isRenewedBy(JobSpec.decodeHead(renew.spec()), renew.spec())) {
-      return Answer.STALE;
-    }
-    liveBytes -= job.bytes();
-    job.renew(renew.spec(), renew.at());
-    job.position = position;
-    liveBytes += job.bytes();
-    for (HistoryEntry.Signalled unread : renew.unread()) {
-      var unused = job.asWorkflow().add(unread);
-      listener.recorded(job, job.asWorkflow().entries(), unread);
-    }
-    grown(job.asWorkflow(), frame);
-    return Answer.APPLIED;
-  }
-
-  /** Entries that the state of the job counts already. */
-  private Answer history(J job, Frame frame) {
-    grown(job.asWorkflow(), frame);
-    return Answer.APPLIED;
-  }
-
-  /** The job waits for an attempt, and not for what the code of its workflow named. */
-  private static void runs(FoldedJob job) {
-    WorkflowState workflow = job.workflow();
-    if (workflow != null) {
-      workflow.runs();
-    }
-  }
-
-  private static Answer clear(FoldedJob job, int markersLeft) {
-    FoldedJob.UncommonState rare = job.rare;
-    if (rare != null) {
-      rare.markers = Math.min(rare.markers, markersLeft);
-      rare.alone = false;
-      rare.markerIncarnation = 0;
-      if (rare.isEmpty()) {
-        job.rare = null;
+        workflows.record(
+            job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
       }
     }
     return Answer.APPLIED;
   }
 
   private static Answer again(FoldedJob job, OperationBody.Again again) {
-    if (!current(job, again.attempt(), again.revision())) {
+    if (!job.isAt(again.attempt(), again.revision())) {
       return Answer.STALE;
     }
     job.dueMicros = again.due();
-    runs(job);
+    job.runs();
     if (job.rare != null) {
       job.rare.jitterMicros = 0;
     }
-    return clear(job, 0);
+    job.clearMarkers(0);
+    return Answer.APPLIED;
   }
 
   private static Answer pause(FoldedJob job, OperationBody.Pause pause) {
@@ -639,17 +513,17 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.STALE;
     }
     if (change.schedule() != null && move != null) {
-      liveBytes -= job.bytes();
+      bytes.live -= job.bytes();
       job.reschedule(change.schedule());
-      liveBytes += job.bytes();
+      bytes.live += job.bytes();
       job.rare().moved(move);
       job.dueMicros = move.timeMicros() + move.jitterMicros();
     }
     if (change.anew()) {
-      liveBytes -= job.bytes();
+      bytes.live -= job.bytes();
       job.attempts = 0;
       job.rare().saved = null;
-      liveBytes += job.bytes();
+      bytes.live += job.bytes();
     }
     if (change.due() != null) {
       job.dueMicros = change.due();
@@ -666,7 +540,7 @@ public final class ShardFold<J extends FoldedJob> {
   private Answer next(J job, OperationBody.Next next) {
     boolean fits =
         next.attempt() != 0
-            ? current(job, next.attempt(), next.revision())
+            ? job.isAt(next.attempt(), next.revision())
             : next.stays() || next.revision() == job.revision;
     if (!fits || !job.isRecurring()) {
       return Answer.STALE;
@@ -722,8 +596,8 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private void moveOn(J job, OperationBody.Next next, ScheduleState move) {
-    liveBytes -= job.bytes();
-    clear(job, 0);
+    bytes.live -= job.bytes();
+    job.clearMarkers(0);
     FoldedJob.UncommonState rare = job.rare();
     rare.saved = null;
     rare.workflow = null;
@@ -737,12 +611,12 @@ public final class ShardFold<J extends FoldedJob> {
     job.dueMicros = move.timeMicros() + move.jitterMicros();
     job.attempts = 0;
     job.revision++;
-    liveBytes += job.bytes();
+    bytes.live += job.bytes();
   }
 
   /** Applies an end whose body is at hand. */
   public Answer end(long number, OperationBody.End end) {
-    place++;
+    position.next();
     met = live.get(number);
     return met == null ? Answer.NO_SUCH_JOB : end(met, end);
   }
@@ -752,7 +626,7 @@ public final class ShardFold<J extends FoldedJob> {
       throw new DamagedException("end: state " + end.state() + " (expected: one that has ended)");
     }
     boolean byAttempt = end.attempt() != 0;
-    if (byAttempt && !current(job, end.attempt(), end.revision())) {
+    if (byAttempt && !job.isAt(end.attempt(), end.revision())) {
       return Answer.STALE;
     }
     live.remove(job.number);
@@ -763,7 +637,7 @@ public final class ShardFold<J extends FoldedJob> {
       job.attempts = end.attempt();
     }
     lastEndMicros = Math.max(lastEndMicros, end.at());
-    liveBytes -= job.bytes();
+    bytes.live -= job.bytes();
     if (end.state() == JobState.DEAD) {
       dead.put(job.number, true);
     }

@@ -5,10 +5,11 @@
  * <p><b>State.</b> One {@code ShardFold} for each loaded shard: its live jobs ({@code FoldedJob}),
  * the debts to jobs that wait, the numbers of its dead letters, counts. Of a workflow it keeps the
  * wait, the children and the places of its event history ({@code WorkflowState}), never results.
- * {@code ShardFold} alone changes it, one operation at a time, in journal order. While a shard is
- * being read the reading thread owns its fold; afterwards the loop does. Two parts of a job are not
- * the fold's: {@code PayloadMemory} drops and restores the encoded body, and a node notes why it
- * could not decode a job.
+ * {@code ShardFold} alone changes it, with {@code WorkflowFold} as its part for the operations of
+ * workflows: one operation at a time, in journal order. While a shard is being read the reading
+ * thread owns its fold; afterwards the loop does. Two parts of a job are not the fold's: {@code
+ * PayloadMemory} drops and restores the encoded body, and a node notes why it could not decode a
+ * job.
  *
  * <pre>
  *             START SAVE RETRY AGAIN NEXT             (of the current attempt and revision)
