@@ -49,6 +49,8 @@ final class AgainstCommand implements Callable<Integer> {
           "throughput --store sqlite --scenario scattered --seconds 8 --warmup 4 --rounds 1",
           "throughput --store postgres --scenario plain,named --seconds 8 --warmup 4 --rounds 1",
           "throughput --store memory --seconds 8 --warmup 4 --rounds 1",
+          "workflow --seconds 8 --warmup 4 --rounds 1",
+          "workflow --store postgres --seconds 8 --warmup 4 --rounds 1 --scenario rate",
           "latency --samples 300 --seconds 5 --warmup 3",
           "group",
           "pending --jobs 200000 --near-jobs 100000 --cancels 200",

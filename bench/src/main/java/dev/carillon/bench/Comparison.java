@@ -13,7 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The figures of two builds side by side. A figure counts if it is clear which way is better: it
- * has a bound, or it is a rate or the CPU time of a job. Not thread-safe.
+ * has a bound, or it is a rate or the CPU time of a job or workflow. Not thread-safe.
  */
 final class Comparison {
   private static final JsonMapper JSON = new JsonMapper();
@@ -121,7 +121,7 @@ final class Comparison {
       return bound.startsWith("≥");
     }
     return switch (unit) {
-      case "jobs/s" -> true;
+      case "jobs/s", "workflows/s", "entries/s" -> true;
       case "µs" -> false;
       default -> null;
     };

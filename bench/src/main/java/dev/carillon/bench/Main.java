@@ -12,10 +12,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
+        "Throughput, workflows, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
             + " each against its bound; and all of them against another build.",
     subcommands = {
       ThroughputCommand.class,
+      WorkflowCommand.class,
       CompareCommand.class,
       LendingCommand.class,
       ChurnCommand.class,

@@ -104,7 +104,7 @@ final class MemoryRoundCommand implements Callable<Integer> {
     TaskType<Order> type = StoreThroughput.ORDER;
     PayloadCodec codec = payload.codec();
     return measure(
-        new ThroughputRound<>(type, codec, number -> type.job(Order.of(number))),
+        ThroughputRound.noOp(type, codec, number -> type.job(Order.of(number))),
         new Floor(codec, Order.class, Order::of),
         crowd);
   }
@@ -114,12 +114,12 @@ final class MemoryRoundCommand implements Callable<Integer> {
     ThreadLocalRandom.current().nextBytes(blob);
     PayloadCodec codec = payload.codec();
     return measure(
-        new ThroughputRound<>(BLOB, codec, number -> BLOB.job(blob)),
+        ThroughputRound.noOp(BLOB, codec, number -> BLOB.job(blob)),
         new Floor(codec, byte[].class, number -> blob),
         crowd);
   }
 
-  private Found measure(ThroughputRound<?> round, Floor floor, Producers.Crowd crowd)
+  private Found measure(ThroughputRound round, Floor floor, Producers.Crowd crowd)
       throws InterruptedException {
     MemoryStore store = new MemoryStore();
     ThroughputRound.Result result = round.run(store, crowd, options, carillon -> {});

@@ -135,7 +135,7 @@ final class StoreThroughput {
     report.progress(scenario + ": round " + round);
     String address = place.newAddress("store");
     var result =
-        new ThroughputRound<>(ORDER, codec, jobs)
+        ThroughputRound.noOp(ORDER, codec, jobs)
             .run(StorePlace.open(address), crowd, options, before);
     long groups = Math.max(1, result.calls().groups());
     report.progress(

@@ -13,17 +13,26 @@ import java.util.function.LongFunction;
 /**
  * One round: a new Carillon on a store of its own, producers throughout, a warm-up, a measured
  * window, then all that was accepted is run and the store closed.
- *
- * @param <I> the payload
  */
-final class ThroughputRound<I> {
+final class ThroughputRound {
   /** As many times what was asked for. */
   private static final int LONGEST_WARM_UP = 6;
 
-  private final TaskType<I> type;
+  private final Handling handling;
+  private final int warmUpJobs;
   private final PayloadCodec codec;
   private final LongFunction<Job<Void>> jobs;
   private final LongAdder ran = new LongAdder();
+
+  /** Registers what runs the jobs. */
+  interface Handling {
+    /**
+     * Called once, before the first job.
+     *
+     * @param ran to be called as the last thing of each job
+     */
+    void register(Carillon carillon, Runnable ran);
+  }
 
   /**
    * What a round found.
@@ -51,8 +60,25 @@ final class ThroughputRound<I> {
     }
   }
 
-  ThroughputRound(TaskType<I> type, PayloadCodec codec, LongFunction<Job<Void>> jobs) {
-    this.type = type;
+  /** With a handler that does nothing. */
+  static <I> ThroughputRound noOp(
+      TaskType<I> type, PayloadCodec codec, LongFunction<Job<Void>> jobs) {
+    return new ThroughputRound(
+        (carillon, ran) -> carillon.handle(type, (input, job) -> ran.run()),
+        WarmUp.JOBS,
+        codec,
+        jobs);
+  }
+
+  /**
+   * A round of whatever handles the jobs.
+   *
+   * @param warmUpJobs how many are to have run before it measures
+   */
+  ThroughputRound(
+      Handling handling, int warmUpJobs, PayloadCodec codec, LongFunction<Job<Void>> jobs) {
+    this.handling = handling;
+    this.warmUpJobs = warmUpJobs;
     this.codec = codec;
     this.jobs = jobs;
   }
@@ -62,7 +88,7 @@ final class ThroughputRound<I> {
     CountedStore counted = new CountedStore(store);
     try (Carillon carillon =
         Carillon.builder().store(counted).slots(crowd.slots()).codec(codec).open()) {
-      carillon.handle(type, (input, job) -> ran.increment());
+      handling.register(carillon, ran::increment);
       before.accept(carillon);
       Producers producers = new Producers(carillon, crowd, jobs, ran::sum);
       producers.start();
@@ -108,7 +134,7 @@ final class ThroughputRound<I> {
   /** Also until as many have run as compiled code takes: on a busy machine that takes longer. */
   private void warmUp(int seconds, Producers producers) throws InterruptedException {
     sleep(seconds, producers);
-    for (int i = seconds; i < seconds * LONGEST_WARM_UP && ran.sum() < WarmUp.JOBS; i++) {
+    for (int i = seconds; i < seconds * LONGEST_WARM_UP && ran.sum() < warmUpJobs; i++) {
       sleep(1, producers);
     }
   }

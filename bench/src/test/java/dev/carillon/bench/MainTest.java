@@ -74,6 +74,26 @@ class MainTest {
   }
 
   @Test
+  void workflowsAreMeasuredBesidePlainJobsAndFoundAgain() throws Exception {
+    List<JsonNode> figures =
+        run(
+            "workflow",
+            "--in-flight=512",
+            "--backlog=1000",
+            "--seconds=1",
+            "--warmup=1",
+            "--rounds=1",
+            "--samples=5",
+            "--steps=400");
+    assertThat(values(figures, "workflow", "a fresh process")).hasSize(2).containsOnly(1.0);
+    assertThat(values(figures, "workflow", "operations, of those of plain jobs")).hasSize(1);
+    assertThat(values(figures, "workflow", "share of the raw rate")).hasSize(1);
+    assertThat(values(figures, "workflow, alone", "scheduled to result, p50")).hasSize(1);
+    assertThat(values(figures, "workflow, long", "the last 200, of the first")).hasSize(1);
+    assertThat(values(figures, "workflow, replay", "every workflow ran again")).containsOnly(1.0);
+  }
+
+  @Test
   void aBacklogIsBurntDownBesideAPeer() throws Exception {
     List<JsonNode> figures =
         run("compare", "--scenario=burn-down", "--peer=db-scheduler", "--jobs=2000", "--rounds=2");
@@ -133,6 +153,7 @@ class MainTest {
   void aStoreThatABenchmarkDoesNotKnowIsRefused() {
     assertThat(Main.run("backlog", "--store=postgres")).isEqualTo(2);
     assertThat(Main.run("pending", "--store=postgres")).isEqualTo(2);
+    assertThat(Main.run("workflow", "--store=memory")).isEqualTo(2);
   }
 
   @Test
