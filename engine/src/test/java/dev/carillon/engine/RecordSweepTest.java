@@ -6,6 +6,7 @@ import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.commit.RecordSweep;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.loan.HandlerLists;
 import dev.carillon.engine.loan.Permits;
 import dev.carillon.store.MemoryStore;
@@ -71,6 +72,27 @@ class RecordSweepTest {
     settle();
 
     assertThat(keys("h\0")).hasSize(LIVING).allMatch(key -> key.startsWith("h\0000"));
+  }
+
+  @Test
+  void recordThatCannotBeReadStays() {
+    put("x\0", "");
+    String unreadable = keys("x\0").get(RecordSweep.PAGE + 3);
+
+    new RecordSweep(
+            world,
+            changes,
+            "x\0",
+            record -> {
+              if (record.key().equals(unreadable)) {
+                throw new DamagedException("damaged");
+              }
+              return true;
+            })
+        .begin();
+    settle();
+
+    assertThat(keys("x\0")).containsExactly(unreadable);
   }
 
   private static final class Knows implements HandlerLists.Host {

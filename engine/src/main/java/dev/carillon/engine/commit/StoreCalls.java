@@ -3,7 +3,10 @@ package dev.carillon.engine.commit;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Stored;
 import dev.carillon.store.Store;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,23 @@ public final class StoreCalls {
   public StoreCalls(NodeEnvironment env, Timers timers) {
     this.env = env;
     this.timers = timers;
+  }
+
+  /** All records of a prefix; not much more than {@code most} of them. */
+  public static Outcome<List<Stored>> list(Store store, String prefix, int page, int most) {
+    List<Stored> all = new ArrayList<>();
+    String after = null;
+    while (true) {
+      Outcome<List<Stored>> outcome = store.records().list(prefix, after, page);
+      if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found))) {
+        return outcome;
+      }
+      all.addAll(found);
+      if (found.size() < page || all.size() >= most) {
+        return Outcome.ok(all);
+      }
+      after = found.getLast().key();
+    }
   }
 
   /** Runs {@code action} after the pause between two tries. */

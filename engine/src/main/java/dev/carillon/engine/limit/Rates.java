@@ -183,13 +183,11 @@ public final class Rates {
 
   /** Deletes what was left behind by keys that nobody uses any more; again at the next start. */
   public void sweep() {
-    new RecordSweep(env, KEY_RECORDS, this::deleteIfUnused).begin();
+    new RecordSweep(env, records, KEY_RECORDS, this::isUnused).begin();
   }
 
-  private void deleteIfUnused(Stored record) {
-    if (usedUp(record).untilMicros() < env.wallMicros()) {
-      records.change(record.key(), record.version(), null, inEffect -> {});
-    }
+  private boolean isUnused(Stored record) {
+    return usedUp(record).untilMicros() < env.wallMicros();
   }
 
   private void write(TokenBucket bucket, Rate rate, long now) {

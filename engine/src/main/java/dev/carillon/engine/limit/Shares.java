@@ -2,6 +2,7 @@ package dev.carillon.engine.limit;
 
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.RecordSweep;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.job.JobRef;
@@ -9,7 +10,6 @@ import dev.carillon.engine.limit.LimitClaim.Answer;
 import dev.carillon.engine.limit.LimitClaim.Order;
 import dev.carillon.engine.limit.LimitClaim.Question;
 import dev.carillon.engine.member.MemberStatus;
-import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.ArrayList;
@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Limits of all nodes together. A limit has a record that says how much of it which incarnation
@@ -58,7 +57,6 @@ public final class Shares {
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int MOST_DOUBLINGS = 3;
   private static final int MOST_KEPT_LOOKS = 4;
-  private static final int PAGE = 1000;
 
   private final NodeEnvironment env;
   private final RecordChanges records;
@@ -67,8 +65,7 @@ public final class Shares {
   private final MemberStatus status;
   private final Host host;
   private final Map<String, Share> held = new LinkedHashMap<>();
-
-  private boolean sweeping;
+  private final RecordSweep sweep;
 
   /** The number of the last question that this node asked. */
   private long lastNumber;
@@ -86,6 +83,7 @@ public final class Shares {
     this.incarnation = status.incarnation();
     this.status = status;
     this.host = host;
+    this.sweep = new RecordSweep(env, records, RECORDS, this::isOver);
   }
 
   /** Whether limits are of several nodes together. */
@@ -612,42 +610,21 @@ public final class Shares {
    * know of; called now and then.
    */
   public void sweep() {
-    if (!sweeping) {
-      sweeping = true;
-      sweep(null);
-    }
+    sweep.begin();
   }
 
-  private void sweep(@Nullable String after) {
-    env.submit(
-        NodeEnvironment.Channel.RECORDS,
-        store -> store.records().list(RECORDS, after, PAGE),
-        outcome -> {
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> page)) {
-            sweeping = false;
-            page.forEach(this::deleteIfOver);
-            if (page.size() == PAGE) {
-              sweeping = true;
-              sweep(page.getLast().key());
-            }
-          } else {
-            timers.at(env.monotonicNanos() + LINGER_NANOS, () -> sweep(after));
-          }
-        });
-  }
-
-  private void deleteIfOver(Stored record) {
+  /** Whether all nodes that have a part of the limit are over; else gives back an unknown part. */
+  private boolean isOver(Stored record) {
     boolean over = true;
     boolean own = false;
     for (LimitClaim claim : LimitClaim.decode(record.value())) {
       over &= status.isOver(claim.incarnation()); // each of them is wondered about
       own |= claim.incarnation() == incarnation;
     }
-    if (over) {
-      records.change(record.key(), record.version(), null, inEffect -> {});
-    } else if (own && !held.containsKey(record.key())) {
+    if (!over && own && !held.containsKey(record.key())) {
       giveBack(record.key());
     }
+    return over;
   }
 
   /** The record says that this node has some of it, as it had when the store was copied. */

@@ -70,7 +70,7 @@ public final class HandlerLists {
     this.records = records;
     this.incarnation = incarnation;
     this.host = host;
-    this.sweep = new RecordSweep(env, PREFIX, this::deleteIfDead);
+    this.sweep = new RecordSweep(env, records, PREFIX, this::isOfDead);
   }
 
   /** This node has a handler for that type. */
@@ -208,11 +208,8 @@ public final class HandlerLists {
     sweep.begin();
   }
 
-  private void deleteIfDead(Stored record) {
+  private boolean isOfDead(Stored record) {
     int end = record.key().indexOf('.');
-    long of = Long.parseUnsignedLong(record.key(), PREFIX.length(), end, 16);
-    if (host.isForgotten(of)) {
-      var unused = records.change(record.key(), record.version(), null, inEffect -> {});
-    }
+    return host.isForgotten(Long.parseUnsignedLong(record.key(), PREFIX.length(), end, 16));
   }
 }

@@ -34,7 +34,8 @@ public final class Permits {
       NodeEnvironment env, RecordChanges records, long incarnation, LongPredicate isForgotten) {
     this.env = env;
     this.records = records;
-    this.sweep = new RecordSweep(env, PREFIX, record -> deleteIfForgotten(record, isForgotten));
+    this.sweep =
+        new RecordSweep(env, records, PREFIX, record -> isForgotten.test(incarnation(record)));
     this.own = key(incarnation);
   }
 
@@ -91,11 +92,8 @@ public final class Permits {
     sweep.begin();
   }
 
-  private void deleteIfForgotten(Stored record, LongPredicate isForgotten) {
-    String of = record.key().substring(PREFIX.length());
-    if (isForgotten.test(Long.parseUnsignedLong(of, 16))) {
-      var unused = records.change(record.key(), record.version(), null, inEffect -> {});
-    }
+  private static long incarnation(Stored record) {
+    return Long.parseUnsignedLong(record.key().substring(PREFIX.length()), 16);
   }
 
   /** Deletes another node's; {@code then} runs when it has none. */

@@ -2,6 +2,7 @@ package dev.carillon.engine.member;
 
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
+import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
@@ -357,19 +358,7 @@ public final class Members implements Directory, ControlVersion.Host {
 
   /** The records of all who are there, or were of late. */
   static Outcome<List<Stored>> all(Store store) {
-    List<Stored> all = new ArrayList<>();
-    String after = null;
-    while (true) {
-      Outcome<List<Stored>> page = store.records().list(Heartbeat.PREFIX, after, PAGE);
-      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> records))) {
-        return page;
-      }
-      all.addAll(records);
-      if (records.size() < PAGE) {
-        return Outcome.ok(all);
-      }
-      after = records.getLast().key();
-    }
+    return StoreCalls.list(store, Heartbeat.PREFIX, PAGE, Integer.MAX_VALUE);
   }
 
   /** What a read that was sent then has shown. */

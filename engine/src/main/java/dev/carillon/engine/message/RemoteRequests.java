@@ -2,6 +2,7 @@ package dev.carillon.engine.message;
 
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.ByteReader;
@@ -15,7 +16,6 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import dev.carillon.store.ShardId;
-import dev.carillon.store.Store;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -311,7 +311,7 @@ public final class RemoteRequests {
     polling = true;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        RemoteRequests::all,
+        store -> StoreCalls.list(store, PREFIX, PAGE, MOST_READ),
         outcome -> {
           polling = false;
           try {
@@ -336,22 +336,6 @@ public final class RemoteRequests {
       return Math.clamp(age / LATER_PART, POLL_NANOS, IDLE_POLL_NANOS);
     }
     return status.hasPeers() ? IDLE_POLL_NANOS : ALONE_POLL_NANOS;
-  }
-
-  private static Outcome<List<Stored>> all(Store store) {
-    List<Stored> all = new ArrayList<>();
-    String after = null;
-    while (true) {
-      Outcome<List<Stored>> page = store.records().list(PREFIX, after, PAGE);
-      if (!(page instanceof Outcome.Ok<List<Stored>>(List<Stored> requests))) {
-        return page;
-      }
-      all.addAll(requests);
-      if (requests.size() < PAGE || all.size() >= MOST_READ) {
-        return Outcome.ok(all);
-      }
-      after = requests.getLast().key();
-    }
   }
 
   private void found(List<Stored> requests) {

@@ -2,6 +2,8 @@ package dev.carillon.engine.message;
 
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.RecordChanges;
+import dev.carillon.engine.commit.RecordSweep;
+import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.ByteReader;
@@ -11,7 +13,6 @@ import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
-import dev.carillon.store.Store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,8 +55,6 @@ public final class Wire {
 
   private static final int PAGE = 64;
   private static final int MOST_READ = 256;
-  private static final int SWEPT = 500;
-  private static final int MOST_SWEPT = 10_000;
 
   /** What is missing in a stream for so long does not come any more. */
   private static final long GAP_NANOS = 10_000_000_000L;
@@ -75,6 +74,7 @@ public final class Wire {
   private final Map<Source, Incoming> incoming = new LinkedHashMap<>();
   private final List<Runnable> afterPoll = new ArrayList<>();
   private final Set<String> deleting = new LinkedHashSet<>();
+  private final RecordSweep sweep;
   private Timers.@Nullable Timer next;
   private boolean polling;
   private boolean pollAgain;
@@ -125,6 +125,12 @@ public final class Wire {
     this.incarnation = status.incarnation();
     this.status = status;
     this.host = host;
+    this.sweep =
+        new RecordSweep(
+            env,
+            records,
+            PREFIX,
+            record -> status.isForgotten(digits(record.key(), PREFIX.length())));
   }
 
   /** The channel of notifications for a node. */
@@ -270,7 +276,7 @@ public final class Wire {
     polling = true;
     env.submit(
         NodeEnvironment.Channel.RECORDS,
-        store -> pages(store, prefix(incarnation), PAGE, MOST_READ),
+        store -> StoreCalls.list(store, prefix(incarnation), PAGE, MOST_READ),
         outcome -> {
           polling = false;
           boolean all = false;
@@ -307,22 +313,6 @@ public final class Wire {
         env.report("what another node says could not be read: " + e.getMessage(), e);
         delete(record);
       }
-    }
-  }
-
-  private static Outcome<List<Stored>> pages(Store store, String prefix, int page, int most) {
-    List<Stored> all = new ArrayList<>();
-    String after = null;
-    while (true) {
-      Outcome<List<Stored>> outcome = store.records().list(prefix, after, page);
-      if (!(outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found))) {
-        return outcome;
-      }
-      all.addAll(found);
-      if (found.size() < page || all.size() >= most) {
-        return Outcome.ok(all);
-      }
-      after = found.getLast().key();
     }
   }
 
@@ -414,17 +404,6 @@ public final class Wire {
   public void sweep() {
     List.copyOf(outgoing.keySet()).stream().filter(status::isForgotten).forEach(this::forget);
     incoming.keySet().removeIf(source -> status.isForgotten(source.from()));
-    env.submit(
-        NodeEnvironment.Channel.RECORDS,
-        store -> pages(store, PREFIX, SWEPT, MOST_SWEPT),
-        outcome -> {
-          if (outcome instanceof Outcome.Ok<List<Stored>>(List<Stored> found)) {
-            for (Stored record : found) {
-              if (status.isForgotten(digits(record.key(), PREFIX.length()))) {
-                delete(record);
-              }
-            }
-          }
-        });
+    sweep.begin();
   }
 }
