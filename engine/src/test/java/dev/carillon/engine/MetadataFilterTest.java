@@ -16,7 +16,7 @@ class MetadataFilterTest {
     ByteWriter out = new ByteWriter(16);
     MetadataFilter.of(hashes).write(out);
     byte[] bytes = out.toBytes();
-    return MetadataFilter.read(new ByteReader(bytes, 0, bytes.length));
+    return MetadataFilter.read(new ByteReader(bytes));
   }
 
   @Test

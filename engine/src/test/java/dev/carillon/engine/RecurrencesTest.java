@@ -56,7 +56,7 @@ class RecurrencesTest {
     ByteWriter out = new ByteWriter(32);
     move.write(out);
     byte[] bytes = out.toBytes();
-    return ScheduleState.read(new ByteReader(bytes, 0, bytes.length));
+    return ScheduleState.read(new ByteReader(bytes));
   }
 
   private Step afterRun(Schedule schedule, ScheduleState move, double started, double ended) {

@@ -2,7 +2,6 @@ package dev.carillon.engine.attempt;
 
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.shard.NodeJob;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +33,8 @@ record Completed(int attempt, int revision, long startedMicros, String node, byt
   }
 
   static Completed decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("completion: version " + version + " (expected: 1)");
-    }
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("completion", VERSION);
     return new Completed((int) in.varint(), (int) in.varint(), in.i64(), in.string(), in.rest());
   }
 

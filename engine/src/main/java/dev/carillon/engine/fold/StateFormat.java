@@ -148,7 +148,7 @@ public record StateFormat(
     rare.payload = job.rare != null ? job.rare.payload : null;
     rare.awaited = job.awaited();
     if (rare.awaited != null && awaited.length > 0) {
-      rare.awaited.read(new ByteReader(awaited, 0, awaited.length));
+      rare.awaited.read(new ByteReader(awaited));
     }
     if (!waiters.isEmpty()) {
       rare.waiters = new LinkedHashSet<>(waiters);

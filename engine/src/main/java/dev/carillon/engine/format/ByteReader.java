@@ -16,6 +16,10 @@ public final class ByteReader {
     this.end = from + length;
   }
 
+  public ByteReader(byte[] data) {
+    this(data, 0, data.length);
+  }
+
   private int take(int bytes) {
     if (bytes < 0 || bytes > end - at) {
       throw new DamagedException("body: cut off (expected: " + bytes + " more bytes)");
@@ -27,6 +31,19 @@ public final class ByteReader {
 
   public int u8() {
     return data[take(1)] & 0xFF;
+  }
+
+  /**
+   * The version byte that bytes of the engine's own begin with.
+   *
+   * @throws UnknownFormatException where it is not {@code expected}
+   */
+  public void requireVersion(String what, int expected) {
+    int version = u8();
+    if (version != expected) {
+      throw new UnknownFormatException(
+          what + ": version " + version + " (expected: " + expected + ")");
+    }
   }
 
   public int i8() {

@@ -31,28 +31,29 @@ public final class Frame {
   /** What stands before the body. */
   public static final int HEADER_BYTES = 18;
 
+  /** Of all bodies in memory: those of a later format are translated on their way. */
+  static final int VERSION = 1;
+
   private static final int COUNTED_HEADER_BYTES = HEADER_BYTES - 4;
   private static final int CHECKED_FROM = 8;
 
   private final Kind kind;
-  private final int version;
   private final long job;
   private final byte[] data;
   private final int from;
   private final int length;
 
-  private Frame(Kind kind, int version, long job, byte[] data, int from, int length) {
+  private Frame(Kind kind, long job, byte[] data, int from, int length) {
     this.kind = kind;
-    this.version = version;
     this.job = job;
     this.data = data;
     this.from = from;
     this.length = length;
   }
 
-  /** A new operation of the newest version of its kind. */
+  /** A new operation. */
   public static Frame of(Kind kind, long job, byte[] body) {
-    return new Frame(kind, kind.version(), job, body, 0, body.length);
+    return new Frame(kind, job, body, 0, body.length);
   }
 
   public Kind kind() {
@@ -95,7 +96,7 @@ public final class Frame {
     for (Frame frame : frames) {
       INT.set(entry, at, frame.length + COUNTED_HEADER_BYTES);
       entry[at + 8] = (byte) frame.kind.code();
-      entry[at + 9] = (byte) frame.version;
+      entry[at + 9] = VERSION;
       LONG.set(entry, at + 10, frame.job);
       System.arraycopy(frame.data, frame.from, entry, at + HEADER_BYTES, frame.length);
       crc.reset();
@@ -126,11 +127,8 @@ public final class Frame {
 
   private static Frame decodeAt(byte[] entry, int at, CRC32C crc) {
     int counted = countedAt(entry, at, crc);
-    int version = entry[at + 9] & 0xFF;
-    Kind kind = Kind.of(entry[at + 8] & 0xFF, version);
     return new Frame(
-        kind,
-        version,
+        Kind.of(entry[at + 8] & 0xFF, entry[at + 9] & 0xFF),
         (long) LONG.get(entry, at + 10),
         entry,
         at + HEADER_BYTES,

@@ -83,14 +83,9 @@ public enum Kind {
     return code;
   }
 
-  /** The version that this code writes, and the newest it reads. */
-  int version() {
-    return 1;
-  }
-
   static Kind of(int code, int version) {
     Kind kind = code < BY_CODE.length ? BY_CODE[code] : null;
-    if (kind == null || version < 1 || version > kind.version()) {
+    if (kind == null || version != Frame.VERSION) {
       throw new UnknownFormatException(
           "operation: kind "
               + code

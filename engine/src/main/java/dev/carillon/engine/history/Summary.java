@@ -3,6 +3,7 @@ package dev.carillon.engine.history;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.DamagedException;
+import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.store.Head;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an owner leaves in a shard's head for the next one: enough to go on adding to it without
- * reading it, to know when a drained one may go, and what of it a list need not look at. Version 1
- * ended with the time of the last end, version 2 did not know what older generations take.
+ * reading it, to know when a drained one may go, and what of it a list need not look at.
  *
  * @param widthSeconds of its bucket
  * @param added jobs ever added
@@ -43,7 +43,7 @@ public record Summary(
     @Nullable Packed packed,
     List<Replaced> replaced,
     boolean suspected) {
-  private static final int VERSION = 3;
+  private static final int VERSION = 1;
   private static final int DRAINED = 1;
   private static final int EVIDENCE = 2;
   private static final int PACKED = 4;
@@ -101,11 +101,8 @@ public record Summary(
   /** The summary in a head, or empty where this code cannot read it. */
   public static Optional<Summary> read(Head head) {
     try {
-      ByteReader in = new ByteReader(head.summary(), 0, head.summary().length);
-      int version = in.u8();
-      if (version < 1 || version > VERSION) {
-        return Optional.empty();
-      }
+      ByteReader in = new ByteReader(head.summary());
+      in.requireVersion("summary", VERSION);
       int flags = in.u8();
       int widthSeconds = (int) in.varint();
       long added = in.varint();
@@ -114,8 +111,8 @@ public record Summary(
       int failed = (int) in.varint();
       int keyed = (int) in.varint();
       long lastEndMicros = in.i64();
-      long bytes = version >= 2 ? in.varint() : 0;
-      List<Replaced> replaced = version >= 2 ? readReplaced(in, version) : List.of();
+      long bytes = in.varint();
+      List<Replaced> replaced = readReplaced(in);
       return Optional.of(
           new Summary(
               widthSeconds,
@@ -131,15 +128,15 @@ public record Summary(
               (flags & PACKED) != 0 ? Packed.read(in) : null,
               replaced,
               (flags & SUSPECTED) != 0));
-    } catch (DamagedException e) {
+    } catch (DamagedException | UnknownFormatException e) {
       return Optional.empty();
     }
   }
 
-  private static List<Replaced> readReplaced(ByteReader in, int version) {
+  private static List<Replaced> readReplaced(ByteReader in) {
     List<Replaced> replaced = new ArrayList<>();
     for (int i = in.length(); i > 0; i--) {
-      replaced.add(new Replaced((int) in.varint(), in.i64(), version >= 3 ? in.varint() : 0));
+      replaced.add(new Replaced((int) in.varint(), in.i64(), in.varint()));
     }
     return replaced;
   }

@@ -2,7 +2,6 @@ package dev.carillon.engine.job;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.InvalidJobException;
-import dev.carillon.api.Limits;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.format.ByteReader;
@@ -50,14 +49,6 @@ public final class ConcurrencyFormat {
     if (permits == 0) {
       return null;
     }
-    long periodNanos = in.varint();
-    long burst = in.varint();
-    return new Rate(permits, Duration.ofNanos(periodNanos), clamped(burst, periodNanos / permits));
-  }
-
-  /** A burst that was stored before there was a limit to it is as large as it may be now. */
-  private static int clamped(long burst, long intervalNanos) {
-    long most = Limits.RATE_MAX_BURST.toNanos() / Math.max(1, intervalNanos);
-    return (int) Math.min(burst, Math.max(1, most));
+    return new Rate(permits, Duration.ofNanos(in.varint()), (int) in.varint());
   }
 }

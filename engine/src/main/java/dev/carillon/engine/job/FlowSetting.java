@@ -3,7 +3,6 @@ package dev.carillon.engine.job;
 import dev.carillon.api.Rate;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,11 +60,8 @@ public record FlowSetting(@Nullable String paused, int limit, @Nullable Rate rat
   }
 
   public static FlowSetting decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("flow record: version " + version + " (expected: 1)");
-    }
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("flow record", VERSION);
     int flags = in.u8();
     return new FlowSetting(
         (flags & 1) != 0 ? in.string() : null,

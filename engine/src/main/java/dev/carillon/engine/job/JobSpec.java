@@ -137,7 +137,7 @@ public record JobSpec(
   }
 
   private static JobSpec decode(byte[] body, Words known, Depth depth) {
-    return decode(new ByteReader(body, 0, body.length), known, depth);
+    return decode(new ByteReader(body), known, depth);
   }
 
   /** How much of a spec is decoded; the rest is left empty. */
@@ -161,7 +161,7 @@ public record JobSpec(
 
   /** Where the payload begins in an encoded spec. */
   public static int payloadOffset(byte[] body) {
-    ByteReader in = new ByteReader(body, 0, body.length);
+    ByteReader in = new ByteReader(body);
     var unused = decode(in, Words.NONE, Depth.HEAD);
     return body.length - in.remaining();
   }

@@ -3,7 +3,6 @@ package dev.carillon.engine.job;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.store.ShardId;
 import org.jspecify.annotations.Nullable;
 
@@ -50,11 +49,8 @@ public final class Names {
     }
 
     public static Value decode(byte[] bytes) {
-      ByteReader in = new ByteReader(bytes, 0, bytes.length);
-      int version = in.u8();
-      if (version != VERSION) {
-        throw new UnknownFormatException("name record: version " + version + " (expected: 1)");
-      }
+      ByteReader in = new ByteReader(bytes);
+      in.requireVersion("name record", VERSION);
       JobRef job = new JobRef(ShardId.parse(in.string()), in.i64());
       String key = in.string();
       int outcome = in.u8();

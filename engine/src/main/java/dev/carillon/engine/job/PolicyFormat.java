@@ -64,7 +64,7 @@ public final class PolicyFormat {
 
   /** Reads what {@link #encode} wrote; parts that no policy can have are damage. */
   public static FailurePolicy decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    ByteReader in = new ByteReader(bytes);
     try {
       FailurePolicy policy = read(in);
       in.requireEnd();
@@ -77,10 +77,7 @@ public final class PolicyFormat {
   }
 
   private static FailurePolicy read(ByteReader in) {
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("policy: version " + version + " (expected: 1)");
-    }
+    in.requireVersion("policy", VERSION);
     FailurePolicy policy = readKind(in);
     int size = in.length();
     List<String> except = new ArrayList<>(size);

@@ -114,7 +114,7 @@ public final class ScheduleFormat {
 
   /** Reads what {@link #encode} wrote; parts that no schedule can have are damage. */
   public static Schedule decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    ByteReader in = new ByteReader(bytes);
     try {
       Schedule schedule = read(in);
       in.requireEnd();
@@ -127,10 +127,7 @@ public final class ScheduleFormat {
   }
 
   private static Schedule read(ByteReader in) {
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("schedule: version " + version + " (expected: 1)");
-    }
+    in.requireVersion("schedule", VERSION);
     Schedule schedule = readTimes(in).overlap(Overlap.ofCode(in.u8())).misfire(misfire(in));
     int present = in.u8();
     if ((present & START) != 0) {

@@ -2,7 +2,6 @@ package dev.carillon.engine.limit;
 
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * limit's record has them all:
  *
  * <pre>
- * version  byte    2
+ * version  byte    1
  * claims   varint, each: long incarnation, varint share, long wanted since,
  *          varint number of its question, then the job that it has cancelled and by whom, long
  *          and job, or 0,
@@ -27,7 +26,7 @@ public record LimitClaim(
     long incarnation, int share, long wantedSince, Question question, Answer answer) {
   static final long NOTHING = Long.MAX_VALUE;
 
-  private static final int VERSION = 2;
+  private static final int VERSION = 1;
 
   /**
    * How much do you use of it? Numbers grow, whoever asks.
@@ -91,12 +90,8 @@ public record LimitClaim(
   }
 
   public static List<LimitClaim> decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException(
-          "limit record: version " + version + " (expected: " + VERSION + ")");
-    }
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("limit record", VERSION);
     int size = (int) in.varint();
     List<LimitClaim> claims = new ArrayList<>();
     for (int i = 0; i < size; i++) {

@@ -34,7 +34,7 @@ public final class Rates {
   public static final String KEY_RECORDS = RECORDS + "c\0";
 
   private static final long AHEAD_NANOS = 1_000_000_000;
-  private static final int VERSION = 2;
+  private static final int VERSION = 1;
 
   /** Longer than the longest interval. */
   private static final long LONGEST_AGO_MICROS = 400L * 86_400 * Micros.PER_SECOND;
@@ -150,7 +150,7 @@ public final class Rates {
     bucket.remember(now, Math.max(used, bucket.usedNanos(rate, now)));
   }
 
-  /** What a record says: until when a rate is used up, and which, where it says so. */
+  /** What a record says: until when a rate is used up, and which; null where it cannot be read. */
   private record UsedUp(long untilMicros, @Nullable Rate rate) {
     /** For ever. */
     static final UsedUp UNREADABLE = new UsedUp(Long.MAX_VALUE / 2, null);
@@ -162,13 +162,9 @@ public final class Rates {
     }
 
     static UsedUp decode(byte[] bytes) {
-      ByteReader in = new ByteReader(bytes, 0, bytes.length);
-      int version = in.u8();
-      if (version < 1 || version > VERSION) {
-        throw new UnknownFormatException("rate record: version " + version + " (expected: 1, 2)");
-      }
-      long until = Math.min(in.i64(), Long.MAX_VALUE / 2);
-      return new UsedUp(until, version == 1 ? null : ConcurrencyFormat.readRate(in));
+      ByteReader in = new ByteReader(bytes);
+      in.requireVersion("rate record", VERSION);
+      return new UsedUp(Math.min(in.i64(), Long.MAX_VALUE / 2), ConcurrencyFormat.readRate(in));
     }
   }
 

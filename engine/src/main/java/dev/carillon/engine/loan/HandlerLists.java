@@ -191,11 +191,8 @@ public final class HandlerLists {
   private static Set<String> decode(List<Stored> parts) {
     Set<String> types = new LinkedHashSet<>();
     for (Stored part : parts) {
-      ByteReader in = new ByteReader(part.value(), 0, part.value().length);
-      int version = in.u8();
-      if (version != VERSION) {
-        throw new UnknownFormatException("handlers: version " + version + " (expected: 1)");
-      }
+      ByteReader in = new ByteReader(part.value());
+      in.requireVersion("handlers", VERSION);
       for (long left = in.varint(); left > 0; left--) {
         types.add(in.string());
       }

@@ -96,7 +96,7 @@ public final class ClusterFormat {
   }
 
   public static int read(Stored record) {
-    return (int) new ByteReader(record.value(), 0, record.value().length).varint();
+    return (int) new ByteReader(record.value()).varint();
   }
 
   public static byte[] encode(int format) {

@@ -58,7 +58,7 @@ final class ControlVersion {
   }
 
   private static long read(Stored record) {
-    return new ByteReader(record.value(), 0, record.value().length).varint();
+    return new ByteReader(record.value()).varint();
   }
 
   /** The record was seen among the heartbeats. */

@@ -2,7 +2,6 @@ package dev.carillon.engine.member;
 
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -108,11 +107,8 @@ public record Member(
   }
 
   public static Member decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("member: version " + version + " (expected: 1)");
-    }
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("member", VERSION);
     String nodeId = in.string();
     long incarnation = in.i64();
     long heartbeats = in.varint();
@@ -124,13 +120,8 @@ public record Member(
       }
     }
     long controls = in.varint();
-    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), era(in));
+    Said said = new Said((int) in.varint(), in.i64(), (int) in.varint(), in.varint(), in.varint());
     return new Member(nodeId, incarnation, heartbeats, traits, controls, said);
-  }
-
-  /** Nodes of earlier builds do not tell it. */
-  private static long era(ByteReader in) {
-    return in.remaining() == 0 ? 0 : in.varint();
   }
 
   /** One whose record only later versions can read: it is there, and no more is known of it. */

@@ -173,11 +173,8 @@ public sealed interface Message {
   }
 
   static Message decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("message: version " + version + " (expected: 1)");
-    }
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("message", VERSION);
     int kind = in.u8();
     return switch (kind) {
       case 1 -> new Lend(in.varint(), in.varint(), Loan.read(in));

@@ -66,12 +66,9 @@ public final class RemoteRequestFormat {
   }
 
   public static RemoteRequest decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
-    int version = in.u8();
+    ByteReader in = new ByteReader(bytes);
+    in.requireVersion("request", VERSION);
     int kind = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("request: version " + version + " (expected: 1)");
-    }
     JobRef job = JobRef.read(in);
     return switch (kind) {
       case 1 -> new RemoteRequest.Cancel(job, Why.read(in));
@@ -142,7 +139,7 @@ public final class RemoteRequestFormat {
   }
 
   public static CancelResult cancelResult(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    ByteReader in = new ByteReader(bytes);
     int code = in.u8();
     return switch (code) {
       case 1 -> new CancelResult.Cancelled();
@@ -209,7 +206,7 @@ public final class RemoteRequestFormat {
   }
 
   public static void readAdded(byte[] bytes, OccurrencesAdded answer) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    ByteReader in = new ByteReader(bytes);
     if (in.u8() == 1) {
       answer.added(JobRef.readAll(in));
     } else {

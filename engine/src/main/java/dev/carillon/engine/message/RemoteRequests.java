@@ -7,7 +7,6 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * key      "x\0" shard "\0" sender's incarnation "." number
- * value    byte 2, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; string copy of the store
+ * value    byte 1, byte state: 1 asked, 2 begun, 3 answered, 4 taken back; string copy of the store
  *          in which it was asked; begun: long by whom; then the request or the answer
  * </pre>
  *
@@ -46,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteRequests {
   private static final String PREFIX = "x\0";
-  private static final int VERSION = 2;
+  private static final int VERSION = 1;
   private static final int ASKED = 1;
   private static final int BEGUN = 2;
   private static final int ANSWERED = 3;
@@ -165,11 +164,8 @@ public final class RemoteRequests {
       String key = record.key();
       int at = PREFIX.length();
       ShardId shard = ShardId.parse(key.substring(at, at + ShardId.TEXT_LENGTH));
-      ByteReader in = new ByteReader(record.value(), 0, record.value().length);
-      int version = in.u8();
-      if (version != VERSION) {
-        throw new UnknownFormatException("request: version " + version + " (expected: 2)");
-      }
+      ByteReader in = new ByteReader(record.value());
+      in.requireVersion("request", VERSION);
       return new StoredRequest(key, record.version(), shard, sender(key), in.u8(), in.string(), in);
     }
   }

@@ -8,7 +8,6 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
-import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
@@ -30,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * key    "w\0" to "\0" from "." stream "." number, each 16 hex digits
- * value  byte 2, string copy of the store, then pieces: byte 1 where the message goes on in the
+ * value  byte 1, string copy of the store, then pieces: byte 1 where the message goes on in the
  *        next piece, else 0; bytes
  * </pre>
  *
@@ -45,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Wire {
   private static final String PREFIX = "w\0";
-  private static final int VERSION = 3;
+  private static final int VERSION = 1;
 
   /** What a record may have. */
   private static final int MOST_BYTES = 60 << 10;
@@ -317,11 +316,8 @@ public final class Wire {
   }
 
   private void hear(Stored record, String copy) {
-    ByteReader in = new ByteReader(record.value(), 0, record.value().length);
-    int version = in.u8();
-    if (version != VERSION) {
-      throw new UnknownFormatException("wire: version " + version + " (expected: 3)");
-    }
+    ByteReader in = new ByteReader(record.value());
+    in.requireVersion("wire", VERSION);
     if (!in.string().equals(copy)) {
       // Of the copy before; or of the next, which this node does not know yet: until it does, the
       // store refuses to delete it, and afterwards that is not asked for any more.

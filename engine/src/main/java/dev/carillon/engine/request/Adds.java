@@ -741,7 +741,7 @@ public final class Adds {
                 new StoreUnavailableException(
                     "name: the node that has its job does not answer; the job was not scheduled"));
           } else {
-            ByteReader in = new ByteReader(seen, 0, seen.length);
+            ByteReader in = new ByteReader(seen);
             if (in.u8() == 0 || !in.string().equals(Names.recordKey(request.spec))) {
               notLive(request, record, value.job());
               return;
@@ -841,7 +841,7 @@ public final class Adds {
   }
 
   private void replacedElsewhere(AddRequest request, byte[] reply) {
-    ByteReader in = new ByteReader(reply, 0, reply.length);
+    ByteReader in = new ByteReader(reply);
     switch (in.u8()) {
       case 0 -> examine(request);
       case 1 -> {

@@ -148,9 +148,7 @@ public final class Errands {
     String problem =
         ask(
             asked,
-            bytes ->
-                answer.accept(
-                    RemoteRequestFormat.decodeAnswer(new ByteReader(bytes, 0, bytes.length))),
+            bytes -> answer.accept(RemoteRequestFormat.decodeAnswer(new ByteReader(bytes))),
             why -> {
               if (request.isRepeatable()) {
                 ask(request, answer);
@@ -190,7 +188,7 @@ public final class Errands {
 
   /** A client asks. */
   void run(long client, long number, byte[] asked) {
-    ByteReader in = new ByteReader(asked, 0, asked.length);
+    ByteReader in = new ByteReader(asked);
     int kind = in.u8();
     if (kind == REQUEST) {
       server.serve(
@@ -288,7 +286,7 @@ public final class Errands {
   }
 
   private static void answered(List<AddRequest> requests, byte[] bytes) {
-    ByteReader in = new ByteReader(bytes, 0, bytes.length);
+    ByteReader in = new ByteReader(bytes);
     for (AddRequest request : requests) {
       int code = in.u8();
       if (code == 1) {

@@ -113,9 +113,9 @@ public final class PostgresStore implements Store {
   }
 
   /**
-   * Opens a store, installing or migrating its tables where they are not there yet or older.
+   * Opens a store, installing its tables where they are not there yet.
    *
-   * @throws StoreVersionException if a newer version has migrated them
+   * @throws StoreVersionException if a newer version has made them
    * @throws StoreRefusedException if the server denies what is needed, or the user, the password,
    *     the database or the host is wrong
    * @throws StoreUnavailableException if the server cannot be reached, or is a standby or too old
@@ -128,9 +128,9 @@ public final class PostgresStore implements Store {
    * Opens an existing store for reading only: makes and changes nothing, and every write answers
    * unavailable.
    *
-   * @throws StoreVersionException if a newer version has migrated its tables
-   * @throws StoreUnavailableException if it is not there, or of an older version that no node has
-   *     migrated yet, or the server cannot be reached or is a standby
+   * @throws StoreVersionException if a newer version has made its tables
+   * @throws StoreUnavailableException if it is not there, or the server cannot be reached or is a
+   *     standby
    */
   public static PostgresStore openReadOnly(PostgresOptions options) {
     return open(options, Access.READS);
