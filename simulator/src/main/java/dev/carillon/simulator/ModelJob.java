@@ -423,7 +423,10 @@ final class ModelJob {
   private Stream<ModelJob> liveSiblingsBefore() {
     return parent == null
         ? Stream.empty()
-        : parent.occurrencesFromFirstLive().takeWhile(o -> o.number < number).filter(ModelJob::live);
+        : parent
+            .occurrencesFromFirstLive()
+            .takeWhile(o -> o.number < number)
+            .filter(ModelJob::live);
   }
 
   /** Its occurrences without those that have ended before the first live one: mostly thousands. */
