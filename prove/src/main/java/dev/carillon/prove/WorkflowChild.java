@@ -46,12 +46,19 @@ final class WorkflowChild implements Callable<Integer> {
   static final SignalType<String> GO = SignalType.of("go", String.class);
 
   private static final Duration RESULT_WITHIN = Duration.ofSeconds(260);
+
+  /** Workflows begin one after the other, so a kill meets them in every part of their code. */
+  private static final int PACE_MILLIS = 40;
+
   private static final FailurePolicy AT_ONCE = FailurePolicy.constant(Duration.ofMillis(20), 5);
 
   private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
   @Parameters(index = "0", paramLabel = "URL")
   private String url = "";
+
+  @Option(names = "--node", description = "The id of the node.")
+  private String node = "proved";
 
   @Option(names = "--first", description = "The number of the first workflow.")
   private int first;
@@ -64,13 +71,16 @@ final class WorkflowChild implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    try (Carillon carillon = Carillon.builder().url(url).nodeId("proved").slots(32).open()) {
+    try (Carillon carillon = Carillon.builder().url(url).nodeId(node).slots(32).open()) {
       carillon.handle(PART, (number, job) -> "part " + number);
       carillon.workflow(ORDER, this::order);
       tell("L");
       AtomicInteger left = new AtomicInteger();
       int from = drain ? 0 : first;
       for (int number = from; number < first + count; number++) {
+        if (!drain) {
+          TimeUnit.MILLISECONDS.sleep(PACE_MILLIS);
+        }
         JobHandle<String> handle = carillon.schedule(ORDER.job(number).key("order-" + number));
         var unused = carillon.signal(handle.id(), GO, "signal " + number, "go-" + number);
         if (drain) {
@@ -96,7 +106,8 @@ final class WorkflowChild implements Callable<Integer> {
 
   private String order(Integer number, Workflow wf) {
     String name = number.toString();
-    wf.onFailure("undo", () -> begins(name, "undo"));
+    wf.onFailure("undo-last", () -> begins(name, "undo-last"));
+    wf.onFailure("undo-first", () -> begins(name, "undo-first"));
     String token = see(name, "draw", wf.step("draw", String.class, () -> drawn(name, "draw")));
     String tried =
         see(

@@ -2,17 +2,24 @@ package dev.carillon.prove;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What the parent of the workflow proof was told, by which it judges. */
 final class WorkflowLedger {
   private final Map<String, Map<String, String>> values = new LinkedHashMap<>();
   private final Map<String, Integer> onceBegan = new LinkedHashMap<>();
   private final Map<String, String> ends = new LinkedHashMap<>();
+  private final Set<String> began = new LinkedHashSet<>();
+  private final Set<String> undoneFirst = new LinkedHashSet<>();
+  private final Set<String> undoneLast = new LinkedHashSet<>();
   private final Check recordedOnce = new Check("a recorded step does not run again");
   private final Check sameValue = new Check("a replay sees what was seen live");
   private final Check atMostOnce = new Check("a step that may run once runs at most once");
+  private final Check undone =
+      new Check("compensations run in reverse order, those of workflows that failed and no others");
   private final Check rightEnd = new Check("every workflow ends as its code says");
   private long steps;
   private long seen;
@@ -30,8 +37,20 @@ final class WorkflowLedger {
 
   private void begins(String workflow, String step) {
     steps++;
-    if (step.equals("undo")) {
-      return; // its result is recorded without the code seeing it
+    began.add(workflow);
+    switch (step) {
+      case "undo-first" -> {
+        undoneFirst.add(workflow);
+        // The other one begins when this one is recorded.
+        recordedOnce.that(!undoneLast.contains(workflow), "workflow " + workflow + ", " + step);
+        return;
+      }
+      case "undo-last" -> {
+        undoneLast.add(workflow);
+        undone.that(undoneFirst.contains(workflow), "workflow " + workflow + ", " + step);
+        return;
+      }
+      default -> {}
     }
     boolean recorded = values.getOrDefault(workflow, Map.of()).containsKey(step);
     recordedOnce.that(!recorded, "workflow " + workflow + ", step " + step);
@@ -48,6 +67,18 @@ final class WorkflowLedger {
     sameValue.that(
         before == null || before.equals(value),
         "workflow %s, step %s: %s, then %s".formatted(workflow, step, before, value));
+  }
+
+  /** How many workflows have begun and made neither their last step nor their last compensation. */
+  synchronized int underWay() {
+    int count = 0;
+    for (String workflow : began) {
+      boolean over =
+          undoneLast.contains(workflow)
+              || values.getOrDefault(workflow, Map.of()).containsKey("last");
+      count += over ? 0 : 1;
+    }
+    return count;
   }
 
   /** Looks at the ends of the first {@code count} workflows. */
@@ -67,10 +98,15 @@ final class WorkflowLedger {
                   "part " + number,
                   known.getOrDefault("last", "?"));
       String end = ends.get(workflow);
+      boolean fails = number % 5 == 0;
+      undone.that(
+          undoneFirst.contains(workflow) == fails && undoneLast.contains(workflow) == fails,
+          "workflow " + workflow + " (expected: " + (fails ? "both" : "none") + ")");
       rightEnd.that(
           expected.equals(end), "workflow " + workflow + ": " + end + ", expected " + expected);
     }
-    List<Check> all = new ArrayList<>(List.of(recordedOnce, sameValue, atMostOnce, rightEnd));
+    List<Check> all =
+        new ArrayList<>(List.of(recordedOnce, sameValue, atMostOnce, undone, rightEnd));
     return all;
   }
 

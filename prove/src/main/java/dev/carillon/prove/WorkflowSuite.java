@@ -1,23 +1,18 @@
 package dev.carillon.prove;
 
 import dev.carillon.fixture.PostgresServer;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Kills a process that runs workflows at random moments, again and again: over steps, retries, a
- * child, a timer, a signal and compensations. At last a process may end them all.
+ * Kills processes that run workflows at random moments, again and again: over steps, retries, a
+ * child, a timer, a signal and compensations. On SQLite there is one process; on PostgreSQL there
+ * are three nodes, of which the others take over what the killed one had. At last a process may end
+ * them all.
  */
 final class WorkflowSuite implements Suite {
   private static final int A_ROUND = 40;
@@ -25,9 +20,7 @@ final class WorkflowSuite implements Suite {
   private static final int MOST_MILLIS = 2_500;
   private static final int START_MILLIS = 60_000;
   private static final int DRAIN_SECONDS = 280;
-
-  /** A node among others waits for its former self to be dead before it has its shards again. */
-  private static final int REJOIN_MILLIS = 2_500;
+  private static final int NODES = 3;
 
   private final KillSuite.Kind kind;
 
@@ -53,87 +46,100 @@ final class WorkflowSuite implements Suite {
   @Override
   public Proof run(Stage stage) throws InterruptedException {
     if (kind == KillSuite.Kind.SQLITE) {
-      return run(stage, "jdbc:sqlite:" + stage.folder().resolve("jobs.db"), 0);
+      return new Run(stage, "jdbc:sqlite:" + stage.folder().resolve("jobs.db"), 1).proof();
     }
     try (PostgresServer server = PostgresServer.start(stage.postgres(), "workflow")) {
-      return run(stage, server.url(), REJOIN_MILLIS);
+      return new Run(stage, server.url(), NODES).proof();
     }
   }
 
-  private static Proof run(Stage stage, String url, int moreMillis) throws InterruptedException {
-    Random random = new Random(stage.seed());
-    WorkflowLedger ledger = new WorkflowLedger();
-    List<String> problems = new ArrayList<>();
-    for (int round = 0; round < stage.rounds(); round++) {
-      Running child = Running.start(stage.errors(), ledger, url, round * A_ROUND, false);
-      if (!child.began.await(START_MILLIS, TimeUnit.MILLISECONDS)) {
-        problems.add("round " + round + ": the process did not begin to work");
+  /** One run of the suite: its nodes and what they told. */
+  private static final class Run {
+    private final Stage stage;
+    private final String url;
+    private final int nodes;
+    private final Random random;
+    private final WorkflowLedger ledger = new WorkflowLedger();
+    private final List<String> problems = new ArrayList<>();
+    private final List<WorkflowProcess> running = new ArrayList<>();
+    private int launched;
+    private long underWay;
+
+    Run(Stage stage, String url, int nodes) {
+      this.stage = stage;
+      this.url = url;
+      this.nodes = nodes;
+      this.random = new Random(stage.seed());
+    }
+
+    Proof proof() throws InterruptedException {
+      try {
+        for (int node = 0; node < nodes; node++) {
+          running.add(launch(node, false));
+        }
+        for (int round = 0; round < stage.rounds(); round++) {
+          awaitLife();
+          kill(round);
+        }
+        awaitLife();
+        drain();
+      } finally {
+        running.forEach(WorkflowProcess::kill);
       }
-      TimeUnit.MILLISECONDS.sleep(moreMillis + LEAST_MILLIS + random.nextInt(MOST_MILLIS));
-      child.process.toHandle().destroyForcibly();
-      child.reader.join();
+      Map<String, Long> figures = new LinkedHashMap<>();
+      figures.put("kills", (long) stage.rounds());
+      figures.put("workflows", (long) launched * A_ROUND);
+      figures.put("workflows under way at kills", underWay);
+      figures.put("steps begun", ledger.steps());
+      figures.put("values seen", ledger.seen());
+      return new Proof(ledger.checks(launched * A_ROUND), problems, figures);
+    }
+
+    /** Each process that is not to drain schedules workflows of its own. */
+    private WorkflowProcess launch(int node, boolean drain) {
+      List<String> arguments = new ArrayList<>();
+      arguments.add(url);
+      arguments.add("--node=proved-" + node);
+      arguments.add("--first=" + (drain ? 0 : launched * A_ROUND));
+      arguments.add("--count=" + (drain ? launched * A_ROUND : A_ROUND));
+      if (drain) {
+        arguments.add("--drain");
+      } else {
+        launched++;
+      }
+      return WorkflowProcess.start(stage.errors(), ledger, arguments);
+    }
+
+    private void awaitLife() throws InterruptedException {
+      for (WorkflowProcess each : running) {
+        if (!each.awaitBegin(START_MILLIS)) {
+          problems.add("a process did not begin to work");
+        }
+      }
+    }
+
+    /** One node dies; where there are others, it stays away for a while. */
+    private void kill(int round) throws InterruptedException {
+      TimeUnit.MILLISECONDS.sleep(LEAST_MILLIS + random.nextInt(MOST_MILLIS));
+      int victim = random.nextInt(nodes);
+      underWay += ledger.underWay();
+      running.get(victim).kill();
+      if (nodes > 1 && random.nextBoolean()) {
+        TimeUnit.MILLISECONDS.sleep(random.nextInt(MOST_MILLIS));
+      }
+      running.set(victim, launch(victim, false));
       stage
           .progress()
           .accept("round %d of %d: %,d steps".formatted(round + 1, stage.rounds(), ledger.steps()));
     }
-    int all = stage.rounds() * A_ROUND;
-    Running last = Running.start(stage.errors(), ledger, url, (stage.rounds() - 1) * A_ROUND, true);
-    if (!last.process.waitFor(DRAIN_SECONDS, TimeUnit.SECONDS)) {
-      problems.add("workflows are left after " + DRAIN_SECONDS + " s without a kill");
-      last.process.toHandle().destroyForcibly();
-    }
-    last.reader.join();
-    Map<String, Long> figures = new LinkedHashMap<>();
-    figures.put("kills", (long) stage.rounds());
-    figures.put("workflows", (long) all);
-    figures.put("steps begun", ledger.steps());
-    figures.put("values seen", ledger.seen());
-    return new Proof(ledger.checks(all), problems, figures);
-  }
 
-  /** A child process and the thread that reads what it tells. */
-  private record Running(Process process, Thread reader, CountDownLatch began) {
-    static Running start(Path errors, WorkflowLedger ledger, String url, int first, boolean drain) {
-      List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.add("--enable-native-access=ALL-UNNAMED");
-      command.add("-XX:TieredStopAtLevel=1"); // lives for seconds only
-      command.add("-Djdk.trackAllThreads=false");
-      command.add("-cp");
-      command.add(System.getProperty("java.class.path"));
-      command.add(Main.class.getName());
-      command.add("workflow-child");
-      command.add(url);
-      command.add("--first=" + first);
-      command.add("--count=" + A_ROUND);
-      if (drain) {
-        command.add("--drain");
-      }
-      try {
-        Process process =
-            new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()))
-                .start();
-        CountDownLatch began = new CountDownLatch(1);
-        Thread reader =
-            Thread.ofPlatform().name("ledger").daemon().start(() -> read(process, ledger, began));
-        return new Running(process, reader, began);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    private static void read(Process process, WorkflowLedger ledger, CountDownLatch began) {
-      try (BufferedReader lines =
-          new BufferedReader(
-              new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-        String line;
-        while ((line = lines.readLine()) != null) {
-          began.countDown();
-          ledger.tell(line);
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
+    /** The first node ends what is left and asks for every result; the others help. */
+    private void drain() throws InterruptedException {
+      running.getFirst().kill();
+      WorkflowProcess last = launch(0, true);
+      running.set(0, last);
+      if (!last.awaitEnd(DRAIN_SECONDS)) {
+        problems.add("workflows are left after " + DRAIN_SECONDS + " s without a kill");
       }
     }
   }
