@@ -354,6 +354,25 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   }
 
   /**
+   * Ends a workflow and its children without running their compensations: for a workflow that a
+   * {@link #cancel} does not end, because its code or a compensation is stuck. The job ends as
+   * {@link dev.carillon.api.JobState#CANCELLED}; its reason begins with "terminated". None of its
+   * code runs once this has returned, but for a step that is under way: it is interrupted, and what
+   * it does afterwards is not recorded. A job that has nothing to compensate, since it is no
+   * workflow or its code has made no call, is cancelled. Asking again is safe.
+   *
+   * @param id the job
+   * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @return {@link CancelResult.Cancelled} where it has ended; {@link CancelResult.Stopping} where
+   *     that is durably asked for and it ends once its children are asked too, also after a crash
+   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
+   * @throws OutcomeUnknownException if it is not known whether it was recorded
+   */
+  public CancelResult terminate(JobId id, String reason) {
+    return self.terminate(id, reason);
+  }
+
+  /**
    * Cancels every job that fits a query and has not ended, one after the other. Jobs that come
    * while this runs may be missed; asking again is safe.
    *

@@ -14,6 +14,7 @@ import dev.carillon.engine.request.Controls;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** Changes of jobs that have not ended, put to the node. */
@@ -52,14 +53,26 @@ final class JobControl {
     if (ref == null) {
       return new CancelResult.NotFound();
     }
-    String what = "cancelling job " + id;
+    return stop("cancelling job " + id, (node, answer) -> node.cancel(ref, why, answer));
+  }
+
+  CancelResult terminate(JobId id, Why why) {
+    JobRef ref = tickets.place(id);
+    if (ref == null) {
+      return new CancelResult.NotFound();
+    }
+    return stop("terminating job " + id, (node, answer) -> node.terminate(ref, why, answer));
+  }
+
+  private CancelResult stop(
+      String what, BiConsumer<Node, Consumer<Outcome<CancelResult>>> request) {
     checkInterrupt(what);
     return loop.post(
             new Ask<CancelResult>(
                 loop,
                 what,
                 Ask.Effect.WRITES,
-                (node, asked) -> node.cancel(ref, why, outcome -> pass(what, outcome, asked))))
+                (node, asked) -> request.accept(node, outcome -> pass(what, outcome, asked))))
         .await();
   }
 

@@ -47,6 +47,18 @@ public final class Requester {
   }
 
   /**
+   * Ends a workflow without its compensations; see {@link Carillon#terminate}.
+   *
+   * @param id the job
+   * @param reason why; may be empty
+   * @return what came of it
+   */
+  public CancelResult terminate(JobId id, String reason) {
+    requireOpen.run();
+    return control.terminate(id, new Why(who, Limits.checkReason(reason)));
+  }
+
+  /**
    * Keeps a job from starting until it is resumed; see {@link Carillon#pause}.
    *
    * @param id the job

@@ -378,6 +378,11 @@ public final class Node {
     parts.life.cancels().cancel(ref, why, answer);
   }
 
+  /** Ends a workflow and its children without compensations; any other job is cancelled. */
+  public void terminate(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
+    parts.life.terminations().terminate(ref, why, answer);
+  }
+
   /** The job does not start until it is resumed; a running attempt is asked to save and return. */
   public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
     parts.controls.pause(ref, why, answer);

@@ -86,8 +86,7 @@ final class RandomOperations {
           frame(
               Kind.CANCEL,
               job,
-              new OperationBody.Cancel(
-                  clock, new Why("who", "because " + clock), random.nextBoolean()));
+              new OperationBody.Cancel(clock, new Why("who", "because " + clock), demand()));
       case 10 -> frame(Kind.CLEAR, job, new OperationBody.Clear(clock, random.nextInt(3)));
       case 11 ->
           frame(
@@ -298,6 +297,11 @@ final class RandomOperations {
 
   private static Frame frame(Kind kind, long job, OperationBody body) {
     return Frame.of(kind, job, body.encode());
+  }
+
+  private OperationBody.Cancel.Demand demand() {
+    OperationBody.Cancel.Demand[] all = OperationBody.Cancel.Demand.values();
+    return all[random.nextInt(all.length)];
   }
 
   private JobError error() {

@@ -83,10 +83,13 @@ class ShardFoldTest {
     }
   }
 
+  private static OperationBody.Cancel cancelled() {
+    return new OperationBody.Cancel(1, new Why("who", "why"), OperationBody.Cancel.Demand.STOP);
+  }
+
   @Test
   void anOperationOnAJobThatNeverWasChangesNothing() {
-    assertThat(apply(Kind.CANCEL, new OperationBody.Cancel(1, new Why("who", "why"), false)))
-        .isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+    assertThat(apply(Kind.CANCEL, cancelled())).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
     assertThat(fold.live().size()).isZero();
     assertThat(ended).isEmpty();

@@ -3,42 +3,25 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.Concurrency;
-import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.api.SignalResult;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.environment.NodeOptions;
-import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.job.WorkflowWait;
-import dev.carillon.engine.job.WorkflowWait.AwaitedSignal;
-import dev.carillon.store.MemoryStore;
-import dev.carillon.store.Outcome;
-import dev.carillon.store.Store;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Workflows as a node sees them: checkpoints, waits, signals, children and compensations. */
 @Timeout(60)
-class WorkflowsTest {
-  private static final byte[] NOTHING = {};
-  private static final JobError ERROR = new JobError("type", "message", "");
-
-  private final Store store = new MemoryStore();
-  private StillWorld world = new StillWorld(NodeOptions.of("node", 1), store);
-  private final JobRef job = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
-
+class WorkflowsTest extends WorkflowCase {
   // ---- checkpoints and replay
 
   @Test
@@ -422,114 +405,5 @@ class WorkflowsTest {
 
     assertThat(running().spec().payload()).containsExactly(0); // the code looks again
     assertThat(running().historyCount()).isEqualTo(2);
-  }
-
-  // ---- what the tests say
-
-  private Attempt running() {
-    assertThat(world.running()).isNotEmpty();
-    return world.running().getFirst();
-  }
-
-  private long later(int seconds) {
-    return world.nowMicros() + seconds * Micros.PER_SECOND;
-  }
-
-  private void pass(Duration time) {
-    world.pass(time);
-    world.settle();
-  }
-
-  private void killAndRestart() {
-    long now = world.nowMicros();
-    world = new StillWorld(NodeOptions.of("node", 2), store);
-    long ahead = now - world.nowMicros() + 300 * Micros.PER_SECOND;
-    pass(Duration.ofNanos(ahead * 1000));
-  }
-
-  private static HistoryEntry begun() {
-    return new HistoryEntry.Begun(1, 1, 42);
-  }
-
-  private static HistoryEntry done(int call) {
-    return new HistoryEntry.StepDone(call, call, "step", 1, call, NOTHING);
-  }
-
-  private boolean checkpoint(Attempt attempt, HistoryEntry... entries) {
-    List<Outcome<Boolean>> answers = new ArrayList<>();
-    world.node().checkpoint(attempt, new WorkflowTurn(List.of(entries), List.of()), answers::add);
-    world.settle();
-    assertThat(answers).hasSize(1);
-    return answers.getFirst() instanceof Outcome.Ok<Boolean>(Boolean taken) && taken;
-  }
-
-  private void waitFor(WorkflowWait wait, HistoryEntry... entries) {
-    world.finishOne(
-        new AttemptOutcome.Waiting(new WorkflowTurn(List.of(entries), List.of()), wait));
-  }
-
-  private static WorkflowWait forSignal(String type, int count) {
-    return new WorkflowWait(
-        WorkflowWait.FOR_EVER, false, List.of(new AwaitedSignal(type, count)), List.of(), 0, 1);
-  }
-
-  private void startChild() {
-    WorkflowTurn.ChildStart child =
-        new WorkflowTurn.ChildStart(1, world.spec(world.nowMicros(), 0, 0, new byte[1]));
-    world.finishOne(
-        new AttemptOutcome.Waiting(
-            new WorkflowTurn(List.of(begun()), List.of(child)),
-            new WorkflowWait(WorkflowWait.FOR_EVER, false, List.of(), List.of(1), 0, 2)));
-    assertThat(running().ref()).isNotEqualTo(job);
-  }
-
-  private void fail(boolean compensations) {
-    world.finishOne(
-        new AttemptOutcome.WorkflowFailed(
-            WorkflowTurn.NOTHING, ERROR, new AttemptOutcome.Verdict.NotRetryable(), compensations));
-  }
-
-  private void cancel() {
-    world.node().cancel(job, new Why("me", "no more"), outcome -> {});
-    world.settle();
-  }
-
-  private SignalResult signal(String type, String key) {
-    return signal(job, type, key);
-  }
-
-  private SignalResult signal(JobRef to, String type, String key) {
-    List<Outcome<SignalResult>> answers = new ArrayList<>();
-    world.node().signal(to, type, key, "me", NOTHING, answers::add);
-    world.settle();
-    assertThat(answers).hasSize(1);
-    return ((Outcome.Ok<SignalResult>) answers.getFirst()).value();
-  }
-
-  private List<HistoryEntry> history(Attempt attempt) {
-    List<Outcome<List<HistoryEntry>>> answers = new ArrayList<>();
-    world.node().history(attempt, answers::add);
-    world.settle();
-    assertThat(answers).hasSize(1);
-    return ((Outcome.Ok<List<HistoryEntry>>) answers.getFirst()).value();
-  }
-
-  private static HistoryEntry last(List<HistoryEntry> entries) {
-    return entries.getLast();
-  }
-
-  private JobState state() {
-    return view().info().state();
-  }
-
-  private JobView view() {
-    return view(job);
-  }
-
-  private JobView view(JobRef ref) {
-    List<Outcome<Optional<JobView>>> answers = new ArrayList<>();
-    world.node().get(ref, answers::add);
-    world.settle();
-    return ((Outcome.Ok<Optional<JobView>>) answers.getFirst()).value().orElseThrow();
   }
 }

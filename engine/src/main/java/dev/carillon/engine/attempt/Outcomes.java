@@ -531,8 +531,23 @@ public final class Outcomes {
   /** Nothing runs of the job: it waits for its time again, or ends if that was asked for. */
   private void goOn(NodeJob job) {
     life.schedule(job);
-    if (job.cancelRequested() && !job.hasBegun()) {
+    if (job.cancelRequested() && !job.endsByItsCode()) {
       life.endRequested(job);
+    }
+  }
+
+  /** Its job ends without it: what it says is refused, and its place is free once it returns. */
+  void abandon(Attempt attempt) {
+    NodeJob job = attempt.job();
+    attempt.over = true;
+    attempt.settled = true;
+    job.mark(false);
+    leaveIfDone(attempt);
+    if (job.attempt == attempt) {
+      job.attempt = null;
+      if (job.phase() == NodeJob.Phase.RUNNING) {
+        life.schedule(job);
+      }
     }
   }
 

@@ -233,8 +233,9 @@ public final class Starts implements Dispatcher.Starter {
     long now = env.wallMicros();
     boolean paused = job.isPaused() || attempt.lane().paused() != null;
     boolean changed = job.busy > 0 || job.revision != attempt.revision() || paused;
+    boolean ended = attempt.over || job.isTerminated();
     boolean held = stops.isStopping() || !status.mayStart() || !job.shard().stays();
-    if (attempt.over || held || now < job.dueMicros || changed) {
+    if (ended || held || now < job.dueMicros || changed) {
       notRun(attempt);
       return;
     }

@@ -175,6 +175,15 @@ public final class Stops {
     }
   }
 
+  /** The job of an attempt ends at once, without it. */
+  public void abandon(Attempt attempt) {
+    if (!attempt.over) {
+      outcomes.abandon(attempt);
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+      interrupt(attempt);
+    }
+  }
+
   /** The occurrence under way is not to go on; its recurring job moves on when it has stopped. */
   public void stopOccurrence(Attempt attempt, String reason) {
     if (!attempt.over && attempt.stopReason == null) {

@@ -198,7 +198,7 @@ public final class WorkflowOutcomes {
 
   /** Whether all that is left of the job is to undo what it did: no deadline ends that. */
   static boolean isEnding(NodeJob job) {
-    return job.hasBegun() && (job.cancelRequested() || isGivenUp(job));
+    return job.endsByItsCode() && (job.cancelRequested() || isGivenUp(job));
   }
 
   /** The deadline of a workflow has passed; false where there is nothing to undo. */

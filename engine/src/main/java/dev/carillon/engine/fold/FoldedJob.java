@@ -118,6 +118,10 @@ public class FoldedJob {
   public static final class UncommonState {
     public byte @Nullable [] saved;
     public @Nullable String cancelReason;
+
+    /** Whether it is a workflow that ends without its code. */
+    public boolean terminated;
+
     public @Nullable String lastErrorType;
     public @Nullable String lastErrorMessage;
 
@@ -302,7 +306,7 @@ public class FoldedJob {
 
   /** Whether an operation of this attempt and revision is about the job as it is now. */
   boolean isAt(int attempt, int ofRevision) {
-    return attempt == attempts + 1 && ofRevision == revision;
+    return attempt == attempts + 1 && ofRevision == revision && !isTerminated();
   }
 
   /** No more than {@code left} of its starts count as cut off by a crash. */
@@ -393,6 +397,16 @@ public class FoldedJob {
   public boolean hasBegun() {
     WorkflowState workflow = workflow();
     return workflow != null && workflow.begun();
+  }
+
+  /** Whether it is a workflow that ends without its code: no attempt of it counts any more. */
+  public boolean isTerminated() {
+    return rare != null && rare.terminated;
+  }
+
+  /** Whether its code ends it once it is asked to stop: others do not. */
+  public boolean endsByItsCode() {
+    return hasBegun() && !isTerminated();
   }
 
   /** Whether it is a workflow that waits for something that its code named. */

@@ -5,6 +5,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -108,21 +109,43 @@ public sealed interface OperationBody {
     }
   }
 
-  /**
-   * long at, {@link Why}, byte toWorkflow.
-   *
-   * @param toWorkflow whether the code of a workflow is told: it is an entry of its history
-   */
-  record Cancel(long at, Why why, boolean toWorkflow) implements OperationBody {
+  /** long at, {@link Why}, byte {@link Demand}. */
+  record Cancel(long at, Why why, Demand demand) implements OperationBody {
+
+    /** How the job is to stop. Codes are persisted. */
+    public enum Demand {
+      /** Its attempt is to stop, and then it ends. */
+      STOP(0),
+      /** The code of a workflow is told and compensates: it is an entry of its history. */
+      COMPENSATE(1),
+      /** A workflow ends without its code, after its children: no attempt of it counts any more. */
+      TERMINATE(2);
+
+      private final int code;
+
+      Demand(int code) {
+        this.code = code;
+      }
+
+      private static Demand ofCode(int code) {
+        for (Demand demand : values()) {
+          if (demand.code == code) {
+            return demand;
+          }
+        }
+        throw new UnknownFormatException("cancel: demand " + code + " (expected: 0 to 2)");
+      }
+    }
+
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).i64(at);
       why.write(out);
-      return out.u8(toWorkflow ? 1 : 0).toBytes();
+      return out.u8(demand.code).toBytes();
     }
 
     public static Cancel decode(ByteReader in) {
-      return new Cancel(in.i64(), Why.read(in), in.u8() != 0);
+      return new Cancel(in.i64(), Why.read(in), Demand.ofCode(in.u8()));
     }
   }
 

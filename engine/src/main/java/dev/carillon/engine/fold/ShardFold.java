@@ -458,14 +458,18 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private Answer cancel(J job, Frame frame, OperationBody.Cancel cancel) {
-    if (!job.cancelRequested()) {
-      String reason = cancel.why().reason();
-      job.rare().cancelReason = reason;
-      if (cancel.toWorkflow()) {
-        job.rare().pauseReason = null; // its compensations are to run
-        workflows.record(
-            job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
-      }
+    boolean terminates = cancel.demand() == OperationBody.Cancel.Demand.TERMINATE;
+    if (terminates ? job.isTerminated() : job.cancelRequested()) {
+      return Answer.APPLIED;
+    }
+    String reason = cancel.why().reason();
+    FoldedJob.UncommonState rare = job.rare();
+    rare.cancelReason = reason;
+    rare.terminated = terminates;
+    if (cancel.demand() == OperationBody.Cancel.Demand.COMPENSATE) {
+      rare.pauseReason = null; // its compensations are to run
+      workflows.record(
+          job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
     }
     return Answer.APPLIED;
   }

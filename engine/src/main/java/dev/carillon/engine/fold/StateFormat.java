@@ -51,8 +51,9 @@ public record StateFormat(
   private static final int AWAITED = 64;
   private static final int WAITERS = 128;
   private static final int WORKFLOW = 256;
+  private static final int TERMINATED = 512;
   private static final int ALL =
-      SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS | WORKFLOW;
+      SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS | WORKFLOW | TERMINATED;
 
   private static final byte[] NOTHING = {};
 
@@ -108,7 +109,8 @@ public record StateFormat(
         | (rare.pauseReason != null ? PAUSE : 0)
         | (rare.awaited != null ? AWAITED : 0)
         | (rare.waiters != null ? WAITERS : 0)
-        | (rare.workflow != null ? WORKFLOW : 0);
+        | (rare.workflow != null ? WORKFLOW : 0)
+        | (rare.terminated ? TERMINATED : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -125,6 +127,7 @@ public record StateFormat(
     rare.markerIncarnation = in.i64();
     rare.jitterMicros = in.varint();
     rare.alone = (flags & ALONE) != 0;
+    rare.terminated = (flags & TERMINATED) != 0;
     rare.saved = (flags & SAVED) != 0 ? in.bytes() : null;
     rare.cancelReason = string(in, flags & CANCEL);
     rare.lastErrorType = string(in, flags & ERROR);

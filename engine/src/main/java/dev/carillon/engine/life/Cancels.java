@@ -113,7 +113,7 @@ public final class Cancels {
   }
 
   /** The job is not live: it ended, or never was. */
-  private void answerEnded(JobRef ref, Consumer<Outcome<CancelResult>> answer) {
+  void answerEnded(JobRef ref, Consumer<Outcome<CancelResult>> answer) {
     lookup.find(
         ref,
         outcome -> {
@@ -165,7 +165,11 @@ public final class Cancels {
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     Attempt running = Attempt.of(job);
     boolean toWorkflow = job.hasBegun() || (running != null && running.ofWorkflow);
-    OperationBody.Cancel cancel = new OperationBody.Cancel(env.wallMicros(), why, toWorkflow);
+    OperationBody.Cancel cancel =
+        new OperationBody.Cancel(
+            env.wallMicros(),
+            why,
+            toWorkflow ? OperationBody.Cancel.Demand.COMPENSATE : OperationBody.Cancel.Demand.STOP);
     job.busy++; // its attempt may be over before this is written: no other starts
     append(
         shard,
@@ -313,11 +317,14 @@ public final class Cancels {
 
   /** Ends a job that was asked to stop and of which nothing runs. */
   void endRequested(Shard shard, NodeJob job) {
-    if (job.hasBegun()) {
-      return; // its code ends it
+    String reason = job.rare != null ? job.rare.cancelReason : null;
+    if (reason == null || job.busy > 0 || job.endsByItsCode()) {
+      return;
     }
-    if (job.rare != null && job.rare.cancelReason != null && job.busy == 0) {
-      end(shard, job, JobState.CANCELLED, job.rare.cancelReason);
+    if (job.isTerminated()) {
+      life.terminations().finish(shard, job, reason);
+    } else {
+      end(shard, job, JobState.CANCELLED, reason);
     }
   }
 
@@ -343,7 +350,7 @@ public final class Cancels {
   }
 
   /** What it has become may have come due while it was busy, and then it stands in no line. */
-  private void goOnIfPassedOver(NodeJob job) {
+  void goOnIfPassedOver(NodeJob job) {
     if (job.isIdle(NodeJob.Phase.READY) || job.isIdle(NodeJob.Phase.LIMITED)) {
       life.scheduleAgain(job);
     }

@@ -84,6 +84,7 @@ public final class JobLife implements Attempts.Life {
   private final BlockedTypes blockedTypes;
   private final NameRelease names;
   private final Cancels cancels;
+  private final Terminations terminations;
   private final Occurrences occurrences;
   private final Dependencies dependencies;
   private final Consumer<JobRef> pauseForPoison;
@@ -132,6 +133,7 @@ public final class JobLife implements Attempts.Life {
             env,
             new Cancels.Parts(shards, committer, attempts, parts.requests(), parts.lookup()),
             this);
+    this.terminations = new Terminations(basics, parts, cancels);
     this.occurrences = new Occurrences(env, committer, recurrences, shards, this);
     this.dependencies =
         new Dependencies(env, shards, committer, timers, parts.requests(), new Told());
@@ -139,6 +141,10 @@ public final class JobLife implements Attempts.Life {
 
   public Cancels cancels() {
     return cancels;
+  }
+
+  public Terminations terminations() {
+    return terminations;
   }
 
   public Occurrences occurrences() {
@@ -211,7 +217,7 @@ public final class JobLife implements Attempts.Life {
               boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
                 convict(shard, job);
-              } else if (job.cancelRequested() && !job.hasBegun()) {
+              } else if (job.cancelRequested() && !job.endsByItsCode()) {
                 cancels.endRequested(shard, job);
               } else if (!endIfBroken(job)) {
                 boolean markedBefore = rare != null && rare.markers > 0;
@@ -635,19 +641,9 @@ public final class JobLife implements Attempts.Life {
     }
   }
 
-  /** Cancels the child of a workflow that ends; {@code then} runs when it is asked for durably. */
   @Override
   public void cancelChild(NodeJob parent, JobRef child, Runnable then) {
-    cancels.cancel(
-        child,
-        new Why(options.nodeId(), "its workflow has ended"),
-        outcome -> {
-          if (outcome.isOk() || parent.phase() == NodeJob.Phase.GONE) {
-            then.run();
-          } else {
-            timers.at(env.monotonicNanos() + RETRY_NANOS, () -> cancelChild(parent, child, then));
-          }
-        });
+    terminations.cancelChild(parent, child, then);
   }
 
   /** This node cancels a job by a rule. */
@@ -682,10 +678,11 @@ public final class JobLife implements Attempts.Life {
     env.tell(new NodeEvent.Convicted(shard.subject(job), Poison.REASON));
     OccurrenceSpec occurrence = job.occurrence();
     if (!job.isRecurring()) {
-      cancels.end(shard, job, JobState.DEAD, Poison.REASON);
+      terminations.endAfterChildren(shard, job, JobState.DEAD, Poison.REASON);
     } else if (isReadable(job)) {
-      attempts.outcomes.convictOccurrence(
-          job, Poison.REASON, () -> pauseForPoison.accept(shard.ref(job.number)));
+      Runnable paused = () -> pauseForPoison.accept(shard.ref(job.number));
+      terminations.afterChildren(
+          job, () -> attempts.outcomes.convictOccurrence(job, Poison.REASON, paused));
     }
     if (occurrence != null) {
       pauseForPoison.accept(shard.ref(occurrence.schedule()));

@@ -34,6 +34,14 @@ public sealed interface RemoteRequest {
     }
   }
 
+  /** Ends a workflow without its compensations. */
+  record Terminate(JobRef job, Why why) implements RemoteRequest {
+    @Override
+    public boolean isRepeatable() {
+      return true;
+    }
+  }
+
   /** The job does not start until it is resumed. */
   record Pause(JobRef job, Why why) implements RemoteRequest {}
 

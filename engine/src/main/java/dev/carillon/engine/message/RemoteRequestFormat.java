@@ -48,6 +48,7 @@ public final class RemoteRequestFormat {
       }
       case RemoteRequest.Signal(JobRef job, String type, String key, String by, byte[] payload) ->
           begin(out, 15, job).string(type).string(key).string(by).raw(payload);
+      case RemoteRequest.Terminate(JobRef job, Why why) -> why.write(begin(out, 16, job));
     }
     return out.toBytes();
   }
@@ -90,7 +91,8 @@ public final class RemoteRequestFormat {
             job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
       }
       case 15 -> new RemoteRequest.Signal(job, in.string(), in.string(), in.string(), in.rest());
-      default -> throw new UnknownFormatException("request: kind " + kind + " (expected: 1 to 15)");
+      case 16 -> new RemoteRequest.Terminate(job, Why.read(in));
+      default -> throw new UnknownFormatException("request: kind " + kind + " (expected: 1 to 16)");
     };
   }
 

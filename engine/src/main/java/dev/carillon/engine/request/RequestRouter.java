@@ -71,6 +71,10 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       case RemoteRequest.Cancel(JobRef job, Why why) ->
           life.cancels()
               .cancel(job, why, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));
+      case RemoteRequest.Terminate(JobRef job, Why why) ->
+          life.terminations()
+              .terminate(
+                  job, why, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));
       case RemoteRequest.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
       case RemoteRequest.Resume(JobRef job, String by) -> controls.resume(job, by, control);
       case RemoteRequest.Move(JobRef job, String by, long due) ->
