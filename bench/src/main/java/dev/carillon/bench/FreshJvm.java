@@ -4,14 +4,17 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Runs a command of this module in a new process with this one's class path. */
+/** Runs a command of this module in a new process with this one's class path and compiler. */
 final class FreshJvm {
+  private static final String COMPILER = "-XX:TieredStopAtLevel";
+
   private FreshJvm() {}
 
   /** The lines it printed; its errors go to this process's. */
@@ -24,6 +27,9 @@ final class FreshJvm {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith(COMPILER))
+        .forEach(command::add);
     command.addAll(options);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));

@@ -68,7 +68,7 @@ class AgainstTest {
     Path own =
         checkout(
             "own",
-            "shift\n'%s' --enable-native-access=ALL-UNNAMED -cp '%s' %s \"$@\"\n"
+            "shift\n'%s' -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED -cp '%s' %s \"$@\"\n"
                 .formatted(java, classes, main));
     String tiny = "group --store memory --members 20 --rounds 1";
     Ran ran = against(own, own, "--benchmark", tiny, "--tolerance", "5000");

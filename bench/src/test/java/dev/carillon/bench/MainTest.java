@@ -4,95 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The benchmarks run, print what they should and exit as their figures say. How fast is not looked
  * at here.
  */
-class MainTest {
-  private static final JsonMapper JSON = new JsonMapper();
-
-  /** Set where every benchmark is to run, which takes minutes more than every build should. */
-  private static final String ALL = "carillon.benchmarks";
-
-  /** Facts that a machine may be too busy for. */
-  private static final Set<String> ABOUT_SPEED =
-      Set.of(
-          "the rate was kept",
-          "measured before the first was due",
-          "all was scheduled before it was due",
-          "the one was at work until the last of them was due");
-
-  @TempDir Path folder;
-
-  @Test
-  void throughputOnAFileFindsItsJobsAgain() throws Exception {
-    List<JsonNode> figures =
-        run(
-            "throughput",
-            "--scenario=plain,named",
-            "--in-flight=512",
-            "--backlog=1000",
-            "--seconds=1",
-            "--warmup=1",
-            "--rounds=1");
-    assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
-    assertThat(values(figures, "throughput, names", "a fresh process")).containsOnly(1.0);
-    assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
-    assertThat(values(figures, "throughput", "rate")).isNotEmpty();
-  }
-
-  @Test
-  void throughputOnAServerStandsBesidePlainInserts() throws Exception {
-    List<JsonNode> figures =
-        run(
-            "throughput",
-            "--store=postgres",
-            "--in-flight=512",
-            "--backlog=1000",
-            "--seconds=1",
-            "--warmup=1",
-            "--rounds=1");
-    assertThat(values(figures, "throughput", "a fresh process")).containsOnly(1.0);
-    assertThat(values(figures, "throughput", "share of the raw rate")).hasSize(1);
-    assertThat(figures)
-        .allSatisfy(
-            figure ->
-                assertThat(figure.get("settings").get("postgres").asString())
-                    .contains("fsync=on", "synchronous_commit=on", "full_page_writes=on"));
-  }
-
-  @Test
-  void workflowsAreMeasuredBesidePlainJobsAndFoundAgain() throws Exception {
-    List<JsonNode> figures =
-        run(
-            "workflow",
-            "--in-flight=512",
-            "--backlog=1000",
-            "--seconds=1",
-            "--warmup=1",
-            "--rounds=1",
-            "--samples=5",
-            "--steps=400");
-    assertThat(values(figures, "workflow", "a fresh process")).hasSize(2).containsOnly(1.0);
-    assertThat(values(figures, "workflow", "operations, of those of plain jobs")).hasSize(1);
-    assertThat(values(figures, "workflow", "share of the raw rate")).hasSize(1);
-    assertThat(values(figures, "workflow, alone", "scheduled to result, p50")).hasSize(1);
-    assertThat(values(figures, "workflow, long", "the last 200, of the first")).hasSize(1);
-    assertThat(values(figures, "workflow, replay", "every workflow ran again")).containsOnly(1.0);
-  }
-
+class MainTest extends BenchmarkRun {
   @Test
   void aBacklogIsBurntDownBesideAPeer() throws Exception {
     List<JsonNode> figures =
@@ -157,21 +78,6 @@ class MainTest {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = ALL, matches = "true")
-  void throughputInMemoryStandsBesideItsFloor() throws Exception {
-    List<JsonNode> figures =
-        run(
-            "throughput",
-            "--store=memory",
-            "--scenario=bytes",
-            "--seconds=1",
-            "--warmup=1",
-            "--rounds=1");
-    assertThat(values(figures, "throughput, bytes", "share of the floor")).hasSize(1);
-    assertThat(values(figures, "throughput, bytes", "the store holds")).containsOnly(1.0);
-  }
-
-  @Test
   void latencyStandsBesideAnExecutor() throws Exception {
     List<JsonNode> figures =
         run("latency", "--samples=20", "--rate=1000", "--seconds=1", "--warmup=1");
@@ -218,60 +124,5 @@ class MainTest {
     assertThat(values(figures, "cron 0 30 2 * * ?", "cost, of carillon's")).hasSize(3);
     assertThat(values(figures, "cron 0 0 12 ? * FRI#2", "all give the same first time"))
         .containsExactly(1.0);
-  }
-
-  private static List<Double> values(List<JsonNode> figures, String scenario, String metric) {
-    return figures.stream()
-        .filter(figure -> figure.get("scenario").asString().equals(scenario))
-        .filter(figure -> figure.get("metric").asString().startsWith(metric))
-        .map(figure -> figure.get("value").asDouble())
-        .toList();
-  }
-
-  /** Runs a benchmark as a user does, with figures as JSON, and looks that it cleans up. */
-  private List<JsonNode> run(String... args) throws Exception {
-    List<String> all =
-        Stream.concat(Stream.of(args), Stream.of("--json", "--dir=" + folder)).toList();
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    PrintStream before = System.out;
-    System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-    int exit;
-    try {
-      exit = Main.run(all.toArray(String[]::new));
-    } finally {
-      System.setOut(before);
-    }
-    try (Stream<Path> left = Files.list(folder)) {
-      assertThat(left).isEmpty();
-    }
-    List<JsonNode> figures =
-        out.toString(StandardCharsets.UTF_8).lines().map(JSON::readTree).toList();
-    assertThat(figures)
-        .isNotEmpty()
-        .allSatisfy(
-            figure ->
-                assertThat(figure.propertyNames())
-                    .contains(
-                        "scenario", "system", "store", "metric", "value", "unit", "settings"));
-    assertThat(exit)
-        .as("0 if all bounds hold, else 1")
-        .isEqualTo(failed(figures).isEmpty() ? 0 : 1);
-    assertThat(failed(figures)).noneMatch(MainTest::isAboutJobs);
-    return figures;
-  }
-
-  private static List<JsonNode> failed(List<JsonNode> figures) {
-    return figures.stream().filter(figure -> "FAIL".equals(verdict(figure))).toList();
-  }
-
-  private static String verdict(JsonNode figure) {
-    return figure.path("verdict").asString("");
-  }
-
-  /** Whether it must hold on any machine, however busy: no job is lost, none starts early. */
-  private static boolean isAboutJobs(JsonNode figure) {
-    String metric = figure.get("metric").asString();
-    boolean fact = figure.get("unit").asString().equals("1=yes");
-    return metric.startsWith("earliest start") || (fact && !ABOUT_SPEED.contains(metric));
   }
 }
