@@ -91,10 +91,15 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
   @Override
   public String toString() {
     byte[] text = new byte[TEXT_LENGTH];
-    write(text, startSeconds, 0, 8);
-    write(text, incarnation, 8, 21);
-    write(text, sequence, 21, TEXT_LENGTH);
+    writeText(text, 0);
     return new String(text, StandardCharsets.ISO_8859_1);
+  }
+
+  /** Writes the {@link #TEXT_LENGTH} characters of {@link #toString()}, a byte each. */
+  public void writeText(byte[] out, int at) {
+    write(out, startSeconds, at, at + 8);
+    write(out, incarnation, at + 8, at + 21);
+    write(out, sequence, at + 21, at + TEXT_LENGTH);
   }
 
   private static void write(byte[] text, long value, int from, int to) {

@@ -5,6 +5,7 @@ import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.store.ShardId;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -27,6 +28,7 @@ public record JobRef(ShardId shard, long number) {
 
   private static final String PREFIX = "j";
   private static final int RADIX = 32;
+  private static final int BITS_A_DIGIT = 5;
 
   public static long number(long epoch, long counter) {
     return epoch << COUNTER_BITS | counter;
@@ -69,10 +71,19 @@ public record JobRef(ShardId shard, long number) {
     return jobs;
   }
 
-  /** The id that users see; each attempt makes one. */
+  /** The id that users see; each attempt makes one, so its text is written in one piece. */
   public JobId id() {
-    // A number is never negative, and the unsigned text takes shifts instead of divisions.
-    return new JobId(PREFIX + shard + Long.toUnsignedString(number, RADIX));
+    int numberFrom = PREFIX.length() + ShardId.TEXT_LENGTH;
+    int digits = Math.max(1, (Long.SIZE - Long.numberOfLeadingZeros(number) + 4) / BITS_A_DIGIT);
+    byte[] text = new byte[numberFrom + digits];
+    text[0] = (byte) PREFIX.charAt(0);
+    shard.writeText(text, PREFIX.length());
+    long rest = number;
+    for (int i = text.length - 1; i >= numberFrom; i--) {
+      text[i] = (byte) Character.forDigit((int) (rest & (RADIX - 1)), RADIX);
+      rest >>>= BITS_A_DIGIT;
+    }
+    return new JobId(new String(text, StandardCharsets.ISO_8859_1));
   }
 
   /** The job that {@code id} names, or null where it is no id of ours. */
