@@ -102,16 +102,31 @@ final class Payloads {
     if (value == null) {
       return NOTHING;
     }
+    if (value instanceof RawPayload raw) {
+      return marked(raw);
+    }
     if (type == byte[].class) {
       return join(new byte[] {BYTES}, BytesCodec.INSTANCE.encode(value, type));
     }
     byte[] data = codec.encode(value, type);
     check.check(codec, value, type, data);
-    if (mark.length > 0) {
-      return join(mark, data);
-    }
+    return mark.length > 0 ? join(mark, data) : unmarked(data);
+  }
+
+  /** What a codec wrote elsewhere, as it is stored. */
+  private static byte[] marked(RawPayload raw) {
+    return switch (raw.codec()) {
+      case "" -> NOTHING;
+      case JacksonCodec.NAME -> unmarked(raw.bytes());
+      case BytesCodec.NAME -> join(new byte[] {BYTES}, raw.bytes());
+      default -> join(named(raw.codec()), raw.bytes());
+    };
+  }
+
+  /** What a codec named json wrote: without a mark, unless it could be taken for one. */
+  private static byte[] unmarked(byte[] data) {
     boolean clear = data.length > 0 && data[0] != NAMED && data[0] != BYTES;
-    return clear ? data : join(named(codec.name()), data);
+    return clear ? data : join(named(JacksonCodec.NAME), data);
   }
 
   private static byte[] join(byte[] mark, byte[] data) {
@@ -124,6 +139,9 @@ final class Payloads {
   @Nullable Object decode(byte[] stored, Type type) {
     if (stored.length == 0) {
       return null;
+    }
+    if (type == RawPayload.class) {
+      return raw(stored);
     }
     return switch (stored[0]) {
       case BYTES -> BytesCodec.INSTANCE.decode(from(stored, 1), type);

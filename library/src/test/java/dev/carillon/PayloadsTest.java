@@ -75,6 +75,29 @@ class PayloadsTest {
   }
 
   @Test
+  void rawPayloadsAreStoredAsTheirCodecsWriteThem() {
+    byte[] json = "{\"n\": 1.50}".getBytes(StandardCharsets.UTF_8);
+    for (RawPayload raw :
+        List.of(
+            new RawPayload("json", json),
+            new RawPayload("json", new byte[0]),
+            new RawPayload("json", new byte[] {1, 2}),
+            new RawPayload("bytes", new byte[] {1}),
+            new RawPayload("avro", new byte[0]))) {
+      byte[] stored = JSON.encodeInput(raw, RawPayload.class);
+      RawPayload back = (RawPayload) JSON.decode(stored, RawPayload.class);
+      assertThat(back.codec()).isEqualTo(raw.codec());
+      assertThat(back.bytes()).isEqualTo(raw.bytes());
+    }
+    assertThat(JSON.encode(new RawPayload("json", json), RawPayload.class)).isEqualTo(json);
+    assertThat(JSON.encode(new RawPayload("", new byte[0]), RawPayload.class)).isEmpty();
+    byte[] bytes = JSON.encode(new RawPayload("bytes", json), RawPayload.class);
+    assertThat((byte[]) JSON.decode(bytes, byte[].class)).isEqualTo(json);
+    assertThatThrownBy(() -> JSON.encode(new RawPayload("x".repeat(128), json), RawPayload.class))
+        .hasMessageContaining("codec name");
+  }
+
+  @Test
   void upcasterSeesWhatTheCodecWrote() {
     Payloads text = new Payloads(new TextCodec("text"), List.of());
     byte[] stored =

@@ -13,6 +13,18 @@ public final class OutcomeUnknownException extends CarillonException {
   private static final String SCHEDULING_AGAIN =
       "scheduling again under the same name or idempotency key cannot duplicate";
 
+  private final Again again;
+
+  /** What asking again does. */
+  public enum Again {
+    /** Nothing that one request would not do. */
+    SAFE,
+    /** The same, under the same name or idempotency key; without one it may make a second job. */
+    SAFE_WITH_KEY,
+    /** It adds as much once more. */
+    ADDS
+  }
+
   /**
    * Of a request to schedule, with a message.
    *
@@ -29,11 +41,22 @@ public final class OutcomeUnknownException extends CarillonException {
    * @param cause what caused it, or null
    */
   public OutcomeUnknownException(String message, @Nullable Throwable cause) {
-    this(message, SCHEDULING_AGAIN, cause);
+    this(message, Again.SAFE_WITH_KEY, SCHEDULING_AGAIN, cause);
   }
 
-  private OutcomeUnknownException(String message, String again, @Nullable Throwable cause) {
-    super(message + " (it may or may not have been applied; " + again + ")", cause);
+  private OutcomeUnknownException(
+      String message, Again again, String how, @Nullable Throwable cause) {
+    super(message + " (it may or may not have been applied; " + how + ")", cause);
+    this.again = again;
+  }
+
+  /**
+   * What asking again does.
+   *
+   * @return whether the same request may be made once more
+   */
+  public Again again() {
+    return again;
   }
 
   /**
@@ -43,7 +66,7 @@ public final class OutcomeUnknownException extends CarillonException {
    * @return the exception, to be thrown
    */
   public static OutcomeUnknownException ofRepeatable(String message) {
-    return new OutcomeUnknownException(message, "asking again is safe", null);
+    return new OutcomeUnknownException(message, Again.SAFE, "asking again is safe", null);
   }
 
   /**
@@ -54,6 +77,6 @@ public final class OutcomeUnknownException extends CarillonException {
    */
   public static OutcomeUnknownException ofAdding(String message) {
     return new OutcomeUnknownException(
-        message, "look before you ask again, which would add as much once more", null);
+        message, Again.ADDS, "look before you ask again, which would add as much once more", null);
   }
 }

@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       Demo.class,
+      Serve.class,
       Export.class,
       Query.class,
       History.class,
@@ -37,7 +38,7 @@ public final class Main implements Runnable {
   private static final Logger POOL_LOG = Logger.getLogger("com.zaxxer.hikari");
 
   /** Nor does a node that a command opens, unless something goes wrong. */
-  private static final Logger NODE_LOG = Logger.getLogger("dev.carillon");
+  static final Logger NODE_LOG = Logger.getLogger("dev.carillon");
 
   @Spec private CommandSpec spec;
 

@@ -53,6 +53,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DynamicTest;
@@ -74,6 +75,8 @@ class ArchitectureTest {
   private static final String LIBRARY = "dev.carillon";
   private static final String REPLAY = "dev.carillon.replay";
   private static final String TESTKIT = "dev.carillon.testkit";
+  private static final String MICROMETER = "dev.carillon.micrometer";
+  private static final String SERVER = "dev.carillon.server..";
   private static final String SIMULATOR = "dev.carillon.simulator";
   private static final String PROVE = "dev.carillon.prove";
   private static final String BENCH = "dev.carillon.bench";
@@ -106,7 +109,8 @@ class ArchitectureTest {
         noModuleBut(SIMULATOR, API, STORE, ENGINE),
         noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
         noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
-        noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY),
+        noModuleBut(SERVER, API, LIBRARY, MICROMETER),
+        noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
             .should()
             .resideInAnyPackage(
@@ -120,6 +124,8 @@ class ArchitectureTest {
                 LIBRARY,
                 REPLAY,
                 TESTKIT,
+                MICROMETER,
+                SERVER,
                 SIMULATOR,
                 PROVE,
                 BENCH,
@@ -132,7 +138,7 @@ class ArchitectureTest {
     return tests(
         noClasses()
             .that()
-            .resideOutsideOfPackages(LIBRARY, TESTKIT, PROVE, BENCH, CLI)
+            .resideOutsideOfPackages(LIBRARY, TESTKIT, SERVER, PROVE, BENCH, CLI)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..")
@@ -188,7 +194,38 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("com.cronutils..", "org.quartz..", "org.springframework..")
-            .because("they are there to be compared with"));
+            .because("they are there to be compared with"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage("dev.carillon.server.http")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.eclipse.jetty..")
+            .because("one room listens"));
+  }
+
+  /** As the page of dev.carillon.server lists them. */
+  @TestFactory
+  Stream<DynamicTest> roomsOfTheServerUseOnlyThoseBeforeThem() {
+    List<String> rooms =
+        Stream.of("access", "json", "http", "jobs", "operate")
+            .map(room -> "dev.carillon.server." + room)
+            .toList();
+    return tests(
+        IntStream.range(0, rooms.size())
+            .mapToObj(
+                i ->
+                    noClasses()
+                        .that()
+                        .resideInAPackage(rooms.get(i))
+                        .should()
+                        .dependOnClassesThat()
+                        .resideInAnyPackage(
+                            Stream.concat(
+                                    Stream.of("dev.carillon.server"),
+                                    rooms.subList(i + 1, rooms.size()).stream())
+                                .toArray(String[]::new)))
+            .toArray(ArchRule[]::new));
   }
 
   @TestFactory

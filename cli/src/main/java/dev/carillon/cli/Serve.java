@@ -1,0 +1,171 @@
+package dev.carillon.cli;
+
+import dev.carillon.Carillon;
+import dev.carillon.CarillonBuilder;
+import dev.carillon.server.CarillonServer;
+import dev.carillon.server.ServerOptions;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.logging.Level;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A node with an HTTP API, until it is told to stop. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Runs a node with an HTTP API until it is interrupted (Ctrl-C, SIGTERM).",
+      "",
+      "With PostgreSQL the node is a member of the cluster on that database, beside other",
+      "servers and programs with the library. A SQLite file belongs to one process; the",
+      "address of its server stands in a file beside it (FILE.server).",
+      "",
+      "There is no authentication yet: the server listens on the loopback interface only.",
+      "The API is described at /openapi.yaml.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./carillon serve",
+      "  ./carillon serve jdbc:postgresql://db/app --port 8480"
+    })
+final class Serve implements Callable<Integer> {
+  private static final String SQLITE = "jdbc:sqlite:";
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "URL",
+      defaultValue = "jdbc:sqlite:carillon.db",
+      description =
+          "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE"
+              + " (default: ${DEFAULT-VALUE})")
+  private String url = "";
+
+  @Option(
+      names = "--port",
+      defaultValue = "" + ServerOptions.DEFAULT_PORT,
+      description = "the port; 0 for any that is free (default: ${DEFAULT-VALUE})")
+  private int port;
+
+  @Option(
+      names = "--address",
+      paramLabel = "ADDRESS",
+      defaultValue = "127.0.0.1",
+      description = "the address to listen on, a loopback one (default: ${DEFAULT-VALUE})")
+  private String address = "";
+
+  @Option(
+      names = "--node-id",
+      paramLabel = "ID",
+      description = "what this node is called; the same after a restart (default: the host's name)")
+  private @Nullable String nodeId;
+
+  @Spec private CommandSpec spec;
+
+  Serve() {
+    spec = CommandSpec.create(); // replaced by the parser
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Main.NODE_LOG.setLevel(Level.INFO);
+    ServerOptions options = ServerOptions.standard().address(listensOn());
+    CarillonBuilder builder = Carillon.builder().url(url);
+    if (nodeId != null) {
+      builder.nodeId(nodeId);
+    }
+    Carillon carillon = builder.open();
+    CarillonServer server;
+    try {
+      server = CarillonServer.start(carillon, options);
+    } catch (BindException e) {
+      carillon.close();
+      throw new IOException(
+          "port %d of %s: %s (expected: a free one; --port names another)"
+              .formatted(port, address, e.getMessage()),
+          e);
+    } catch (IOException | RuntimeException e) {
+      carillon.close();
+      throw e;
+    }
+    serve(carillon, server);
+    return 0;
+  }
+
+  private InetSocketAddress listensOn() {
+    try {
+      return new InetSocketAddress(InetAddress.getByName(address), port);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("address: " + address + " (expected: one of this host)");
+    }
+  }
+
+  private void serve(Carillon carillon, CarillonServer server) throws Exception {
+    String base = "http://%s:%d".formatted(shown(server), server.address().getPort());
+    @Nullable Path note = note();
+    if (note != null) {
+      Files.writeString(note, base + "\n");
+    }
+    CountDownLatch stopped = new CountDownLatch(1);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  stop(carillon, server, note);
+                  stopped.countDown();
+                },
+                "carillon-stop"));
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf("serving %s at %s%n", shownUrl(), base);
+    out.flush();
+    stopped.await();
+  }
+
+  /** Without user, password and parameters. */
+  private String shownUrl() {
+    return url.replaceAll("[?].*", "").replaceAll("//[^/@]*@", "//");
+  }
+
+  private static String shown(CarillonServer server) {
+    String host = server.address().getAddress().getHostAddress();
+    return host.indexOf(':') < 0 ? host : "[" + host + "]";
+  }
+
+  /** Where programs on this machine find the server of a SQLite file. */
+  private @Nullable Path note() {
+    if (!url.toLowerCase(Locale.ROOT).startsWith(SQLITE)) {
+      return null;
+    }
+    Path file = SqliteStore.fileOf(url);
+    return file.resolveSibling(file.getFileName() + ".server");
+  }
+
+  private static void stop(Carillon carillon, CarillonServer server, @Nullable Path note) {
+    server.close();
+    carillon.close();
+    if (note != null) {
+      try {
+        Files.deleteIfExists(note);
+      } catch (IOException e) {
+        // The next start of a server overwrites it.
+      }
+    }
+  }
+}

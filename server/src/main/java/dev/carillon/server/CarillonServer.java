@@ -1,0 +1,85 @@
+package dev.carillon.server;
+
+import dev.carillon.Carillon;
+import dev.carillon.server.http.HttpFace;
+import dev.carillon.server.http.Route;
+import dev.carillon.server.http.Router;
+import dev.carillon.server.jobs.ControlRoutes;
+import dev.carillon.server.jobs.JobRoutes;
+import dev.carillon.server.operate.Meters;
+import dev.carillon.server.operate.ProbeRoutes;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A node with its HTTP API. The node belongs to the caller, who closes the server first.
+ *
+ * <pre>{@code
+ * try (Carillon carillon = Carillon.open("jdbc:sqlite:jobs.db");
+ *     CarillonServer server = CarillonServer.start(carillon, ServerOptions.standard())) {
+ *   System.out.println(server.address());
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class CarillonServer implements AutoCloseable {
+  private final ServerOptions options;
+  private final Meters meters;
+  private final Router router;
+  private final HttpFace http;
+
+  private CarillonServer(Carillon carillon, ServerOptions options) {
+    this.options = options;
+    this.meters = new Meters(carillon);
+    List<Route> table = new ArrayList<>();
+    table.addAll(new ProbeRoutes(carillon, this::isStopping).routes());
+    table.addAll(meters.routes());
+    table.addAll(new JobRoutes(carillon).routes());
+    table.addAll(new ControlRoutes(carillon).routes());
+    this.router = new Router(table);
+    this.http =
+        new HttpFace(
+            options.address(), router, options.access(), options.limits(), List.of(meters));
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @param carillon the node; it stays open when the server is closed
+   * @param options how
+   * @return a server that answers
+   * @throws IOException if the port cannot be opened
+   */
+  public static CarillonServer start(Carillon carillon, ServerOptions options) throws IOException {
+    CarillonServer server = new CarillonServer(carillon, options);
+    server.http.start();
+    return server;
+  }
+
+  /** The address that it listens on. */
+  public InetSocketAddress address() {
+    return http.address();
+  }
+
+  /** The operations that it serves. */
+  public List<Route> routes() {
+    return router.routes();
+  }
+
+  private boolean isStopping() {
+    return http.isStopping();
+  }
+
+  /**
+   * Stops in order: not ready any more, requests that run go on for the grace, further ones are
+   * answered 503, then the port is closed.
+   */
+  @Override
+  public void close() {
+    http.stop(options.stopGrace());
+    meters.close();
+  }
+}

@@ -1,0 +1,174 @@
+package dev.carillon.server.http;
+
+import dev.carillon.server.access.Access;
+import dev.carillon.server.http.Problem.Kind;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.http.UriCompliance.Violation;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/**
+ * The listener: Jetty with one connector, its requests on virtual threads. {@link #start} opens the
+ * port, {@link #stop} ends in order.
+ */
+public final class HttpFace {
+  private static final int PLATFORM_THREADS = 16;
+  private static final long LOOK_NANOS = Duration.ofMillis(10).toNanos();
+
+  /** Segments are split before they are decoded, so that these mean nothing here. */
+  private static final UriCompliance PATHS =
+      UriCompliance.from(
+          EnumSet.of(
+              Violation.AMBIGUOUS_PATH_SEPARATOR,
+              Violation.AMBIGUOUS_PATH_SEGMENT,
+              Violation.AMBIGUOUS_PATH_ENCODING,
+              Violation.AMBIGUOUS_EMPTY_SEGMENT,
+              Violation.AMBIGUOUS_PATH_PARAMETER));
+
+  private final InetAddress listens;
+  private final Server server;
+  private final ServerConnector connector;
+  private final Admittance admittance;
+
+  /**
+   * A listener that is not open yet.
+   *
+   * @param address where it will listen; port 0 for any that is free
+   * @param router the routes
+   * @param access who may
+   * @param limits how much at once
+   * @param observers who is told of requests
+   */
+  public HttpFace(
+      InetSocketAddress address,
+      Router router,
+      Access access,
+      HttpLimits limits,
+      List<Observer> observers) {
+    this.listens = address.getAddress();
+    this.admittance = new Admittance(limits);
+    QueuedThreadPool threads = new QueuedThreadPool(PLATFORM_THREADS);
+    threads.setName("carillon-http");
+    threads.setDaemon(true);
+    threads.setVirtualThreadsExecutor(
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("carillon-request-", 1).factory()));
+    this.server = new Server(threads);
+    HttpConfiguration http = new HttpConfiguration();
+    http.setSendServerVersion(false);
+    http.setSendXPoweredBy(false);
+    http.setRequestHeaderSize(limits.headerBytes());
+    http.setUriCompliance(PATHS);
+    http.setIdleTimeout(limits.idle().toMillis());
+    this.connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    connector.setHost(listens.getHostAddress());
+    connector.setPort(address.getPort());
+    connector.setIdleTimeout(limits.idle().toMillis());
+    server.addConnector(connector);
+    server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
+    server.setErrorHandler(HttpFace::refuse);
+    server.setHandler(new RequestHandler(router, access, limits, admittance, observers));
+    server.setStopTimeout(0);
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @throws IOException if it cannot be opened
+   */
+  public void start() throws IOException {
+    try {
+      server.start();
+    } catch (IOException e) {
+      stopServer();
+      throw e;
+    } catch (Exception e) {
+      stopServer();
+      throw new IOException("the HTTP listener did not start", e);
+    }
+  }
+
+  /** The address that it listens on. */
+  public InetSocketAddress address() {
+    return new InetSocketAddress(listens, connector.getLocalPort());
+  }
+
+  /** Whether it stops: streams end themselves then. */
+  public boolean isStopping() {
+    return admittance.isStopping();
+  }
+
+  /** How many requests are being served, without probes and streams. */
+  public int requests() {
+    return admittance.requests();
+  }
+
+  /** How many streams are open. */
+  public int streams() {
+    return admittance.streams();
+  }
+
+  /** From now on requests are refused with 503, probes excepted. */
+  public void refuse() {
+    admittance.stop();
+  }
+
+  /**
+   * Refuses new requests, waits for those that run, then closes the port.
+   *
+   * @param grace how long to wait at most
+   */
+  public void stop(Duration grace) {
+    refuse();
+    long deadline = System.nanoTime() + grace.toNanos();
+    while (admittance.requests() + admittance.streams() > 0
+        && System.nanoTime() - deadline < 0
+        && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(LOOK_NANOS);
+    }
+    stopServer();
+  }
+
+  private void stopServer() {
+    try {
+      server.stop();
+    } catch (Exception e) {
+      // It has no say in whether it stops; its threads are daemons.
+    }
+  }
+
+  /** What Jetty itself refuses, such as a line that is no HTTP. */
+  private static boolean refuse(Request request, Response response, Callback callback) {
+    Kind kind =
+        switch (response.getStatus()) {
+          case 408 -> Kind.SLOW;
+          case 413 -> Kind.TOO_LARGE;
+          case 414, 431 -> Kind.HEADER;
+          case 500 -> Kind.INTERNAL;
+          case 503 -> Kind.STOPPING;
+          default -> Kind.INVALID;
+        };
+    Answer answer = Problem.of(kind, "the request is not one by HTTP that is served here").answer();
+    response.setStatus(answer.status());
+    response.getHeaders().put(HttpHeader.CONTENT_TYPE, answer.contentType());
+    response.write(true, ByteBuffer.wrap(answer.body()), callback);
+    return true;
+  }
+}

@@ -1,0 +1,305 @@
+package dev.carillon.server.http;
+
+import dev.carillon.server.access.Access;
+import dev.carillon.server.access.Arrival;
+import dev.carillon.server.access.Caller;
+import dev.carillon.server.access.Role;
+import dev.carillon.server.http.Problem.Kind;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
+
+/** The way of a request through the steps that the page of this room lists. */
+final class RequestHandler extends Handler.Abstract {
+  private static final byte[] NO_BODY = {};
+  private static final int CHUNK = 8 << 10;
+
+  private final Router router;
+  private final Access access;
+  private final HttpLimits limits;
+  private final Admittance admittance;
+  private final List<Observer> observers;
+
+  RequestHandler(
+      Router router,
+      Access access,
+      HttpLimits limits,
+      Admittance admittance,
+      List<Observer> observers) {
+    this.router = router;
+    this.access = access;
+    this.limits = limits;
+    this.admittance = admittance;
+    this.observers = List.copyOf(observers);
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    new Exchange(request, response).run(callback);
+    return true;
+  }
+
+  /** One request and its answer. */
+  private final class Exchange {
+    private final Request request;
+    private final Response response;
+    private final long begun = System.nanoTime();
+    private @Nullable Route route;
+    private @Nullable Caller caller;
+    private @Nullable Arrival arrival;
+    private Map<String, String> variables = Map.of();
+    private boolean entered;
+    private boolean streams;
+    private long bodyBytes;
+    private boolean unread;
+
+    Exchange(Request request, Response response) {
+      this.request = request;
+      this.response = response;
+    }
+
+    void run(Callback callback) {
+      try {
+        Answer answer = answer();
+        observe(answer.status());
+        send(answer);
+        callback.succeeded();
+      } catch (Throwable e) { // the client is gone, or does not read
+        callback.failed(e);
+      } finally {
+        if (entered) {
+          admittance.leave();
+        }
+        if (streams) {
+          admittance.leaveStream();
+        }
+        admittance.giveBack(bodyBytes);
+      }
+    }
+
+    private Answer answer() throws ClientGone {
+      try {
+        return serve();
+      } catch (ClientGone e) {
+        throw e;
+      } catch (Throwable e) {
+        Problem problem = Problems.of(e, route != null ? route.operation() : "a request");
+        Answer answer = problem.answer();
+        String allow = problem.more().get("allow");
+        if (allow != null) {
+          answer = answer.header("Allow", allow);
+        }
+        return problem.kind() == Kind.UNAUTHENTICATED
+            ? answer.header("WWW-Authenticate", "Bearer")
+            : answer;
+      }
+    }
+
+    private Answer serve() throws Exception {
+      Router.Match match = router.match(request.getMethod(), rawPath());
+      Route found = match.route();
+      route = found;
+      variables = match.variables();
+      enter(found);
+      Arrival came = arrival(found);
+      arrival = came;
+      Caller asks = access.identify(came);
+      caller = asks;
+      String namespace = found.isOfNamespace() ? variables.get(Call.NAMESPACE) : null;
+      if (!asks.has(found.role(), namespace)) {
+        throw Problem.of(
+                Kind.FORBIDDEN,
+                "role: not enough (expected: %s%s)"
+                    .formatted(
+                        found.role().name().toLowerCase(Locale.ROOT),
+                        found.isOfNamespace() ? " of the namespace" : ""))
+            .refusal();
+      }
+      Map<String, List<String>> query =
+          Router.query(request.getHttpURI().getQuery(), found.query());
+      return found
+          .handler()
+          .handle(new Call(found, asks, came, variables, query, body(found, came)));
+    }
+
+    /** Probes are always let in; they wait for nothing. */
+    private void enter(Route found) {
+      if (found.waits()) {
+        admittance.enterStream();
+        streams = true;
+      } else if (found.role() != Role.ANYONE) {
+        admittance.enter();
+        entered = true;
+      }
+    }
+
+    private String rawPath() {
+      String path = request.getHttpURI().getPath();
+      return path == null ? "" : path;
+    }
+
+    private Arrival arrival(Route found) {
+      Map<String, String> headers = new HashMap<>();
+      for (HttpField field : request.getHeaders()) {
+        headers.putIfAbsent(
+            field.getName().toLowerCase(Locale.ROOT), String.valueOf(field.getValue()));
+      }
+      String host = request.getHttpURI().getHost();
+      return new Arrival(
+          address(),
+          request.isSecure(),
+          found.method().reads(),
+          host == null ? "" : host.toLowerCase(Locale.ROOT),
+          Map.copyOf(headers));
+    }
+
+    private InetAddress address() {
+      if (request.getConnectionMetaData().getRemoteSocketAddress()
+          instanceof InetSocketAddress remote) {
+        return remote.getAddress();
+      }
+      throw Problem.of(Kind.FORBIDDEN, "address: not known").refusal();
+    }
+
+    // ---- the body
+
+    private byte[] body(Route found, Arrival came) throws ClientGone {
+      if (found.method() == Method.GET || found.method() == Method.DELETE) {
+        return NO_BODY;
+      }
+      requireJson(came);
+      int most = found.body().maxBytes();
+      if (request.getLength() > most) {
+        unread = true;
+        throw tooLarge(most);
+      }
+      return request.getLength() == 0 ? NO_BODY : read(most);
+    }
+
+    /** Also where there is no body: a page of another site cannot send this type unasked. */
+    private static void requireJson(Arrival came) {
+      String type = came.header("content-type");
+      String plain = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+      if (!plain.equals("application/json")) {
+        throw Problem.of(
+                Kind.MEDIA_TYPE,
+                "Content-Type: %s (expected: application/json)"
+                    .formatted(type == null ? "none" : '"' + plain + '"'))
+            .refusal();
+      }
+    }
+
+    private Problem.Refusal tooLarge(int most) {
+      return Problem.of(Kind.TOO_LARGE, "body: more than " + most + " bytes (expected: at most so)")
+          .refusal();
+    }
+
+    private byte[] read(int most) throws ClientGone {
+      long deadline = System.nanoTime() + limits.bodyTime().toNanos();
+      unread = true;
+      ByteArrayOutputStream bytes =
+          new ByteArrayOutputStream(Math.clamp(request.getLength(), CHUNK, most));
+      while (true) {
+        Content.Chunk chunk = request.read();
+        if (chunk == null) {
+          await(deadline);
+          continue;
+        }
+        if (Content.Chunk.isFailure(chunk)) {
+          throw new ClientGone(chunk.getFailure());
+        }
+        int size = chunk.remaining();
+        try {
+          if (bytes.size() + size > most) {
+            throw tooLarge(most);
+          }
+          admittance.take(size);
+          bodyBytes += size;
+          byte[] part = new byte[size];
+          chunk.getByteBuffer().get(part);
+          bytes.writeBytes(part);
+        } finally {
+          chunk.release();
+        }
+        if (chunk.isLast()) {
+          unread = false;
+          return bytes.toByteArray();
+        }
+      }
+    }
+
+    private void await(long deadline) {
+      CountDownLatch more = new CountDownLatch(1);
+      request.demand(more::countDown);
+      boolean came;
+      try {
+        came = more.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        came = false;
+      }
+      if (!came) {
+        throw Problem.of(
+                Kind.SLOW, "body: not there after " + limits.bodyTime() + "; nothing was done")
+            .refusal();
+      }
+    }
+
+    // ---- the answer
+
+    private void observe(int status) {
+      Route found = route;
+      if (found == null) {
+        return;
+      }
+      Observer.Served served =
+          new Observer.Served(found, caller, arrival, variables, status, System.nanoTime() - begun);
+      observers.forEach(observer -> observer.served(served));
+    }
+
+    private void send(Answer answer) throws IOException {
+      response.setStatus(answer.status());
+      response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+      response.getHeaders().put("X-Content-Type-Options", "nosniff");
+      if (!answer.contentType().isEmpty()) {
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, answer.contentType());
+      }
+      answer.headers().forEach((name, value) -> response.getHeaders().put(name, value));
+      if (unread && request.getConnectionMetaData().getHttpVersion().getVersion() < 20) {
+        response.getHeaders().put(HttpHeader.CONNECTION, "close");
+      }
+      Answer.Stream stream = answer.stream();
+      if (stream == null) {
+        Content.Sink.write(response, true, ByteBuffer.wrap(answer.body()));
+        return;
+      }
+      stream.write(bytes -> Content.Sink.write(response, false, ByteBuffer.wrap(bytes)));
+      Content.Sink.write(response, true, ByteBuffer.allocate(0));
+    }
+  }
+
+  /** The client went away while it sent: there is nobody to answer. */
+  private static final class ClientGone extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    ClientGone(@Nullable Throwable cause) {
+      super("the client is gone", cause);
+    }
+  }
+}

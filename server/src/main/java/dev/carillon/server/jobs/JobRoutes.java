@@ -1,0 +1,179 @@
+package dev.carillon.server.jobs;
+
+import dev.carillon.Carillon;
+import dev.carillon.RawPayload;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobFailedException;
+import dev.carillon.api.JobHandle;
+import dev.carillon.api.JobHistory;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobTimeoutException;
+import dev.carillon.api.Page;
+import dev.carillon.api.TypeToken;
+import dev.carillon.api.UpcomingJob;
+import dev.carillon.server.access.Role;
+import dev.carillon.server.http.Answer;
+import dev.carillon.server.http.Call;
+import dev.carillon.server.http.Problem;
+import dev.carillon.server.http.Problem.Kind;
+import dev.carillon.server.http.Route;
+import dev.carillon.server.json.InvalidBody;
+import dev.carillon.server.json.Json;
+import dev.carillon.server.json.JsonText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Scheduling jobs and looking at them. */
+public final class JobRoutes {
+  private static final String JOBS = "/v1/namespaces/{ns}/jobs";
+  private static final String JOB = JOBS + "/{id}";
+  private static final String KEY_HEADER = "idempotency-key";
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
+  private static final Duration STANDARD_RANGE = Duration.ofDays(1);
+
+  /** How long the result of a job that has ended may take to be read. */
+  private static final Duration READ_TIME = Duration.ofSeconds(10);
+
+  private static final TypeToken<RawPayload> RAW = TypeToken.of(RawPayload.class);
+
+  private final Jobs jobs;
+  private final Carillon carillon;
+
+  /**
+   * The operations on the jobs of a node.
+   *
+   * @param carillon the node
+   */
+  public JobRoutes(Carillon carillon) {
+    this.jobs = new Jobs(carillon);
+    this.carillon = carillon;
+  }
+
+  /** The routes. */
+  public List<Route> routes() {
+    return List.of(
+        Route.post("scheduleJob", JOBS, Role.SUBMITTER, this::schedule),
+        Route.post("scheduleJobs", JOBS + "/batch", Role.SUBMITTER, this::scheduleAll).batch(),
+        Route.get("listJobs", JOBS, Role.VIEWER, this::list).query(QueryParameters.names()),
+        Route.get("getJob", JOB, Role.VIEWER, this::get),
+        Route.get("getJobInput", JOB + "/input", Role.VIEWER, this::input),
+        Route.get("getJobResult", JOB + "/result", Role.VIEWER, this::result)
+            .query("wait")
+            .waiting(),
+        Route.get("getJobHistory", JOB + "/history", Role.VIEWER, this::history).query("cursor"),
+        Route.get("listUpcoming", "/v1/namespaces/{ns}/upcoming", Role.VIEWER, this::upcoming)
+            .query("from", "to"));
+  }
+
+  // ---- scheduling
+
+  private Answer schedule(Call call) {
+    JobBody body = call.read(JobBody.SHAPE);
+    body.keyOfHeader(call.header(KEY_HEADER));
+    JobHandle<?> handle = carillon.schedule(jobs.checked(call, body));
+    String id = handle.id().value();
+    return Answer.json(handle.created() ? 201 : 200, out -> write(out, handle))
+        .header("Location", Jobs.location(call.namespace(), id));
+  }
+
+  private Answer scheduleAll(Call call) {
+    if (call.header(KEY_HEADER) != null) {
+      throw new InvalidBody(
+          "Idempotency-Key: given (expected: none for a batch; each job may have a key)");
+    }
+    List<JobBody> bodies = call.read(BatchBody.SHAPE).jobs();
+    List<Job<?>> all = new ArrayList<>(bodies.size());
+    for (int i = 0; i < bodies.size(); i++) {
+      all.add(jobs.checked(call, bodies.get(i), "jobs[" + i + "]"));
+    }
+    List<JobHandle<?>> handles = carillon.scheduleAll(all);
+    return Answer.json(201, out -> out.list("jobs", handles, JobRoutes::write));
+  }
+
+  private static void write(JsonText out, JobHandle<?> handle) {
+    out.put("id", handle.id().value()).put("created", handle.created());
+  }
+
+  // ---- looking
+
+  private Answer list(Call call) {
+    Page<JobInfo> page = carillon.list(QueryParameters.of(call));
+    return Answer.json(out -> Pages.write(out, page, JobJson::write));
+  }
+
+  private Answer get(Call call) {
+    JobInfo job = jobs.found(call);
+    return Answer.json(out -> JobJson.write(out, job));
+  }
+
+  private Answer history(Call call) {
+    JobId id = jobs.found(call).id();
+    JobHistory history = carillon.history(id, call.parameter("cursor")).orElseThrow(Call::notFound);
+    return Answer.json(
+        out ->
+            out.object("job", inner -> JobJson.write(inner, history.job()))
+                .list("events", history.events(), JobJson::write)
+                .put("next", history.next()));
+  }
+
+  private Answer upcoming(Call call) {
+    Instant given = call.time("from");
+    Instant from = given != null ? given : Instant.now();
+    Instant end = call.time("to");
+    Instant to = end != null ? end : from.plus(STANDARD_RANGE);
+    List<UpcomingJob> upcoming = carillon.upcoming(from, to, call.namespace());
+    return Answer.json(
+        out ->
+            out.list(
+                "items",
+                upcoming,
+                (each, job) ->
+                    each.put("time", job.time())
+                        .object("job", inner -> JobJson.write(inner, job.job()))));
+  }
+
+  // ---- payloads
+
+  private Answer input(Call call) {
+    return payload(carillon.rawInput(jobs.found(call).id()));
+  }
+
+  private Answer result(Call call) {
+    Duration wait = call.duration("wait", Duration.ZERO);
+    if (wait.compareTo(LONGEST_WAIT) > 0) {
+      throw new InvalidBody("wait: " + wait + " (expected: at most " + LONGEST_WAIT + ")");
+    }
+    JobInfo job = jobs.found(call);
+    if (wait.isZero() && !job.state().ended()) {
+      return notYet(job);
+    }
+    try {
+      RawPayload result = carillon.result(job.id(), RAW, job.state().ended() ? READ_TIME : wait);
+      return payload(result);
+    } catch (JobTimeoutException e) {
+      return notYet(jobs.found(call));
+    } catch (JobFailedException e) {
+      throw Problem.of(Kind.JOB_FAILED, String.valueOf(e.getMessage()))
+          .with("state", e.state().name())
+          .refusal();
+    }
+  }
+
+  private static Answer notYet(JobInfo job) {
+    return Answer.json(202, out -> out.put("state", job.state()));
+  }
+
+  /** Bytes as they are stored; JSON as such, if it is. */
+  private static Answer payload(@Nullable RawPayload payload) {
+    if (payload == null || payload.codec().isEmpty()) {
+      return Answer.empty(204);
+    }
+    boolean json = payload.codec().equals("json") && Json.isValid(payload.bytes());
+    return Answer.bytes(json ? "application/json" : "application/octet-stream", payload.bytes())
+        .header("Carillon-Codec", payload.codec());
+  }
+}

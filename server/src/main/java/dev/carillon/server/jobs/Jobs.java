@@ -1,0 +1,126 @@
+package dev.carillon.server.jobs;
+
+import dev.carillon.Carillon;
+import dev.carillon.api.CancelResult;
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.ControlResult;
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
+import dev.carillon.server.http.Answer;
+import dev.carillon.server.http.Call;
+import dev.carillon.server.http.Problem;
+import dev.carillon.server.http.Problem.Kind;
+import dev.carillon.server.json.InvalidBody;
+import dev.carillon.server.json.Shape;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** What the operations on jobs share: the namespace's jobs, checks of new ones, answers. */
+final class Jobs {
+  /** What the types of the server's own jobs begin with; nobody schedules them over HTTP. */
+  static final String RESERVED = "carillon.";
+
+  private final Carillon carillon;
+
+  Jobs(Carillon carillon) {
+    this.carillon = carillon;
+  }
+
+  Carillon carillon() {
+    return carillon;
+  }
+
+  // ---- finding
+
+  /** The job of an id, if it is one of the namespace. */
+  Optional<JobInfo> find(String namespace, JobId id) {
+    return carillon.get(id).filter(job -> job.namespace().equals(namespace));
+  }
+
+  /** The job that the address names by its id. */
+  JobInfo found(Call call) {
+    return find(call.namespace(), new JobId(call.variable("id"))).orElseThrow(Call::notFound);
+  }
+
+  // ---- new jobs
+
+  /** The job of a body, if its caller may put it there and may know of what it waits for. */
+  Job<?> checked(Call call, JobBody body) {
+    String type = body.type();
+    if (type != null && type.startsWith(RESERVED)) {
+      throw new InvalidBody(
+          "type: %s (expected: not one of the server's own)".formatted(Shape.quoted(type)));
+    }
+    if (!call.caller().mayUse(call.namespace(), body.queue())) {
+      throw Problem.of(Kind.FORBIDDEN, "queue: not one of the caller's").refusal();
+    }
+    Job<?> job = body.job(call.namespace());
+    for (JobId other : body.dependencies()) {
+      if (find(call.namespace(), other).isEmpty()) {
+        throw new InvalidBody(
+            "after: no job %s here (expected: an id of this namespace)"
+                .formatted(Shape.quoted(other.value())));
+      }
+    }
+    return job;
+  }
+
+  /** The same, with the place of the body in the message of what is wrong with it. */
+  Job<?> checked(Call call, JobBody body, String path) {
+    try {
+      return checked(call, body);
+    } catch (InvalidBody e) {
+      throw new InvalidBody(path + "." + e.getMessage());
+    } catch (InvalidArgumentException e) {
+      throw new InvalidBody(path + ": " + message(e));
+    }
+  }
+
+  private static String message(CarillonException e) {
+    return String.valueOf(e.getMessage());
+  }
+
+  /** The address of a job. */
+  static String location(String namespace, String id) {
+    return "/v1/namespaces/%s/jobs/%s".formatted(encoded(namespace), encoded(id));
+  }
+
+  static String encoded(String segment) {
+    return URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  // ---- answers
+
+  static Answer answer(ControlResult result) {
+    return switch (result) {
+      case DONE -> Answer.json(out -> out.put("result", result));
+      case NOT_FOUND -> throw Call.notFound();
+      case RUNNING -> throw conflict(result, "an attempt of it runs");
+      case ENDED -> throw conflict(result, "the job has ended");
+      case NOT_RECURRING -> throw conflict(result, "the job is not recurring");
+      case NO_TIME_LEFT -> throw conflict(result, "the schedule leaves no time");
+      case NOT_DEAD -> throw conflict(result, "the job is no dead letter");
+      case OTHER_TYPE -> throw conflict(result, "the input is of another type");
+      case TOO_MANY -> throw conflict(result, "too many occurrences have not ended");
+    };
+  }
+
+  private static Problem.Refusal conflict(Enum<?> result, String detail) {
+    return Problem.of(Kind.CONFLICT, "job: " + detail + "; nothing was changed")
+        .with("result", result.name())
+        .refusal();
+  }
+
+  static Answer answer(CancelResult result) {
+    return switch (result) {
+      case CancelResult.Cancelled c -> Answer.json(out -> out.put("result", "CANCELLED"));
+      case CancelResult.Stopping s -> Answer.json(out -> out.put("result", "STOPPING"));
+      case CancelResult.Ended(var outcome) ->
+          Answer.json(out -> out.put("result", "ENDED").put("outcome", outcome));
+      case CancelResult.NotFound n -> throw Call.notFound();
+    };
+  }
+}
