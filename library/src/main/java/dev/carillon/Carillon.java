@@ -688,6 +688,23 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   }
 
   /**
+   * The recorded history of a workflow with all its payloads, to be kept in a file and replayed by
+   * a test. Reads the whole shard of the job.
+   *
+   * @param id the job
+   * @return its history, or empty if there is no such job or its retention is over
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Optional<RecordedWorkflow> recordedWorkflow(JobId id) {
+    return queries.recorded(id);
+  }
+
+  /** What runs handlers here, for a replay beside the node. */
+  HandlerRunner runner() {
+    return opened.runner;
+  }
+
+  /**
    * Calls back with a job as it is now and after changes, until it has ended or the subscription is
    * closed; see {@link JobHandle#watch}. A job that has ended is told once. Waits for the store to
    * find the job; a store that does not answer is asked again later.

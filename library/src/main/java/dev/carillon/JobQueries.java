@@ -11,6 +11,7 @@ import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
+import dev.carillon.engine.query.HistoryReader;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.query.NamedJobs;
 import dev.carillon.engine.shard.Retention;
@@ -130,6 +131,18 @@ final class JobQueries {
       return Optional.empty();
     }
     return opened.reads.await("history of job " + id, () -> history(ref, before));
+  }
+
+  Optional<RecordedWorkflow> recorded(JobId id) {
+    opened.requireOpen();
+    Limits.checkPresent("id", id);
+    JobRef ref = opened.tickets.place(id);
+    if (ref == null) {
+      return Optional.empty();
+    }
+    return opened.reads.await(
+        "recorded history of job " + id,
+        () -> StoreAnswers.get(HistoryReader.read(opened.store, ref)).map(RecordedWorkflow::of));
   }
 
   private static int count(String cursor) {

@@ -5,6 +5,8 @@ import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.Limits;
+import dev.carillon.api.StepBody;
+import dev.carillon.api.StepContext;
 import dev.carillon.api.Workflow;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.job.JobSpec;
@@ -89,9 +91,29 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
   }
 
   @Override
+  public @Nullable Object runStep(String name, StepContext step, StepBody<?> body)
+      throws Exception {
+    if (runner.interceptors().isEmpty()) {
+      return body.run(step);
+    }
+    ActivationContext job = new ActivationContext(() -> current().context());
+    JobInterceptor.Invocation next = () -> body.run(step);
+    for (JobInterceptor interceptor : runner.interceptors().reversed()) {
+      JobInterceptor.Invocation inner = next;
+      next = () -> interceptor.aroundStep(job, name, step, inner);
+    }
+    return next.proceed();
+  }
+
+  @Override
   public byte[] encodeResult(@Nullable Object result) {
+    return encodeResult(registration, runner.payloads(), result);
+  }
+
+  static byte[] encodeResult(
+      Registration registration, Payloads payloads, @Nullable Object result) {
     Object kept = registration.output() == Void.class ? null : result;
-    byte[] encoded = runner.payloads().encode(kept, registration.output());
+    byte[] encoded = payloads.encode(kept, registration.output());
     Limits.checkPayload(encoded.length);
     return encoded;
   }
@@ -132,6 +154,15 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
 
   @Override
   public JobSpec child(Job<?> job) {
+    return child(runner, job);
+  }
+
+  /**
+   * A child as it is scheduled.
+   *
+   * @throws InvalidJobException for what no child can be
+   */
+  static JobSpec child(HandlerRunner runner, Job<?> job) {
     refuse("name", job.name());
     refuse("key", job.key());
     refuse("schedule", job.schedule());

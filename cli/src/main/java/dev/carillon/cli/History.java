@@ -1,11 +1,13 @@
 package dev.carillon.cli;
 
+import dev.carillon.RecordedWorkflow;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.query.HistoryReader;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.query.JobReader.Story;
 import dev.carillon.store.Outcome;
@@ -39,25 +41,58 @@ final class History extends StoreCommand implements Callable<Integer> {
   @Option(names = "--json", description = "one JSON object instead of a table")
   private boolean json;
 
+  @Option(
+      names = "--recorded",
+      description = "the history of a workflow with its payloads, for CarillonTest.replay")
+  private boolean recorded;
+
   @Override
   public Integer call() {
     JobRef ref = JobRef.parse(new JobId(id));
     if (ref == null) {
       throw new InvalidArgumentException("id: " + id + " (expected: the id of a job)");
     }
+    if (json && recorded) {
+      throw new InvalidArgumentException("--json: with --recorded (expected: one of them)");
+    }
     try (Store store = openReadOnly()) {
+      if (recorded) {
+        return printRecorded(HistoryReader.read(store, ref));
+      }
       Outcome<Optional<Story>> found = new JobReader(store).find(ref);
       if (!(found instanceof Outcome.Ok<Optional<Story>>(Optional<Story> story))) {
-        err().println("carillon: job " + id + " cannot be read: " + found);
-        return 1;
+        return unreadable(found);
       }
       if (story.isEmpty()) {
-        err().println("carillon: there is no job " + id + ", or its retention is over");
-        return 1;
+        return missing();
       }
       print(story.get());
       return 0;
     }
+  }
+
+  private int printRecorded(Outcome<Optional<HistoryReader.Recorded>> found) {
+    if (!(found
+        instanceof
+        Outcome.Ok<Optional<HistoryReader.Recorded>>(Optional<HistoryReader.Recorded> workflow))) {
+      return unreadable(found);
+    }
+    if (workflow.isEmpty()) {
+      return missing();
+    }
+    out().print(RecordedWorkflow.of(workflow.get()).text());
+    out().flush();
+    return 0;
+  }
+
+  private int unreadable(Outcome<?> found) {
+    err().println("carillon: job " + id + " cannot be read: " + found);
+    return 1;
+  }
+
+  private int missing() {
+    err().println("carillon: there is no job " + id + ", or its retention is over");
+    return 1;
   }
 
   private void print(Story story) {

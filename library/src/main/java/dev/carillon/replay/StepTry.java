@@ -47,7 +47,7 @@ final class StepTry implements StepContext {
     Object result = null;
     Throwable thrown = null;
     try {
-      result = call.body().run(this);
+      result = host.runStep(call.name(), this, call.body());
     } catch (Throwable e) {
       thrown = e;
     }

@@ -2,6 +2,8 @@ package dev.carillon.replay;
 
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
+import dev.carillon.api.StepBody;
+import dev.carillon.api.StepContext;
 import dev.carillon.engine.job.JobSpec;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -30,6 +32,16 @@ public interface WorkflowHost {
 
   /** What is recorded of something thrown. */
   JobError error(Throwable thrown);
+
+  /**
+   * Runs the body of a step for one try, and what wraps it.
+   *
+   * @throws Exception what fails the try
+   */
+  default @Nullable Object runStep(String name, StepContext step, StepBody<?> body)
+      throws Exception {
+    return body.run(step);
+  }
 
   /** A thread for a step, not started. */
   Thread newThread(Runnable step);

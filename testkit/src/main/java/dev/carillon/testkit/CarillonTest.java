@@ -3,7 +3,14 @@ package dev.carillon.testkit;
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
 import dev.carillon.LoopControl.Quiet;
+import dev.carillon.RecordedWorkflow;
+import dev.carillon.WorkflowReplay;
 import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.JobType;
+import dev.carillon.api.StepBody;
+import dev.carillon.api.TaskType;
+import dev.carillon.api.WorkflowHandler;
+import dev.carillon.api.WorkflowTask;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.time.Duration;
@@ -29,9 +36,10 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>{@link #advance} goes from one due time to the next, lets what is due then run, and returns
- * when all is quiet: handlers have returned, their outcomes are stored, listeners were told. Jobs
- * due at different times run one after the other, jobs due at the same time together. It is the
- * real engine and, by default, a store in memory. For use by one thread.
+ * when all is quiet: handlers have returned, their outcomes are stored, listeners were told, and
+ * workflows that have not ended wait for a time, a signal or a child. Jobs due at different times
+ * run one after the other, jobs due at the same time together. It is the real engine and, by
+ * default, a store in memory. For use by one thread.
  */
 public final class CarillonTest implements AutoCloseable {
 
@@ -46,6 +54,7 @@ public final class CarillonTest implements AutoCloseable {
   private final ManualTime time;
   private final Supplier<Store> store;
   private final Consumer<CarillonBuilder> options;
+  private final StepStubs stubs = new StepStubs();
   private Carillon carillon;
 
   private CarillonTest(Instant start, Supplier<Store> store, Consumer<CarillonBuilder> options) {
@@ -107,7 +116,7 @@ public final class CarillonTest implements AutoCloseable {
             .advanced(a -> a.timeSource(time).loadHorizon(LOAD_HORIZON).slowStart(Duration.ZERO))
             .daemon(true);
     options.accept(builder);
-    return builder.open();
+    return builder.intercept(stubs).open();
   }
 
   /**
@@ -218,6 +227,78 @@ public final class CarillonTest implements AutoCloseable {
   public void restart() {
     carillon.close();
     carillon = open();
+  }
+
+  // ---- workflows
+
+  /**
+   * Replaces the body of every step, or compensation, of a name by another one, in all workflows of
+   * this world and after a {@link #restart} too. What the stub returns is recorded like the result
+   * of the step, so it has to be of the step's type; what it throws is retried by the step's
+   * policy. A step whose result is recorded does not run again, and so does not run the stub.
+   *
+   * @param step the name of the steps
+   * @param stub runs instead; replaces an earlier one of the same name
+   */
+  public void stubStep(String step, StepBody<?> stub) {
+    stubs.put(step, stub);
+  }
+
+  /**
+   * Lets the steps of a name run their own bodies again.
+   *
+   * @param step the name of the steps
+   */
+  public void unstubStep(String step) {
+    stubs.remove(step);
+  }
+
+  /**
+   * Runs the code of a workflow against a recorded history: does this code fit the workflows that
+   * run already? No step runs, no child starts and nothing is written. The codecs of this world
+   * read the payloads; the clock of this world does not matter.
+   *
+   * @param history what {@link Carillon#recordedWorkflow} or {@code ./carillon history --recorded}
+   *     gave
+   * @param type the type of the workflow
+   * @param handler its code as it is now
+   * @param <I> the input
+   * @param <O> the result
+   * @return how far the code came; what it returned, where it did
+   * @throws AssertionError if a running job with this history would be blocked as diverged or
+   *     undecodable, or if the job had succeeded and the code does not come to its end
+   */
+  public <I, O> WorkflowReplay.Result replay(
+      RecordedWorkflow history,
+      JobType<I, O> type,
+      WorkflowHandler<? super I, ? extends O> handler) {
+    return fitting(history, WorkflowReplay.run(carillon, history, type, handler));
+  }
+
+  /**
+   * The same for a workflow without a result.
+   *
+   * @param history what {@link Carillon#recordedWorkflow} or {@code ./carillon history --recorded}
+   *     gave
+   * @param type the type of the workflow
+   * @param handler its code as it is now
+   * @param <I> the input
+   * @return how far the code came
+   * @throws AssertionError as for the other
+   */
+  public <I> WorkflowReplay.Result replay(
+      RecordedWorkflow history, TaskType<I> type, WorkflowTask<? super I> handler) {
+    return fitting(history, WorkflowReplay.run(carillon, history, type, handler));
+  }
+
+  private static WorkflowReplay.Result fitting(
+      RecordedWorkflow history, WorkflowReplay.Result met) {
+    if (!WorkflowReplay.fits(history, met)) {
+      throw new AssertionError(
+          "workflow %s %s, recorded as %s: %s %s (expected: code that fits its history)"
+              .formatted(history.type(), history.id(), history.state(), met.end(), met.detail()));
+    }
+    return met;
   }
 
   /** Closes the Carillon. */

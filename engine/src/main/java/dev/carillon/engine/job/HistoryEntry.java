@@ -221,9 +221,19 @@ public sealed interface HistoryEntry {
 
   /** How many bytes it takes where it is written. */
   default int bytes() {
+    return encode().length;
+  }
+
+  /** The entry alone. */
+  default byte[] encode() {
     ByteWriter out = new ByteWriter(64);
     write(out);
-    return out.toBytes().length;
+    return out.toBytes();
+  }
+
+  /** The entry that {@link #encode()} wrote. */
+  static HistoryEntry decode(byte[] entry) {
+    return read(new ByteReader(entry));
   }
 
   /** The entries, one behind the other. */

@@ -14,6 +14,7 @@
  *   <li>{@code JobFilter} passes over a shard only where its head or footer rules out a match.
  *   <li>{@code PackedReader} reads footer, blocks and the entries appended since. It does not read
  *       the other blocks.
+ *   <li>{@code HistoryReader} reads the whole shard of a workflow, for an export of its history.
  *   <li>{@code NamedJobs} finds a job by its name with one read of the name's record.
  * </ul>
  *
