@@ -87,7 +87,8 @@ final class OpenNode {
             time,
             reports,
             watch,
-            new WorkflowRuns.Budget(builder.advanced.parkedWorkflows, tally));
+            new WorkflowRuns.Budget(
+                builder.advanced.parkedWorkflows, tally, new CodeWatch(log.queue(), tally)));
     this.loop = new NodeLoop(settings, store, admission, runner, reports);
     this.tickets = new Tickets(store, loop);
     this.reads = new Reads(builder.advanced.scheduleTimeout);

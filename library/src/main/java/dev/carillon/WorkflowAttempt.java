@@ -43,6 +43,11 @@ final class WorkflowAttempt extends Event implements Activation, RunningAttempt,
     return context;
   }
 
+  /** Its run; null before the history is there. Any thread. */
+  @Nullable WorkflowRun run() {
+    return run;
+  }
+
   // ---- on the loop
 
   /** Has the run begin in it, with the next that goes off. */

@@ -11,8 +11,10 @@ import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,13 +37,19 @@ final class WorkflowRuns {
   /** Those that wait, the one that has waited longest first. */
   private final Map<JobRef, Kept> parked = new LinkedHashMap<>();
 
+  /** The activations that are under way. */
+  private final Set<WorkflowAttempt> active = new LinkedHashSet<>();
+
+  private boolean watched;
+
   /**
-   * What may be kept.
+   * What may be kept, and who is told.
    *
    * @param parked how many runs may wait at once
    * @param metrics told of those that were given up
+   * @param watch told of those that run
    */
-  record Budget(int parked, Metrics metrics) {}
+  record Budget(int parked, Metrics metrics, CodeWatch watch) {}
 
   /** A run and what it was told. */
   private static final class Kept {
@@ -67,6 +75,10 @@ final class WorkflowRuns {
   /** An attempt begins: its run goes on, or a new one begins. */
   void start(Attempt attempt, Registration registration) {
     attempt.ofWorkflow = true;
+    if (!watched) {
+      watched = true;
+      budget.watch().begin(() -> runner.loop().post(new WhoRuns()));
+    }
     Kept found = kept.get(attempt.ref());
     WorkflowRun run = found == null ? null : found.run;
     if (found != null && run != null && goesOn(found, attempt, registration)) {
@@ -90,6 +102,7 @@ final class WorkflowRuns {
   private WorkflowAttempt activation(Kept of, Attempt attempt) {
     WorkflowAttempt activation = new WorkflowAttempt(runner, attempt, of.job);
     attempt.attach(activation);
+    active.add(activation);
     of.current = activation;
     of.job.enters(activation);
     return activation;
@@ -175,6 +188,7 @@ final class WorkflowRuns {
 
   /** An activation is over: its run waits, or is done with. */
   void ended(WorkflowAttempt activation) {
+    active.remove(activation);
     Kept of = kept.get(activation.attempt().ref());
     if (of == null || of.current != activation) {
       return;
@@ -210,6 +224,14 @@ final class WorkflowRuns {
   /** The node has stopped: no thread stays behind. After the loop. */
   void stop() {
     List.copyOf(kept.values()).forEach(of -> drop(of, "the node has stopped"));
+  }
+
+  /** Says which activations are under way. */
+  private final class WhoRuns extends Event {
+    @Override
+    void happen() {
+      budget.watch().running(List.copyOf(active));
+    }
   }
 
   /** An attempt whose job cannot be read. */

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 final class Tries {
   private final WorkflowRun run;
   private final WorkflowHost host;
-  private boolean inBody;
+  private volatile boolean inBody;
 
   Tries(WorkflowRun run, WorkflowHost host) {
     this.run = run;
     this.host = host;
   }
 
-  /** Whether the workflow's thread runs the body of a step. */
+  /** Whether the workflow's thread runs the body of a step. Any thread may ask. */
   boolean isInBody() {
     return inBody;
   }

@@ -50,6 +50,9 @@ public final class WorkflowRun implements Runnable {
   private volatile @Nullable Thread thread;
   private volatile boolean cancelTold;
 
+  /** Its thread waits in here for what the code asked of its context. */
+  private volatile boolean waits;
+
   // The workflow's thread's own.
   private final History history = new History();
   private final StartedSteps started;
@@ -171,11 +174,51 @@ public final class WorkflowRun implements Runnable {
   /** Where its code is now. */
   public String stack() {
     Thread running = thread;
+    return text(running == null ? NO_STACK : running.getStackTrace());
+  }
+
+  /** A stack as exceptions print it. */
+  public static String text(StackTraceElement[] stack) {
     StringBuilder out = new StringBuilder();
-    for (StackTraceElement frame : running == null ? NO_STACK : running.getStackTrace()) {
+    for (StackTraceElement frame : stack) {
       out.append("\tat ").append(frame).append('\n');
     }
     return out.toString();
+  }
+
+  /**
+   * Where its code is blocked that is neither in a step nor in a call of its context; empty where
+   * it is not. A thread that waits for a processor is not blocked.
+   */
+  public StackTraceElement[] blockedOutsideSteps() {
+    Thread running = thread;
+    if (running == null || mayBlock() || isParked() || !isBlocked(running)) {
+      return NO_STACK;
+    }
+    StackTraceElement[] stack = running.getStackTrace();
+    return mayBlock() || isOwn(stack) ? NO_STACK : stack;
+  }
+
+  private boolean mayBlock() {
+    return waits || tries.isInBody();
+  }
+
+  private static boolean isBlocked(Thread running) {
+    return switch (running.getState()) {
+      case BLOCKED, WAITING, TIMED_WAITING -> true;
+      case NEW, RUNNABLE, TERMINATED -> false;
+    };
+  }
+
+  /** Whether the code of this room waits, and not the code of a user. */
+  private static boolean isOwn(StackTraceElement[] stack) {
+    for (StackTraceElement frame : stack) {
+      String module = frame.getModuleName();
+      if (module == null || !(module.startsWith("java.") || module.startsWith("jdk."))) {
+        return frame.getClassName().startsWith(WorkflowRun.class.getPackageName() + ".");
+      }
+    }
+    return true;
   }
 
   // ---- its thread
@@ -404,8 +447,7 @@ public final class WorkflowRun implements Runnable {
     boolean interrupted = false;
     try {
       while (!seesDurable(upTo)) {
-        LockSupport.park(this);
-        interrupted |= Thread.interrupted();
+        interrupted |= park(0);
       }
     } finally {
       if (interrupted) {
@@ -428,12 +470,23 @@ public final class WorkflowRun implements Runnable {
     }
   }
 
+  /** Parks its thread until it is woken, or for so long; says whether it was interrupted. */
+  private boolean park(long nanos) {
+    waits = true;
+    if (nanos > 0) {
+      LockSupport.parkNanos(this, nanos);
+    } else {
+      LockSupport.park(this);
+    }
+    waits = false;
+    return Thread.interrupted();
+  }
+
   /** Waits until no step runs and all that was posted is written, also where it is unwound. */
   void awaitQuiet() {
     boolean interrupted = false;
     while (!isQuiet()) {
-      LockSupport.park(this);
-      interrupted |= Thread.interrupted();
+      interrupted |= park(0);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -489,12 +542,7 @@ public final class WorkflowRun implements Runnable {
           waiting.ended.ended(waiting.outcome);
           continue; // what it waited for inside may have used up the permit of a wake
         }
-        if (waiting.nanos > 0) {
-          LockSupport.parkNanos(this, waiting.nanos);
-        } else {
-          LockSupport.park(this);
-        }
-        interrupted |= Thread.interrupted();
+        interrupted |= park(waiting.nanos);
       }
     } finally {
       if (interrupted) {

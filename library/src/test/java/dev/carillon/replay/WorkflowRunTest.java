@@ -779,6 +779,20 @@ class WorkflowRunTest {
   }
 
   @Test
+  void behaviourIsRecordedFirstAndThatOfAnotherVersionDiverges() {
+    Journal journal = new Journal((wf, seen) -> "" + wf.step("a", String.class, () -> "x"));
+    assertThat(result(journal.begin())).isEqualTo("x");
+    assertThat(journal.entries().getFirst()).isInstanceOf(HistoryEntry.Begun.class);
+    HistoryEntry.Begun begun = (HistoryEntry.Begun) journal.entries().getFirst();
+    assertThat(begun.behaviour()).isEqualTo(1);
+
+    Journal newer = new Journal((wf, seen) -> "" + wf.step("a", String.class, () -> "x"));
+    newer.happens(new HistoryEntry.Begun(BEGIN_MICROS, 2, 7));
+    assertThat(diverged(newer.begin())).contains("behaviour: 2 (expected: 1;");
+    assertThat(newer.entries()).hasSize(1);
+  }
+
+  @Test
   void pauseEndsTheActivationBeforeTheNextCall() {
     Journal journal =
         new Journal(
