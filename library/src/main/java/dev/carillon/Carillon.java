@@ -75,8 +75,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   private final JobQueries queries;
   private final Results results;
   private final JobControl control;
+  private final Requester.Parts requests;
   private final Requester self;
-  private final Signals signals;
   private final BulkCancel bulkCancel;
   private final DeadLetters deadLetters;
 
@@ -87,10 +87,11 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
     this.queries = new JobQueries(opened);
     this.results = new Results(opened);
     this.control = new JobControl(loop, opened.tickets);
-    this.signals = new Signals(loop, opened.tickets, opened.payloads);
-    this.self = new Requester(opened::requireOpen, control, opened.options.nodeId());
-    this.bulkCancel = new BulkCancel(queries, self);
+    Signals signals = new Signals(loop, opened.tickets, opened.payloads);
     this.deadLetters = new DeadLetters(opened, queries, control);
+    this.requests = new Requester.Parts(opened, control, scheduling, deadLetters, signals);
+    this.self = new Requester(requests, opened.options.nodeId());
+    this.bulkCancel = new BulkCancel(queries, self);
   }
 
   // ---- opening and closing
@@ -404,11 +405,11 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * it the history shows the id of this node.
    *
    * @param who a person or a program; at most {@link Limits#REASON_MAX_BYTES}, not empty
-   * @return the same methods to cancel, pause, resume and change a job, by that name
+   * @return the same methods to cancel, pause, resume, change, replay or signal a job, by that name
    * @throws dev.carillon.api.InvalidJobException if the name is empty or too long
    */
   public Requester as(String who) {
-    return new Requester(opened::requireOpen, control, Requester.check(who));
+    return new Requester(requests, Requester.check(who));
   }
 
   /**
@@ -440,8 +441,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *     it under a key to be able to ask again
    */
   public <T> SignalResult signal(JobId id, SignalType<T> type, @Nullable T payload) {
-    opened.requireOpen();
-    return signals.send(id, type, payload, null);
+    return self.signal(id, type, payload, null);
   }
 
   /**
@@ -452,8 +452,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @return {@link SignalResult#DONE}, {@link SignalResult#TAKEN_BEFORE}, or why not
    */
   public <T> SignalResult signal(JobId id, SignalType<T> type, @Nullable T payload, String key) {
-    opened.requireOpen();
-    return signals.send(id, type, payload, Limits.checkKey(key));
+    return self.signal(id, type, payload, Limits.checkKey(key));
   }
 
   /**

@@ -11,13 +11,17 @@ import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.engine.job.JobEdit;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -61,27 +65,46 @@ public final class DeadLetters {
    * @return the groups
    */
   public List<DeadLetterGroup> groups(JobQuery query) {
+    return groups(query, ChronoUnit.FOREVER.getDuration()).items();
+  }
+
+  /**
+   * The same for a limited time: the groups of the dead letters that were read within it. The next
+   * page has the groups of those after them, some perhaps of a fingerprint that was on this page.
+   *
+   * @param query which, and where to begin
+   * @param time how long to read; at least one page of jobs is read
+   * @return the groups, the largest first, and where to go on
+   */
+  public Page<DeadLetterGroup> groups(JobQuery query, Duration time) {
+    long begun = System.nanoTime();
+    Limits.checkPresent("time", time);
     Map<String, DeadLetterGroup> groups = new LinkedHashMap<>();
-    each(
-        query,
-        job -> {
-          JobError error = job.lastError() != null ? job.lastError() : poison(job);
-          String fingerprint = fingerprint(error);
-          groups.merge(
-              job.type() + "\n" + fingerprint,
-              new DeadLetterGroup(
-                  fingerprint,
-                  job.type(),
-                  1,
-                  job.id(),
-                  Objects.requireNonNullElse(job.endedAt(), Instant.EPOCH),
-                  error),
-              DeadLetters::merge);
-          return true;
-        });
+    Set<String> unreadable = new LinkedHashSet<>();
+    String cursor = Limits.checkPresent("query", query).cursor();
+    do {
+      Page<JobInfo> page = list(query.cursor(cursor));
+      for (JobInfo job : page.items()) {
+        DeadLetterGroup one = group(job);
+        groups.merge(job.type() + "\n" + one.fingerprint(), one, DeadLetters::merge);
+      }
+      unreadable.addAll(page.unreadable());
+      cursor = page.next();
+    } while (cursor != null && time.compareTo(Duration.ofNanos(System.nanoTime() - begun)) > 0);
     List<DeadLetterGroup> sorted = new ArrayList<>(groups.values());
     sorted.sort(Comparator.comparingLong(DeadLetterGroup::count).reversed());
-    return sorted;
+    return new Page<>(sorted, cursor, List.copyOf(unreadable));
+  }
+
+  private static DeadLetterGroup group(JobInfo job) {
+    JobError error = job.lastError() != null ? job.lastError() : poison(job);
+    return new DeadLetterGroup(
+        fingerprint(error),
+        job.type(),
+        1,
+        job.id(),
+        Objects.requireNonNullElse(job.endedAt(), Instant.EPOCH),
+        error);
   }
 
   /** What killed its node left no error behind. */
@@ -122,7 +145,7 @@ public final class DeadLetters {
    * @return {@link ControlResult#DONE}, or why not
    */
   public ControlResult replay(JobId id) {
-    return replay(id, (JobEdit) null);
+    return replay(id, opened.options.nodeId(), null);
   }
 
   /**
@@ -134,15 +157,20 @@ public final class DeadLetters {
    * @throws dev.carillon.api.CodecException if the input cannot be encoded
    */
   public ControlResult replay(JobId id, Job<?> job) {
-    Limits.checkPresent("job", job);
-    byte[] payload = opened.payloads.encodeInput(job.input(), job.inputType().type());
-    Limits.checkPayload(payload.length);
-    return replay(id, new JobEdit(job.typeName(), job.typeVersion(), payload));
+    return replay(id, opened.options.nodeId(), Limits.checkPresent("job", job));
   }
 
-  private ControlResult replay(JobId id, @Nullable JobEdit edit) {
+  ControlResult replay(JobId id, String who, @Nullable Job<?> job) {
+    JobEdit edit = job != null ? edit(job) : null;
     opened.requireOpen();
-    return control.change(id, "replaying", (node, ref, answer) -> node.replay(ref, edit, answer));
+    return control.change(
+        id, "replaying", (node, ref, answer) -> node.replay(ref, who, edit, answer));
+  }
+
+  private JobEdit edit(Job<?> job) {
+    byte[] payload = opened.payloads.encodeInput(job.input(), job.inputType().type());
+    Limits.checkPayload(payload.length);
+    return new JobEdit(job.typeName(), job.typeVersion(), payload);
   }
 
   /**
@@ -162,8 +190,12 @@ public final class DeadLetters {
    * @return {@link ControlResult#DONE}, or why not
    */
   public ControlResult discard(JobId id) {
+    return discard(id, opened.options.nodeId());
+  }
+
+  ControlResult discard(JobId id, String who) {
     opened.requireOpen();
-    return control.change(id, "discarding", (node, ref, answer) -> node.discard(ref, answer));
+    return control.change(id, "discarding", (node, ref, answer) -> node.discard(ref, who, answer));
   }
 
   /**

@@ -1,11 +1,20 @@
 package dev.carillon;
 
 import dev.carillon.api.Health;
+import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.Limits;
+import dev.carillon.api.Page;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.member.ClusterLook;
+import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.engine.member.NodeStats;
+import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
+import dev.carillon.store.ShardId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -172,6 +181,44 @@ public final class NodeControl {
         });
   }
 
+  /**
+   * A page of the shards in the store, in the order of their ids, which is that of their times.
+   *
+   * @param after the {@linkplain Page#next() cursor} of the page before; null for the first
+   * @param limit how many at most, from 1 to {@link Limits#PAGE_MAX_ITEMS}
+   * @return the shards; those whose heads are damaged are named as unreadable
+   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Page<ShardInfo> shards(@Nullable String after, int limit) {
+    opened.requireOpen();
+    if (limit < 1 || limit > Limits.PAGE_MAX_ITEMS) {
+      throw InvalidArgumentException.of("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS);
+    }
+    ShardId start = after != null ? shard("cursor", after) : null;
+    ClusterLook look = known();
+    return opened.reads.await("listing shards", () -> shards(look, start, limit));
+  }
+
+  private Page<ShardInfo> shards(ClusterLook look, @Nullable ShardId start, int limit) {
+    var found = StoreAnswers.get(DamagedHead.around(opened.store, start, limit + 1));
+    List<Head> heads = found.intact();
+    boolean more = heads.size() > limit;
+    List<Head> shown = more ? heads.subList(0, limit) : heads;
+    return new Page<>(
+        shown.stream().map(head -> ShardInfo.of(head, look)).toList(),
+        more ? shown.getLast().shard().toString() : null,
+        found.damaged().stream().map(shard -> "head of shard " + shard).toList());
+  }
+
+  private static ShardId shard(String what, String text) {
+    try {
+      return ShardId.parse(Limits.checkPresent(what, text));
+    } catch (IllegalArgumentException e) {
+      throw InvalidArgumentException.of(what, text, "the id of a shard");
+    }
+  }
+
   /** The cluster as far as this node knows it without reading anything. */
   ClusterLook known() {
     return look("looking at the cluster", Node::cluster);
@@ -202,7 +249,32 @@ public final class NodeControl {
    * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
    */
   public void drain() {
-    order(true);
+    order("draining", (node, done) -> node.drain(node.id(), true, done));
+  }
+
+  /**
+   * The same for another node; see {@link #drain()}.
+   *
+   * @param nodeId the id of a node that is there or expected back
+   * @throws dev.carillon.api.InvalidArgumentException if it is none
+   * @throws IllegalStateException if this node has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void drain(String nodeId) {
+    checkKnown(nodeId);
+    order("draining", (node, done) -> node.drain(nodeId, true, done));
+  }
+
+  private void checkKnown(String nodeId) {
+    opened.requireOpen();
+    Limits.checkPresent("nodeId", nodeId);
+    Set<String> known =
+        opened.reads.await(
+            "looking at the members", () -> StoreAnswers.get(ClusterReader.nodeIds(opened.store)));
+    if (!known.isEmpty() && !known.contains(nodeId)) {
+      throw InvalidArgumentException.of(
+          "nodeId", nodeId, "one that is there or expected back: " + known);
+    }
   }
 
   /**
@@ -212,20 +284,62 @@ public final class NodeControl {
    * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
    */
   public void undrain() {
-    order(false);
+    order("undraining", (node, done) -> node.drain(node.id(), false, done));
   }
 
-  private void order(boolean drained) {
+  /**
+   * The same for another node, also one that is not there; see {@link #undrain()}.
+   *
+   * @param nodeId its id
+   * @throws IllegalStateException if this node has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void undrain(String nodeId) {
+    Limits.checkPresent("nodeId", nodeId);
+    order("undraining", (node, done) -> node.drain(nodeId, false, done));
+  }
+
+  /**
+   * Orders that a shard is with a certain node: it goes there after its running attempts have
+   * ended, and stays while that node is there. Returns when the order is durable.
+   *
+   * @param shardId {@link ShardInfo#id()}
+   * @param nodeId the id of a node that is there or expected back; null to take the order back:
+   *     then the shard is again with the node that made it
+   * @throws dev.carillon.api.InvalidArgumentException if there is no such shard or node
+   * @throws IllegalStateException if this node has its store to itself
+   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   */
+  public void move(String shardId, @Nullable String nodeId) {
+    ShardId shard = shard("shardId", shardId);
+    if (nodeId != null) {
+      checkKnown(nodeId);
+      boolean there =
+          opened.reads.await(
+              "looking at shard " + shard,
+              () -> !(opened.store.journals().head(shard) instanceof Outcome.Fenced));
+      if (!there) {
+        throw InvalidArgumentException.of("shardId", shardId, "a shard that is there");
+      }
+    }
+    order("moving a shard", (node, done) -> node.move(shard, nodeId, done));
+  }
+
+  private interface Order {
+    void give(Node node, Runnable done);
+  }
+
+  private void order(String doing, Order order) {
     opened.requireOpen();
     boolean done =
         loop.post(
                 new Ask<Boolean>(
                     loop,
-                    drained ? "draining the node" : "undraining the node",
+                    doing,
                     Ask.Effect.WRITES,
                     (node, asked) -> {
                       if (node.isShared()) {
-                        node.drain(node.id(), drained, () -> asked.answer(true));
+                        order.give(node, () -> asked.answer(true));
                       } else {
                         asked.answer(false);
                       }

@@ -10,6 +10,7 @@ import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.request.AddRequest;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One job on its way into the store, and its caller. */
@@ -33,6 +34,10 @@ final class PendingAdd<O> extends Pending<JobHandle<O>> implements AddRequest.An
     if (!job.dependencies().isEmpty()) {
       Specs.tie(List.of(job), List.of(request));
     }
+  }
+
+  void prepare(Consumer<AddRequest> change) {
+    change.accept(request);
   }
 
   @Override

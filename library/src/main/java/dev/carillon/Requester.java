@@ -1,14 +1,23 @@
 package dev.carillon;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.ControlResult;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Schedule;
+import dev.carillon.api.SignalResult;
+import dev.carillon.api.SignalType;
 import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
+import dev.carillon.engine.request.AddRequest;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks for changes of jobs in the name of somebody, whom their history then tells ({@link
@@ -17,12 +26,22 @@ import java.time.Instant;
  */
 public final class Requester {
   private final Runnable requireOpen;
+  private final Parts parts;
   private final JobControl control;
   private final String who;
 
-  Requester(Runnable requireOpen, JobControl control, String who) {
-    this.requireOpen = requireOpen;
-    this.control = control;
+  /** What takes the requests of everybody. */
+  record Parts(
+      OpenNode opened,
+      JobControl control,
+      Scheduling scheduling,
+      DeadLetters deadLetters,
+      Signals signals) {}
+
+  Requester(Parts parts, String who) {
+    this.requireOpen = parts.opened()::requireOpen;
+    this.parts = parts;
+    this.control = parts.control();
     this.who = who;
   }
 
@@ -32,6 +51,100 @@ public final class Requester {
       throw new InvalidJobException("who: \"" + who + "\" (expected: a name)");
     }
     return who;
+  }
+
+  /**
+   * Schedules a job; see {@link Carillon#schedule(Job)}. The history names the requester where the
+   * job replaces or updates one that has its name.
+   *
+   * @param job the request
+   * @param <O> the result
+   * @return the job, or the one that already has its name or key
+   */
+  public <O> JobHandle<O> schedule(Job<O> job) {
+    return parts.scheduling().one(job, request -> request.askedBy(who));
+  }
+
+  /**
+   * Has a recurring job take over what differs, as {@link dev.carillon.api.IfExists#UPDATE} does,
+   * if it is still the one that the caller saw. Where nothing differs nothing is written. Asking
+   * again after an {@link dev.carillon.api.OutcomeUnknownException} either changes nothing or is
+   * refused, since the version is another one then.
+   *
+   * @param job the recurring job as it is to be, with its name
+   * @param existing the job that has the name
+   * @param version its {@linkplain dev.carillon.api.RecurringInfo#version() version}
+   * @param <O> the result
+   * @return the job
+   * @throws dev.carillon.api.ChangedMeanwhileException if that job has ended, or is of another
+   *     version; nothing was written
+   * @throws InvalidJobException if the job has no name or no schedule, or is not acceptable
+   */
+  public <O> JobHandle<O> update(Job<O> job, JobId existing, int version) {
+    Limits.checkPresent("job", job);
+    if (job.name() == null || job.schedule() == null) {
+      throw new InvalidJobException("job: without name or schedule (expected: both)");
+    }
+    requireOpen.run();
+    JobRef ref = parts.opened().tickets.place(Limits.checkPresent("existing", existing));
+    if (ref == null) {
+      throw new ChangedMeanwhileException("job " + existing + ": not there; nothing was changed");
+    }
+    return parts
+        .scheduling()
+        .one(
+            job.ifExists(IfExists.UPDATE),
+            request -> {
+              request.askedBy(who);
+              request.expecting(new AddRequest.Expected(ref, version));
+            });
+  }
+
+  /**
+   * Tries a dead letter again; see {@link DeadLetters#replay(JobId)}.
+   *
+   * @param id the job
+   * @return what came of it
+   */
+  public ControlResult replay(JobId id) {
+    return parts.deadLetters().replay(id, who, (Job<?>) null);
+  }
+
+  /**
+   * Tries a dead letter again with another input; see {@link DeadLetters#replay(JobId, Job)}.
+   *
+   * @param id the job
+   * @param job of the same type; only its input counts
+   * @return what came of it
+   */
+  public ControlResult replay(JobId id, Job<?> job) {
+    return parts.deadLetters().replay(id, who, Limits.checkPresent("job", job));
+  }
+
+  /**
+   * Lets go of a dead letter; see {@link DeadLetters#discard}.
+   *
+   * @param id the job
+   * @return what came of it
+   */
+  public ControlResult discard(JobId id) {
+    return parts.deadLetters().discard(id, who);
+  }
+
+  /**
+   * Sends a signal to a workflow; see {@link Carillon#signal(JobId, SignalType, Object, String)}.
+   *
+   * @param id the workflow
+   * @param type the type of the signal
+   * @param payload what it carries; null for nothing
+   * @param key under which it is taken once; null for none
+   * @param <T> what a signal of the type carries
+   * @return what came of it
+   */
+  public <T> SignalResult signal(
+      JobId id, SignalType<T> type, @Nullable T payload, @Nullable String key) {
+    requireOpen.run();
+    return parts.signals().send(id, type, payload, key, who);
   }
 
   /**

@@ -11,6 +11,7 @@ import dev.carillon.api.OverloadedException;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.WaitInterruptedException;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.request.AddRequest;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,13 @@ final class Scheduling {
   // ---- one job
 
   <O> JobHandle<O> one(Job<O> job) {
+    return one(job, request -> {});
+  }
+
+  /** The request goes as {@code prepare} leaves it. */
+  <O> JobHandle<O> one(Job<O> job, Consumer<AddRequest> prepare) {
     PendingAdd<O> pending = pending(job, null);
+    pending.prepare(prepare);
     enter(pending);
     return loop.post(pending).await();
   }

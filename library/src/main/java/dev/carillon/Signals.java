@@ -25,8 +25,10 @@ final class Signals {
    * Sends one.
    *
    * @param key under which it is taken once; null for none
+   * @param who asks
    */
-  <T> SignalResult send(JobId id, SignalType<T> type, @Nullable T payload, @Nullable String key) {
+  <T> SignalResult send(
+      JobId id, SignalType<T> type, @Nullable T payload, @Nullable String key, String who) {
     Limits.checkPresent("signal", type);
     JobRef ref = tickets.place(id);
     if (ref == null) {
@@ -51,7 +53,7 @@ final class Signals {
                         ref,
                         type.name(),
                         once,
-                        loop.nodeId(),
+                        who,
                         bytes,
                         outcome -> {
                           if (outcome instanceof Outcome.Ok<SignalResult>(SignalResult result)) {

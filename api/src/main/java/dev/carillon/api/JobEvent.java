@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when the attempt's handler was called, by the clock of the node that ran it;
  *     null unless an attempt has just ended
  * @param node the id of the node that ran that attempt; null unless an attempt has just ended
- * @param by who asked for it: for a pause, its end, a cancel or a change; null for anything else
+ * @param by who asked for it: for a pause, its end, a cancel, a change, a replace or a replay of a
+ *     dead letter; null for anything else
  */
 public record JobEvent(
     Instant at,

@@ -330,6 +330,14 @@ public final class Node {
     Orders.give(parts.records, Orders.drain(nodeId), drained ? nodeId : null, done);
   }
 
+  /**
+   * An operator orders that a shard is with the node of that id, or, where that is null, takes the
+   * order back; {@code done} runs when it is durable.
+   */
+  public void move(ShardId shard, @Nullable String nodeId, Runnable done) {
+    Orders.give(parts.records, Orders.move(shard), nodeId, done);
+  }
+
   /** What counts for a queue or namespace. */
   public void flow(FlowSubject subject, Consumer<FlowSetting> answer) {
     parts.flow.get(subject, answer);
@@ -422,13 +430,14 @@ public final class Node {
   }
 
   /** A dead letter is tried again, as it was or with another input. */
-  public void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.replay(ref, edit, answer);
+  public void replay(
+      JobRef ref, String by, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
+    parts.controls.replay(ref, by, edit, answer);
   }
 
   /** A dead letter is no longer kept. */
-  public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.discard(ref, answer);
+  public void discard(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
+    parts.controls.discard(ref, by, answer);
   }
 
   /**

@@ -108,7 +108,7 @@ class AgeCompactionTest {
     pass(DEAD_RETENTION.plusMinutes(15));
 
     List<Outcome<ControlResult>> answers = new ArrayList<>();
-    world.node().replay(dead, null, answers::add);
+    world.node().replay(dead, "who", null, answers::add);
     world.settle();
     assertThat(answers).isEmpty(); // it waits for that
     world.letGo();

@@ -1508,7 +1508,7 @@ class ClusterTest {
     a.giveUpOne();
     assertThat(stateOf(replayed)).isEqualTo(JobState.DEAD);
     List<Outcome<ControlResult>> answers = new ArrayList<>();
-    a.node().replay(replayed, null, answers::add);
+    a.node().replay(replayed, "who", null, answers::add);
     a.settle();
     assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
     List<JobRef> named = b.ask(namedDueSoon(b, "report"));

@@ -309,7 +309,8 @@ class CompactionTest {
   void occurrenceKeepsItsPayloadWhateverBecomesOfItsRecurringJob(boolean keepOld) {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 2));
     compact(keepOld);
-    append(frame(Kind.REPLACE, new OperationBody.Replace(15, recurring(payload(2)).encode())));
+    append(
+        frame(Kind.REPLACE, new OperationBody.Replace(15, "who", recurring(payload(2)).encode())));
     append(deadOfItself(OCCURRENCE));
     assertThat(payloadOf(OCCURRENCE)).isEqualTo(payload(1));
 
@@ -327,7 +328,8 @@ class CompactionTest {
   @Test
   void occurrencesOfAReplacedOrCancelledJobGoOnSharing() {
     append(Frame.of(Kind.ADD, JOB, recurring(payload(1)).encode()), occurrences(2, 50));
-    append(frame(Kind.REPLACE, new OperationBody.Replace(15, recurring(payload(2)).encode())));
+    append(
+        frame(Kind.REPLACE, new OperationBody.Replace(15, "who", recurring(payload(2)).encode())));
     assertThat(compact(ALL).bytes()).isLessThan(3 * PAYLOAD_BYTES);
     append(frame(Kind.END, OperationBody.End.without(JobState.CANCELLED, 30, "no more")));
 
@@ -411,7 +413,7 @@ class CompactionTest {
     compact(false);
 
     assertThat(errors(JOB)).isEqualTo(errors(1, 1));
-    append(frame(Kind.REPLACE, new OperationBody.Replace(30, spec().encode())));
+    append(frame(Kind.REPLACE, new OperationBody.Replace(30, "who", spec().encode())));
     compact(false);
     assertThat(errors(JOB)).isEmpty();
   }

@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Overlap;
@@ -9,8 +10,10 @@ import dev.carillon.api.Schedule;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.request.AddRequest;
+import dev.carillon.store.ShardId;
 import java.time.Duration;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,36 @@ class DeclaredAgainTest {
     return world
         .named("report", first, new byte[] {(byte) input})
         .withMore(world.recurring(schedule, first).more());
+  }
+
+  @Test
+  void ofTwoChangesOfTheSameVersionOneIsMade() {
+    JobRef job = world.add(declared(1));
+    world.hold(NodeEnvironment.Channel.COMMIT);
+    AddAnswers answers = new AddAnswers(new ArrayList<>(), new ArrayList<>());
+    for (int input = 2; input <= 3; input++) { // the second one while the first is on its way
+      AddRequest change = new AddRequest(declared(input), IfExists.UPDATE, answers);
+      change.expecting(new AddRequest.Expected(job, 0));
+      world.node().add(change);
+      world.settle();
+    }
+    world.letGo();
+    world.settle();
+
+    assertThat(answers.added()).containsExactly(job);
+    assertThat(answers.refused()).singleElement().isInstanceOf(ChangedMeanwhileException.class);
+  }
+
+  @Test
+  void changeOfAVersionMakesNoJobWhereThereIsNone() {
+    AddAnswers answers = new AddAnswers(new ArrayList<>(), new ArrayList<>());
+    AddRequest change = new AddRequest(declared(1), IfExists.UPDATE, answers);
+    change.expecting(new AddRequest.Expected(new JobRef(new ShardId(5, 1, 1), 1), 0));
+    world.node().add(change);
+    world.settle();
+
+    assertThat(answers.added()).isEmpty();
+    assertThat(answers.refused()).singleElement().isInstanceOf(ChangedMeanwhileException.class);
   }
 
   @Test

@@ -81,7 +81,7 @@ final class RandomOperations {
               job,
               new OperationBody.Retry(
                   attempt, revision, clock, ran(), clock + 50, random.nextInt(9), error()));
-      case 8 -> frame(Kind.REPLACE, job, new OperationBody.Replace(clock, spec().encode()));
+      case 8 -> frame(Kind.REPLACE, job, new OperationBody.Replace(clock, "who", spec().encode()));
       case 9 ->
           frame(
               Kind.CANCEL,
@@ -132,8 +132,8 @@ final class RandomOperations {
                       List.of(new HistoryEntry.Signalled(clock, "s0", key(), bytes())),
                       spec().encode()));
       case 25, 26 -> update(job, revision);
-      case 27 -> frame(Kind.REPLAY, job, new OperationBody.Replay(clock, spec().encode()));
-      case 28 -> frame(Kind.DISCARD, job, new OperationBody.Discard(clock));
+      case 27 -> frame(Kind.REPLAY, job, new OperationBody.Replay(clock, "who", spec().encode()));
+      case 28 -> frame(Kind.DISCARD, job, new OperationBody.Discard(clock, "who"));
       default ->
           frame(
               Kind.END,
@@ -199,7 +199,12 @@ final class RandomOperations {
         Kind.UPDATE,
         number,
         new OperationBody.Update(
-            job != null ? job.revision : revision, clock, move, spec.encode()));
+            job != null ? job.revision : revision,
+            clock,
+            "who",
+            move,
+            random.nextInt(4) == 0 ? random.nextInt(4) : null,
+            spec.encode()));
   }
 
   private JobSpec recurring(JobSpec spec) {

@@ -42,7 +42,7 @@ class ReplayedNameTest {
     JobRef job = first.add(first.named("report", first.nowMicros(), new byte[100]));
     first.hold(NodeEnvironment.Channel.RECORDS);
     first.giveUpOne();
-    first.node().replay(job, null, outcome -> done.add(outcome.orThrow()));
+    first.node().replay(job, "who", null, outcome -> done.add(outcome.orThrow()));
     first.settle();
     first.finishOne(new AttemptOutcome.Again(inDays(first), ""));
     assertThat(done).containsExactly(ControlResult.DONE);

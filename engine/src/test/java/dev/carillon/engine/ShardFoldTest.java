@@ -127,7 +127,7 @@ class ShardFoldTest {
   void anOutcomeFromBeforeAReplaceIsStale() {
     add();
     OperationBody.Replace replace =
-        new OperationBody.Replace(5, new RandomOperations(3).spec().encode());
+        new OperationBody.Replace(5, "who", new RandomOperations(3).spec().encode());
     assertThat(apply(Kind.REPLACE, replace)).isEqualTo(ShardFold.Answer.APPLIED);
     assertThat(apply(Kind.END, end(1, 0))).isEqualTo(ShardFold.Answer.STALE);
     assertThat(apply(Kind.END, end(1, 1))).isEqualTo(ShardFold.Answer.APPLIED);
@@ -175,7 +175,8 @@ class ShardFoldTest {
     fold.apply(Frame.of(Kind.ADD, JOB, spec.encode()));
     apply(Kind.WAITER, new OperationBody.Waiter(1, THIRD));
     apply(Kind.WAITER, new OperationBody.Waiter(2, THIRD));
-    apply(Kind.REPLACE, new OperationBody.Replace(5, new RandomOperations(3).spec().encode()));
+    apply(
+        Kind.REPLACE, new OperationBody.Replace(5, "who", new RandomOperations(3).spec().encode()));
     assertThat(fold.debts()).isEmpty();
     apply(Kind.END, OperationBody.End.without(JobState.DEAD, 9, ""));
     assertThat(fold.debts())

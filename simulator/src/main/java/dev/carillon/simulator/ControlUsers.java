@@ -164,9 +164,17 @@ final class ControlUsers {
       return;
     }
     if (world.chance.oneIn(2)) {
-      ask(life, ref, new Control(Kind.REPLAY, null), answer -> life.node.replay(ref, null, answer));
+      ask(
+          life,
+          ref,
+          new Control(Kind.REPLAY, null),
+          answer -> life.node.replay(ref, "user", null, answer));
     } else {
-      ask(life, ref, new Control(Kind.DISCARD, null), answer -> life.node.discard(ref, answer));
+      ask(
+          life,
+          ref,
+          new Control(Kind.DISCARD, null),
+          answer -> life.node.discard(ref, "user", answer));
     }
   }
 

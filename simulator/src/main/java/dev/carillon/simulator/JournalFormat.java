@@ -369,6 +369,7 @@ final class JournalFormat {
       }
       case REPLACE -> {
         in.getLong();
+        string(in);
         yield new Replace(job, spec(in));
       }
       case CANCEL -> {
@@ -397,7 +398,11 @@ final class JournalFormat {
       }
       case RESUME -> new Resume(job);
       case CHANGE -> change(job, in);
-      case REPLAY -> new Replay(job, in.getLong(), spec(in));
+      case REPLAY -> {
+        long at = in.getLong();
+        string(in);
+        yield new Replay(job, at, spec(in));
+      }
       case DISCARD -> new Discard(job);
       case WAITER -> {
         in.getLong();
@@ -417,7 +422,12 @@ final class JournalFormat {
       case UPDATE -> {
         int revision = (int) varint(in);
         long at = in.getLong();
-        Move move = (in.get() & 1) != 0 ? move(in) : null;
+        string(in);
+        int flags = in.get();
+        Move move = (flags & 1) != 0 ? move(in) : null;
+        if ((flags & 2) != 0) {
+          varint(in); // nobody asks for a version here
+        }
         yield new Update(job, revision, at, move, spec(in));
       }
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
@@ -553,7 +563,15 @@ final class JournalFormat {
         (flags & 32) != 0 ? string(in) : null,
         (flags & 128) != 0 ? refs(in) : List.of(),
         (flags & 64) != 0 ? bytes(in) : new byte[0],
-        spec(in));
+        specBehindVersion(flags, in));
+  }
+
+  /** The version of a definition is before the spec, where there is one. */
+  private static Spec specBehindVersion(int flags, ByteBuffer in) {
+    if ((flags & 1024) != 0) {
+      varint(in);
+    }
+    return spec(in);
   }
 
   private static Spec spec(ByteBuffer in) {

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.carillon.Requester;
+import dev.carillon.api.ChangedMeanwhileException;
+import dev.carillon.api.FailurePolicy;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.Job;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Schedule;
@@ -13,10 +17,11 @@ import dev.carillon.api.TaskType;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A job's history tells who asked for a pause, a cancel or a change. */
+/** A job's history tells who asked for a pause, a cancel, a change, a replace or a replay. */
 class RequesterTest {
   private static final TaskType<String> NOTE = TaskType.of("note", String.class);
   private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
@@ -87,6 +92,74 @@ class RequesterTest {
         world.carillon().schedule(NOTE.job("x").on(Schedule.every(Duration.ofHours(1)))).id();
     world.carillon().as("alice").reschedule(id, Schedule.every(Duration.ofHours(2)));
     assertThat(asked(id)).extracting(JobEvent::by).containsExactly("alice");
+  }
+
+  @Test
+  void replacesUpdatesAndReplaysAreToldWithWhoAskedForThem() {
+    Requester alice = world.carillon().as("alice");
+    JobId once = alice.schedule(NOTE.job("x").named("once").in(Duration.ofHours(1))).id();
+    alice.schedule(NOTE.job("y").named("once").ifExists(IfExists.REPLACE).in(Duration.ofHours(2)));
+    assertThat(asked(once))
+        .extracting(JobEvent::kind, JobEvent::by)
+        .containsExactly(tuple(JobEvent.Kind.REPLACED, "alice"));
+
+    Job<Void> hourly = NOTE.job("x").named("hourly").ifExists(IfExists.UPDATE);
+    JobId recurring = alice.schedule(hourly.on(Schedule.every(Duration.ofHours(1)))).id();
+    world.carillon().schedule(hourly.on(Schedule.every(Duration.ofHours(2))));
+    alice.schedule(hourly.on(Schedule.every(Duration.ofHours(3))));
+    world.restart();
+    assertThat(asked(recurring)).extracting(JobEvent::by).containsExactly("here", "alice");
+
+    JobId dead = dead();
+    world.carillon().as("bob").replay(dead);
+    assertThat(asked(dead))
+        .filteredOn(event -> event.kind() == JobEvent.Kind.REPLAYED)
+        .extracting(JobEvent::by)
+        .containsExactly("bob");
+  }
+
+  private JobId dead() {
+    TaskType<String> bad = TaskType.of("bad", String.class);
+    world
+        .carillon()
+        .handle(
+            bad,
+            (text, job) -> {
+              throw new IllegalStateException("bad");
+            });
+    JobId id =
+        world
+            .carillon()
+            .schedule(bad.job("x").onFailure(FailurePolicy.constant(Duration.ofSeconds(1), 0)))
+            .id();
+    world.advance(Duration.ofSeconds(10));
+    return id;
+  }
+
+  @Test
+  void ofTwoWhoSawTheSameVersionTheSecondIsRefused() {
+    Job<Void> hourly = NOTE.job("x").named("hourly");
+    Requester alice = world.carillon().as("alice");
+    JobId id = alice.schedule(hourly.on(Schedule.every(Duration.ofHours(1)))).id();
+    world.advance(Duration.ofHours(3)); // occurrences change no version
+    alice.pause(id, "a while");
+    alice.update(hourly.on(Schedule.every(Duration.ofHours(2))), id, version(id));
+    assertThat(version(id)).isEqualTo(1);
+    world.restart();
+    Requester bob = world.carillon().as("bob");
+    assertThatThrownBy(() -> bob.update(hourly.on(Schedule.every(Duration.ofHours(4))), id, 0))
+        .isInstanceOf(ChangedMeanwhileException.class);
+    bob.prioritise(id, 5);
+    bob.reschedule(id, Schedule.every(Duration.ofHours(3)));
+    assertThat(version(id)).isEqualTo(3);
+    bob.cancel(id, "");
+    assertThatThrownBy(() -> bob.update(hourly.on(Schedule.every(Duration.ofHours(4))), id, 3))
+        .isInstanceOf(ChangedMeanwhileException.class);
+    assertThat(world.carillon().get("default", "hourly")).isEmpty();
+  }
+
+  private int version(JobId id) {
+    return Objects.requireNonNull(world.carillon().get(id).orElseThrow().recurring()).version();
   }
 
   @Test

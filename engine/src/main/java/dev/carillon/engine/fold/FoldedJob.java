@@ -140,6 +140,9 @@ public class FoldedJob {
     /** Where a recurring job stands. */
     @Nullable ScheduleState move;
 
+    /** How often somebody gave a recurring job another definition. */
+    int version;
+
     /** The jobs that it waits for. */
     @Nullable Awaited awaited;
 
@@ -172,6 +175,7 @@ public class FoldedJob {
           && pauseReason == null
           && jitterMicros == 0
           && move == null
+          && version == 0
           && awaited == null
           && waiters == null
           && concurrency == null
@@ -238,6 +242,7 @@ public class FoldedJob {
     body = head().withSchedule(schedule).encode();
     bodyBytes = body.length;
     share(same);
+    rare().version++;
   }
 
   /**
@@ -245,6 +250,8 @@ public class FoldedJob {
    */
   void replace(JobSpec spec, byte[] newBody) {
     String pauseReason = rare != null ? rare.pauseReason : null;
+    int version = version();
+    boolean recurred = isRecurring();
     body = newBody;
     bodyBytes = newBody.length;
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
@@ -260,6 +267,14 @@ public class FoldedJob {
     if (pauseReason != null) {
       rare().pauseReason = pauseReason;
     }
+    if (recurred || isRecurring()) {
+      rare().version = version + 1;
+    }
+  }
+
+  /** How often somebody gave a recurring job another definition; 0 for any other job. */
+  public int version() {
+    return rare != null ? rare.version : 0;
   }
 
   /**
@@ -275,6 +290,7 @@ public class FoldedJob {
     flags = (byte) (JobSpec.flags(newBody) | (flags & MARKED));
     more = (byte) (spec.more().mask() | (more & UNSETTLED));
     UncommonState kept = rare();
+    kept.version++;
     kept.payload = null;
     kept.concurrency = spec.more().concurrency();
   }

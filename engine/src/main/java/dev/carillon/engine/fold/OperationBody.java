@@ -97,15 +97,15 @@ public sealed interface OperationBody {
     }
   }
 
-  /** long at, then the body of an add. */
-  record Replace(long at, byte[] spec) implements OperationBody {
+  /** long at, string by, then the body of an add. */
+  record Replace(long at, String by, byte[] spec) implements OperationBody {
     @Override
     public byte[] encode() {
-      return new ByteWriter(8 + spec.length).i64(at).raw(spec).toBytes();
+      return new ByteWriter(32 + spec.length).i64(at).string(by).raw(spec).toBytes();
     }
 
     public static Replace decode(ByteReader in) {
-      return new Replace(in.i64(), in.rest());
+      return new Replace(in.i64(), in.string(), in.rest());
     }
   }
 
@@ -376,23 +376,23 @@ public sealed interface OperationBody {
     }
   }
 
-  /** long at, then the body of an add. */
-  record Replay(long at, byte[] spec) implements OperationBody {
+  /** long at, string by, then the body of an add. */
+  record Replay(long at, String by, byte[] spec) implements OperationBody {
     @Override
     public byte[] encode() {
-      return new ByteWriter(8 + spec.length).i64(at).raw(spec).toBytes();
+      return new ByteWriter(32 + spec.length).i64(at).string(by).raw(spec).toBytes();
     }
 
     public static Replay decode(ByteReader in) {
-      return new Replay(in.i64(), in.rest());
+      return new Replay(in.i64(), in.string(), in.rest());
     }
   }
 
-  /** long at. */
-  record Discard(long at) implements OperationBody {
+  /** long at, string by. */
+  record Discard(long at, String by) implements OperationBody {
     @Override
     public byte[] encode() {
-      return new ByteWriter(8).i64(at).toBytes();
+      return new ByteWriter(32).i64(at).string(by).toBytes();
     }
   }
 
@@ -471,18 +471,33 @@ public sealed interface OperationBody {
   }
 
   /**
-   * varint revision, long at, byte flags, {@link ScheduleState} if 1, then the body of an add.
+   * varint revision, long at, string by, byte flags, {@link ScheduleState} if 1, varint version if
+   * 2, then the body of an add.
    *
    * @param move where a recurring job stands by its new schedule; null where it stays
+   * @param version which version of the job it is about; null for whichever there is
    */
-  record Update(int revision, long at, @Nullable ScheduleState move, byte[] spec)
+  record Update(
+      int revision,
+      long at,
+      String by,
+      @Nullable ScheduleState move,
+      @Nullable Integer version,
+      byte[] spec)
       implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out =
-          new ByteWriter(64 + spec.length).varint(revision).i64(at).u8(move != null ? 1 : 0);
+          new ByteWriter(64 + spec.length)
+              .varint(revision)
+              .i64(at)
+              .string(by)
+              .u8((move != null ? 1 : 0) | (version != null ? 2 : 0));
       if (move != null) {
         move.write(out);
+      }
+      if (version != null) {
+        out.varint(version);
       }
       return out.raw(spec).toBytes();
     }
@@ -490,8 +505,15 @@ public sealed interface OperationBody {
     public static Update decode(ByteReader in) {
       int revision = (int) in.varint();
       long at = in.i64();
-      ScheduleState move = (in.u8() & 1) != 0 ? ScheduleState.read(in) : null;
-      return new Update(revision, at, move, in.rest());
+      String by = in.string();
+      int flags = in.u8();
+      return new Update(
+          revision,
+          at,
+          by,
+          (flags & 1) != 0 ? ScheduleState.read(in) : null,
+          (flags & 2) != 0 ? (int) in.varint() : null,
+          in.rest());
     }
   }
 

@@ -441,7 +441,10 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private Answer update(J job, OperationBody.Update update) {
-    if (update.revision() != job.revision || !job.isRecurring()) {
+    Integer version = update.version();
+    if (update.revision() != job.revision
+        || !job.isRecurring()
+        || (version != null && version != job.version())) {
       return Answer.STALE;
     }
     JobSpec spec = JobSpec.decodeHead(update.spec());
@@ -537,6 +540,9 @@ public final class ShardFold<J extends FoldedJob> {
     }
     if (change.priority() != null) {
       job.priority = change.priority().byteValue();
+      if (job.isRecurring()) {
+        job.rare().version++;
+      }
     }
     return Answer.APPLIED;
   }

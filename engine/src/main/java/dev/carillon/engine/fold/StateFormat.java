@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * waiters             {@link JobRef}s  if WAITERS
  * awaited             bytes   if AWAITED
  * workflow            {@link WorkflowState}  if WORKFLOW; its history follows as HISTORY
+ * version             varint  if VERSION
  * spec                rest
  * </pre>
  *
@@ -52,8 +53,19 @@ public record StateFormat(
   private static final int WAITERS = 128;
   private static final int WORKFLOW = 256;
   private static final int TERMINATED = 512;
+  private static final int VERSION = 1024;
   private static final int ALL =
-      SAVED | CANCEL | ERROR | ALONE | MOVE | PAUSE | AWAITED | WAITERS | WORKFLOW | TERMINATED;
+      SAVED
+          | CANCEL
+          | ERROR
+          | ALONE
+          | MOVE
+          | PAUSE
+          | AWAITED
+          | WAITERS
+          | WORKFLOW
+          | TERMINATED
+          | VERSION;
 
   private static final byte[] NOTHING = {};
 
@@ -97,6 +109,9 @@ public record StateFormat(
     if (rare.workflow != null) {
       rare.workflow.write(out);
     }
+    if (rare.version != 0) {
+      out.varint(rare.version);
+    }
     return out.raw(spec).toBytes();
   }
 
@@ -110,7 +125,8 @@ public record StateFormat(
         | (rare.awaited != null ? AWAITED : 0)
         | (rare.waiters != null ? WAITERS : 0)
         | (rare.workflow != null ? WORKFLOW : 0)
-        | (rare.terminated ? TERMINATED : 0);
+        | (rare.terminated ? TERMINATED : 0)
+        | (rare.version != 0 ? VERSION : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -137,6 +153,7 @@ public record StateFormat(
     List<JobRef> waiters = (flags & WAITERS) != 0 ? JobRef.readAll(in) : List.of();
     byte[] awaited = (flags & AWAITED) != 0 ? in.bytes() : NOTHING;
     rare.workflow = (flags & WORKFLOW) != 0 ? WorkflowState.read(in) : null;
+    rare.version = (flags & VERSION) != 0 ? (int) in.varint() : 0;
     return new StateFormat(attempts, revision, due, priority, rare, waiters, awaited, in.rest());
   }
 

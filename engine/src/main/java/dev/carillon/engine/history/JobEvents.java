@@ -57,7 +57,8 @@ public final class JobEvents {
         OperationBody.Replace replace = OperationBody.Replace.decode(in);
         JobSpec spec = JobSpec.decodeHead(replace.spec());
         String detail = "due at " + Micros.toInstant(spec.dueMicros());
-        told.add(event(replace.at(), JobEvent.Kind.REPLACED, 0, detail, null));
+        Why why = new Why(replace.by(), detail);
+        told.add(asked(replace.at(), JobEvent.Kind.REPLACED, why));
       }
       case CANCEL -> {
         OperationBody.Cancel cancel = OperationBody.Cancel.decode(in);
@@ -80,13 +81,15 @@ public final class JobEvents {
         OperationBody.Update update = OperationBody.Update.decode(in);
         ScheduleState move = update.move();
         String next = move != null ? "; next at " + Micros.toInstant(move.timeMicros()) : "";
-        told.add(event(update.at(), JobEvent.Kind.CHANGED, 0, "declared again" + next, null));
+        Why why = new Why(update.by(), "declared again" + next);
+        told.add(asked(update.at(), JobEvent.Kind.CHANGED, why));
       }
       case NEXT -> next(OperationBody.Next.decode(in), home, told);
       case END -> told.add(end(OperationBody.End.decode(in), home));
-      case REPLAY ->
-          told.add(
-              event(OperationBody.Replay.decode(in).at(), JobEvent.Kind.REPLAYED, 0, "", null));
+      case REPLAY -> {
+        OperationBody.Replay replay = OperationBody.Replay.decode(in);
+        told.add(asked(replay.at(), JobEvent.Kind.REPLAYED, new Why(replay.by(), "")));
+      }
       case MET -> {
         OperationBody.Met met = OperationBody.Met.decode(in);
         String detail = met.job().id() + (met.state() != null ? " " + met.state() : "");

@@ -28,6 +28,13 @@ import org.jspecify.annotations.Nullable;
 public final class Updates {
   private final Recurrences recurrences;
 
+  /**
+   * Who declares it again.
+   *
+   * @param version which version of the job is to be changed; null for whichever there is
+   */
+  public record Asker(String by, @Nullable Integer version) {}
+
   public Updates(Recurrences recurrences) {
     this.recurrences = recurrences;
   }
@@ -40,16 +47,17 @@ public final class Updates {
   /**
    * What is to be written; null where nothing differs.
    *
+   * @param who asks, and about which version of the job
    * @throws InvalidJobException if the schedule leaves no time to come
    */
-  public OperationBody.@Nullable Update of(NodeJob job, JobSpec asked, long nowMicros) {
+  public OperationBody.@Nullable Update of(NodeJob job, JobSpec asked, Asker who, long nowMicros) {
     JobSpec old = job.spec();
     byte[] spec = old.updated(asked).encode();
     if (Arrays.equals(spec, job.body())) {
       return null;
     }
     return new OperationBody.Update(
-        job.revision, nowMicros, move(job, old, asked, nowMicros), spec);
+        job.revision, nowMicros, who.by(), move(job, old, asked, nowMicros), who.version(), spec);
   }
 
   /** Where the schedule goes; null where it stays. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a node knows of itself and of the others at one moment. The loop only notes it; whoever
@@ -72,6 +73,18 @@ public final class ClusterLook {
   /** Who shares the store, the node itself first. */
   public List<MemberState> members() {
     return members;
+  }
+
+  /** The node that has a shard; null where nobody has, "?" where it is not known. */
+  public @Nullable String owner(Head head) {
+    if (head.released()) {
+      return null;
+    }
+    return members.stream()
+        .filter(member -> member.incarnation() == head.owner())
+        .map(MemberState::nodeId)
+        .findFirst()
+        .orElse("?");
   }
 
   /** Shards that the node is making or claiming. */

@@ -65,10 +65,10 @@ public sealed interface RemoteRequest {
   record Backfill(JobRef job, long fromMicros, long toMicros) implements RemoteRequest {}
 
   /** A dead letter is tried again. */
-  record Replay(JobRef job, @Nullable JobEdit edit) implements RemoteRequest {}
+  record Replay(JobRef job, String by, @Nullable JobEdit edit) implements RemoteRequest {}
 
   /** A dead letter is no longer kept. */
-  record Discard(JobRef job) implements RemoteRequest {}
+  record Discard(JobRef job, String by) implements RemoteRequest {}
 
   /** Whether the job lives, and under which key; if not, its add never comes. */
   record Look(JobRef job) implements RemoteRequest {
@@ -81,10 +81,13 @@ public sealed interface RemoteRequest {
   /**
    * The job is exchanged for another of the same name.
    *
+   * @param by who asked for it
    * @param update whether a recurring job only takes over what differs
+   * @param version which version of the recurring job it is about; null for whichever there is
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  record Replace(JobRef job, boolean update, byte[] body) implements RemoteRequest {}
+  record Replace(JobRef job, String by, boolean update, @Nullable Integer version, byte[] body)
+      implements RemoteRequest {}
 
   /** The end of the job is to be told to another that waits for it. */
   record Await(JobRef job, JobRef waiter) implements RemoteRequest {

@@ -36,11 +36,11 @@ public final class RemoteRequestFormat {
       case RemoteRequest.Trigger(JobRef job) -> begin(out, 7, job);
       case RemoteRequest.Backfill(JobRef job, long from, long to) ->
           begin(out, 8, job).i64(from).i64(to);
-      case RemoteRequest.Replay(JobRef job, JobEdit edit) -> edit(begin(out, 9, job), edit);
-      case RemoteRequest.Discard(JobRef job) -> begin(out, 10, job);
+      case RemoteRequest.Replay(JobRef job, String by, JobEdit edit) ->
+          edit(begin(out, 9, job).string(by), edit);
+      case RemoteRequest.Discard(JobRef job, String by) -> begin(out, 10, job).string(by);
       case RemoteRequest.Look(JobRef job) -> begin(out, 11, job);
-      case RemoteRequest.Replace(JobRef job, boolean update, byte[] body) ->
-          begin(out, 12, job).u8(update ? 1 : 0).raw(body);
+      case RemoteRequest.Replace replace -> replace(begin(out, 12, replace.job()), replace);
       case RemoteRequest.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
       case RemoteRequest.Tell(JobRef job, JobRef ended, JobState state) -> {
         begin(out, 14, job).u8(state == null ? 0 : state.code());
@@ -57,6 +57,22 @@ public final class RemoteRequestFormat {
     out.u8(kind);
     job.write(out);
     return out;
+  }
+
+  private static void replace(ByteWriter out, RemoteRequest.Replace replace) {
+    Integer version = replace.version();
+    out.string(replace.by()).u8((replace.update() ? 1 : 0) | (version != null ? 2 : 0));
+    if (version != null) {
+      out.varint(version);
+    }
+    out.raw(replace.body());
+  }
+
+  private static RemoteRequest.Replace readReplace(JobRef job, ByteReader in) {
+    String by = in.string();
+    int flags = in.u8();
+    Integer version = (flags & 2) != 0 ? (int) in.varint() : null;
+    return new RemoteRequest.Replace(job, by, (flags & 1) != 0, version, in.rest());
   }
 
   private static void edit(ByteWriter out, @Nullable JobEdit edit) {
@@ -80,10 +96,10 @@ public final class RemoteRequestFormat {
       case 6 -> new RemoteRequest.Prioritise(job, in.string(), (int) in.i64());
       case 7 -> new RemoteRequest.Trigger(job);
       case 8 -> new RemoteRequest.Backfill(job, in.i64(), in.i64());
-      case 9 -> new RemoteRequest.Replay(job, readEdit(in));
-      case 10 -> new RemoteRequest.Discard(job);
+      case 9 -> new RemoteRequest.Replay(job, in.string(), readEdit(in));
+      case 10 -> new RemoteRequest.Discard(job, in.string());
       case 11 -> new RemoteRequest.Look(job);
-      case 12 -> new RemoteRequest.Replace(job, in.u8() == 1, in.rest());
+      case 12 -> readReplace(job, in);
       case 13 -> new RemoteRequest.Await(job, JobRef.read(in));
       case 14 -> {
         int state = in.u8();

@@ -577,7 +577,8 @@ public final class JobReader {
       return new RecurringInfo(
           ScheduleFormat.decode(recurring.schedule()),
           move.count(),
-          Micros.toInstant(move.timeMicros()));
+          Micros.toInstant(move.timeMicros()),
+          job.version());
     } catch (DamagedException | UnknownFormatException e) {
       return null; // in a time zone that this JVM does not know, say: the job is blocked when due
     }

@@ -32,6 +32,15 @@ public final class AddRequest {
   /** Jobs of its batch that it waits for. */
   List<InBatch> inBatch = List.of();
 
+  /** Who asks, where it exchanges a job; null for the node itself. */
+  private @Nullable String by;
+
+  /** The job, and its version, that it is to change; null for whichever has its name. */
+  private @Nullable Expected expected;
+
+  /** A version of a recurring job. */
+  public record Expected(JobRef job, int version) {}
+
   /** The job that it became, or that had its name or key. */
   @Nullable JobRef job;
 
@@ -84,6 +93,29 @@ public final class AddRequest {
     this.body = spec.encode();
     this.ifExists = ifExists;
     this.answer = answer;
+  }
+
+  /** Somebody asks for it. */
+  public void askedBy(String who) {
+    by = who;
+  }
+
+  /** It is about that version of the job and no other, and adds none. */
+  public void expecting(Expected version) {
+    expected = version;
+  }
+
+  @Nullable String by() {
+    return by;
+  }
+
+  @Nullable Expected expected() {
+    return expected;
+  }
+
+  /** Whether it may exchange a job that has its name. */
+  boolean exchanges() {
+    return ifExists == IfExists.REPLACE || ifExists == IfExists.UPDATE;
   }
 
   /** It waits for the job of a name, which exists. */

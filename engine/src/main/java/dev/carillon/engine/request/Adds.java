@@ -1,6 +1,7 @@
 package dev.carillon.engine.request;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobInfo;
@@ -111,7 +112,7 @@ public final class Adds {
     this.requests = parts.requests();
     this.lookup = parts.lookup();
     this.life = parts.life();
-    this.replacements = new Replacements(env, status, parts, updates, this::add);
+    this.replacements = new Replacements(basics, status, parts, updates, this::add);
   }
 
   /** How many jobs were added through this node since it started. */
@@ -138,7 +139,9 @@ public final class Adds {
     if (request.abandoned) {
       return;
     }
-    if (request.named()) {
+    if (request.expected() != null) {
+      examine(request);
+    } else if (request.named()) {
       reserve(request, Stamp.ABSENT);
     } else {
       place(request);
@@ -512,7 +515,7 @@ public final class Adds {
   // ---- under a name
 
   private void reserve(AddRequest request, Stamp expected) {
-    if (request.abandoned || refusedFull(request)) {
+    if (request.abandoned || replacements.isOver(request) || refusedFull(request)) {
       return;
     }
     if (++request.rounds > MAX_ROUNDS) {
@@ -822,7 +825,7 @@ public final class Adds {
     request.askedElsewhere = true;
     requests.send(
         head,
-        new RemoteRequest.Replace(value.job(), request.ifExists == IfExists.UPDATE, request.body),
+        replacements.remote(request, value.job()),
         outcome -> {
           request.askedElsewhere = false;
           switch (outcome) {
@@ -848,7 +851,8 @@ public final class Adds {
         boolean created = in.u8() == 1;
         request.added(JobRef.read(in), created);
       }
-      default -> request.refused(new InvalidJobException(in.string()));
+      case 2 -> request.refused(new InvalidJobException(in.string()));
+      default -> request.refused(new ChangedMeanwhileException(in.string()));
     }
   }
 
@@ -862,22 +866,20 @@ public final class Adds {
     boolean sameKey = request.spec.key() != null && request.spec.key().equals(key);
     if (sameKey || request.ifExists == IfExists.KEEP) {
       had(request, value.job());
-    } else if (exchanges(request) && request.hasDependencies()) {
+    } else if (request.exchanges() && request.hasDependencies()) {
       refuse(
           request,
           new InvalidJobException(
               "dependencies: of \""
                   + request.spec.name()
                   + "\", which exists (expected: none for a job that replaces another)"));
-    } else if (exchanges(request) && request.batch == null) {
-      replace.run();
+    } else if (request.exchanges() && request.batch == null) {
+      if (!replacements.isOther(request, value.job())) {
+        replace.run();
+      }
     } else {
       refuse(request, taken(request, value));
     }
-  }
-
-  private static boolean exchanges(AddRequest request) {
-    return request.ifExists == IfExists.REPLACE || request.ifExists == IfExists.UPDATE;
   }
 
   private static NameTakenException taken(AddRequest request, Names.Value value) {

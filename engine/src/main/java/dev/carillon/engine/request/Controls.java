@@ -416,7 +416,8 @@ public final class Controls {
   // ---- dead letters
 
   /** A dead letter lives again, as it was or with another input. */
-  public void replay(JobRef ref, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
+  public void replay(
+      JobRef ref, String by, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
     env.submit(
         NodeEnvironment.Channel.READ,
         store -> new JobReader(store).endedBody(ref),
@@ -426,13 +427,14 @@ public final class Controls {
           } else if (found.isEmpty()) {
             answerNotDead(ref, answer);
           } else {
-            replay(ref, JobSpec.decode(found.get()), edit, answer);
+            replay(JobSpec.decode(found.get()), new RemoteRequest.Replay(ref, by, edit), answer);
           }
         });
   }
 
   private void replay(
-      JobRef ref, JobSpec spec, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
+      JobSpec spec, RemoteRequest.Replay request, Consumer<Outcome<ControlResult>> answer) {
+    JobEdit edit = request.edit();
     if (edit != null && !edit.type().equals(spec.type())) {
       answer.accept(Outcome.ok(ControlResult.OTHER_TYPE));
       return;
@@ -440,18 +442,15 @@ public final class Controls {
     long now = env.wallMicros();
     JobSpec again =
         spec.replayed(now, edit != null ? edit.version() : 0, edit != null ? edit.payload() : null);
-    OperationBody.Replay replay = new OperationBody.Replay(now, again.encode());
-    onDead(
-        new RemoteRequest.Replay(ref, edit),
-        Frame.of(Kind.REPLAY, ref.number(), replay.encode()),
-        answer);
+    OperationBody.Replay replay = new OperationBody.Replay(now, request.by(), again.encode());
+    onDead(request, Frame.of(Kind.REPLAY, request.job().number(), replay.encode()), answer);
   }
 
   /** A dead letter is no longer kept. */
-  public void discard(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros());
+  public void discard(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
+    OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros(), by);
     onDead(
-        new RemoteRequest.Discard(ref),
+        new RemoteRequest.Discard(ref, by),
         Frame.of(Kind.DISCARD, ref.number(), discard.encode()),
         answer);
   }

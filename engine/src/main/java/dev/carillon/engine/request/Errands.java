@@ -1,6 +1,7 @@
 package dev.carillon.engine.request;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
@@ -238,6 +239,7 @@ public final class Errands {
     out.varint(requests.size());
     for (AddRequest request : requests) {
       out.bytes(request.body).u8(code(request.ifExists));
+      writeAsker(out, request);
       List<AddRequest.Named> named = request.takeNamed();
       out.varint(named.size());
       named.forEach(each -> out.string(each.name()).u8(each.condition().code()));
@@ -257,6 +259,7 @@ public final class Errands {
       AddRequest request =
           new AddRequest(JobSpec.decode(in.bytes()), ifExists(in.u8()), new Reply(place, answered));
       requests.add(request);
+      readAsker(in, request);
       for (long left = in.varint(); left > 0; left--) {
         request.afterNamed(in.string(), Dependency.Condition.ofCode(in.u8()));
       }
@@ -268,6 +271,30 @@ public final class Errands {
     }
     links.forEach(Runnable::run);
     return requests;
+  }
+
+  /** byte flags, string by if 1, the expected job and varint version if 2. */
+  private static void writeAsker(ByteWriter out, AddRequest request) {
+    String by = request.by();
+    AddRequest.Expected expected = request.expected();
+    out.u8((by != null ? 1 : 0) | (expected != null ? 2 : 0));
+    if (by != null) {
+      out.string(by);
+    }
+    if (expected != null) {
+      expected.job().write(out);
+      out.varint(expected.version());
+    }
+  }
+
+  private static void readAsker(ByteReader in, AddRequest request) {
+    int flags = in.u8();
+    if ((flags & 1) != 0) {
+      request.askedBy(in.string());
+    }
+    if ((flags & 2) != 0) {
+      request.expecting(new AddRequest.Expected(JobRef.read(in), (int) in.varint()));
+    }
   }
 
   private record Reply(int place, BiConsumer<Integer, byte[]> answered)
@@ -304,6 +331,7 @@ public final class Errands {
       case NameTakenException taken ->
           new ByteWriter(64).u8(2).string(taken.name()).string(taken.existing().value()).toBytes();
       case InvalidJobException invalid -> problem(3, text);
+      case ChangedMeanwhileException changed -> problem(7, text);
       case OutcomeUnknownException unknown -> problem(4, text);
       case OverloadedException overloaded -> problem(5, text);
       default -> problem(6, text);
@@ -321,6 +349,7 @@ public final class Errands {
       case 3 -> new InvalidJobException(text);
       case 4 -> new OutcomeUnknownException(text);
       case 5 -> new OverloadedException(text);
+      case 7 -> new ChangedMeanwhileException(text);
       default -> new StoreUnavailableException(text);
     };
   }

@@ -1,11 +1,13 @@
 package dev.carillon.engine.request;
 
 import dev.carillon.api.CarillonException;
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
@@ -38,6 +40,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replacements {
   private final NodeEnvironment env;
+
+  /** Who asks where nobody is named. */
+  private final String nodeId;
+
   private final MemberStatus status;
   private final Shards shards;
   private final Committer committer;
@@ -51,12 +57,13 @@ final class Replacements {
    * @param again adds a request anew whose job is not there any more
    */
   Replacements(
-      NodeEnvironment env,
+      Basics basics,
       MemberStatus status,
       Adds.Parts parts,
       Updates updates,
       Consumer<AddRequest> again) {
-    this.env = env;
+    this.env = basics.env();
+    this.nodeId = basics.options().nodeId();
     this.status = status;
     this.shards = parts.shards();
     this.committer = parts.committer();
@@ -65,10 +72,60 @@ final class Replacements {
     this.again = again;
   }
 
+  /** Whether the job that the request is to change is there no more, and it was told so. */
+  boolean isOver(AddRequest request) {
+    if (request.expected() == null) {
+      return false;
+    }
+    changed(request, "the job of the name has ended");
+    return true;
+  }
+
+  /** Whether the name is another job's than the one that is to be changed, and it was told so. */
+  boolean isOther(AddRequest request, JobRef job) {
+    AddRequest.Expected expected = request.expected();
+    if (expected == null || expected.job().equals(job)) {
+      return false;
+    }
+    changed(request, "another job has the name");
+    return true;
+  }
+
+  private static void changed(AddRequest request, String now) {
+    request.refused(
+        new ChangedMeanwhileException(
+            "version: " + now + " (expected: the one that was seen); nothing was changed"));
+  }
+
+  /** Asks another node for it. */
+  RemoteRequest.Replace remote(AddRequest request, JobRef job) {
+    AddRequest.Expected expected = request.expected();
+    return new RemoteRequest.Replace(
+        job,
+        by(request),
+        request.ifExists == IfExists.UPDATE,
+        expected != null ? expected.version() : null,
+        request.body);
+  }
+
+  private String by(AddRequest request) {
+    String by = request.by();
+    return by != null ? by : nodeId;
+  }
+
   /** Exchanges a live job's input and times. */
   void replace(AddRequest request, Shard shard, NodeJob job) {
     JobSpec old = job.head();
     JobSpec spec = request.spec;
+    AddRequest.Expected expected = request.expected();
+    if (expected != null && !expected.equals(version(shard, job))) {
+      changed(request, "another one");
+      return;
+    }
+    if (expected != null && !Updates.fits(job, spec)) {
+      changed(request, "the job recurs no more");
+      return;
+    }
     if (!old.type().equals(spec.type())) {
       request.refused(
           new InvalidJobException(
@@ -81,7 +138,8 @@ final class Replacements {
     }
     JobSpec.setStamp(request.body, old.stamp());
     JobSpec.setAccepted(request.body, status.nowMicros());
-    OperationBody.Replace body = new OperationBody.Replace(env.wallMicros(), request.body);
+    OperationBody.Replace body =
+        new OperationBody.Replace(env.wallMicros(), by(request), request.body);
     long awakeBy = spec.more().after().isEmpty() ? spec.dueMicros() : Shards.ALWAYS_AWAKE;
     exchange(
         new Exchange(request, shard, job),
@@ -91,7 +149,7 @@ final class Replacements {
 
   /**
    * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
-   * a new job, and the job; or byte 2 and what is wrong.
+   * a new job, and the job; or byte 2 and what is wrong; or byte 3 and what changed meanwhile.
    */
   void serve(RemoteRequest.Replace asked, Consumer<Outcome<byte[]>> answer) {
     JobRef job = asked.job();
@@ -100,6 +158,11 @@ final class Replacements {
             JobSpec.decode(asked.body()),
             asked.update() ? IfExists.UPDATE : IfExists.REPLACE,
             new ForAnother(answer));
+    request.askedBy(asked.by());
+    Integer version = asked.version();
+    if (version != null) {
+      request.expecting(new AddRequest.Expected(job, version));
+    }
     shards.withLoaded(
         job.shard(),
         new Shards.ShardAccess() {
@@ -140,17 +203,28 @@ final class Replacements {
       answer.accept(
           switch (why) {
             case OutcomeUnknownException unknown -> new Outcome.Unknown<>(message);
-            case InvalidJobException invalid ->
-                Outcome.ok(new ByteWriter(16 + message.length()).u8(2).string(message).toBytes());
+            case InvalidJobException invalid -> problem(2, message);
+            case ChangedMeanwhileException changed -> problem(3, message);
             default -> new Outcome.Unavailable<>(message);
           });
     }
+
+    private static Outcome<byte[]> problem(int code, String message) {
+      return Outcome.ok(new ByteWriter(16 + message.length()).u8(code).string(message).toBytes());
+    }
+  }
+
+  private static AddRequest.Expected version(Shard shard, NodeJob job) {
+    return new AddRequest.Expected(shard.ref(job.number), job.version());
   }
 
   private void update(AddRequest request, Shard shard, NodeJob job) {
+    AddRequest.Expected expected = request.expected();
+    Updates.Asker who =
+        new Updates.Asker(by(request), expected != null ? expected.version() : null);
     OperationBody.Update update;
     try {
-      update = updates.of(job, request.spec, status.nowMicros());
+      update = updates.of(job, request.spec, who, status.nowMicros());
     } catch (InvalidJobException e) {
       request.refused(e);
       return;

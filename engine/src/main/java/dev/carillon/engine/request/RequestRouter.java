@@ -86,8 +86,9 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       case RemoteRequest.Trigger(JobRef job) -> controls.trigger(job, added(answer));
       case RemoteRequest.Backfill(JobRef job, long from, long to) ->
           controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
-      case RemoteRequest.Replay(JobRef job, JobEdit edit) -> controls.replay(job, edit, control);
-      case RemoteRequest.Discard(JobRef job) -> controls.discard(job, control);
+      case RemoteRequest.Replay(JobRef job, String by, JobEdit edit) ->
+          controls.replay(job, by, edit, control);
+      case RemoteRequest.Discard(JobRef job, String by) -> controls.discard(job, by, control);
       case RemoteRequest.Look(JobRef job) -> parts.adds().look(job, answer);
       case RemoteRequest.Replace replace -> parts.adds().replacements().serve(replace, answer);
       case RemoteRequest.Await(JobRef job, JobRef waiter) ->
