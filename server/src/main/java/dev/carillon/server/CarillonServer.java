@@ -5,7 +5,11 @@ import dev.carillon.server.http.HttpFace;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.http.Router;
 import dev.carillon.server.jobs.ControlRoutes;
+import dev.carillon.server.jobs.DeadLetterRoutes;
 import dev.carillon.server.jobs.JobRoutes;
+import dev.carillon.server.jobs.ScheduleRoutes;
+import dev.carillon.server.operate.ClusterRoutes;
+import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
 import java.io.IOException;
@@ -39,6 +43,10 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(meters.routes());
     table.addAll(new JobRoutes(carillon).routes());
     table.addAll(new ControlRoutes(carillon).routes());
+    table.addAll(new ScheduleRoutes(carillon).routes());
+    table.addAll(new DeadLetterRoutes(carillon).routes());
+    table.addAll(new FlowRoutes(carillon).routes());
+    table.addAll(new ClusterRoutes(carillon).routes());
     this.router = new Router(table);
     this.http =
         new HttpFace(

@@ -43,8 +43,6 @@ public record Problem(Kind kind, String detail, Map<String, String> more, int re
     TOO_LARGE("too-large", "Too large", 413),
     /** The body is not of a type that the API reads. */
     MEDIA_TYPE("unsupported-media-type", "Not a type that is read here", 415),
-    /** The client has to say which version it overwrites. */
-    CONDITION("condition-required", "It is not said what is overwritten", 428),
     /** Too much at once; nothing was done. */
     OVERLOADED("overloaded", "Too much at once", 429),
     /** The header is too large. */

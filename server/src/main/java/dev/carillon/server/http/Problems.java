@@ -1,6 +1,7 @@
 package dev.carillon.server.http;
 
 import dev.carillon.api.BatchTooLargeException;
+import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.ClosedException;
 import dev.carillon.api.CodecException;
 import dev.carillon.api.InvalidArgumentException;
@@ -41,6 +42,7 @@ final class Problems {
       case CodecException e -> Problem.of(Kind.INVALID, message(e));
       case NameTakenException e ->
           Problem.of(Kind.NAME_TAKEN, message(e)).with("existing", e.existing().value());
+      case ChangedMeanwhileException e -> Problem.of(Kind.CHANGED, message(e));
       case JobNotFoundException e -> notFound();
       case OverloadedException e ->
           Problem.of(Kind.OVERLOADED, "too many requests wait for the store; nothing was done")

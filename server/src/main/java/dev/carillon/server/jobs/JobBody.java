@@ -72,12 +72,20 @@ final class JobBody {
     key = header;
   }
 
-  /** The name of the address; one in the body must be the same. */
-  void nameOfAddress(String given) {
+  /** The body declares the recurring job of a name, which stands in the address. */
+  void declares(String given) {
     if (name != null && !name.equals(given)) {
       throw new InvalidBody("name: not that of the address (expected: none in the body)");
     }
+    if (schedule == null) {
+      throw new InvalidBody("schedule: missing (expected: a schedule)");
+    }
+    if (ifExists != null || key != null) {
+      throw new InvalidBody(
+          (key != null ? "key" : "ifExists") + ": given (expected: none; the name is enough)");
+    }
     name = given;
+    ifExists = IfExists.UPDATE;
   }
 
   @Nullable String type() {
@@ -86,10 +94,6 @@ final class JobBody {
 
   String queue() {
     return queue != null ? queue : Job.DEFAULT_QUEUE;
-  }
-
-  boolean isRecurring() {
-    return schedule != null;
   }
 
   /** The jobs that it waits for by id. */
@@ -135,6 +139,12 @@ final class JobBody {
   }
 
   private @Nullable RawPayload payload() {
+    return payload(input, base64, codec);
+  }
+
+  /** An input as JSON, or as base64 with its codec; null where there is none. */
+  static @Nullable RawPayload payload(
+      @Nullable RawPayload input, @Nullable String base64, @Nullable String codec) {
     if (base64 == null) {
       if (codec != null) {
         throw new InvalidBody("inputCodec: given (expected: none without inputBase64)");
@@ -147,7 +157,7 @@ final class JobBody {
     return new RawPayload(codec != null ? codec : "bytes", bytes(base64));
   }
 
-  static byte[] bytes(String base64) {
+  private static byte[] bytes(String base64) {
     try {
       return Base64.getDecoder().decode(base64);
     } catch (IllegalArgumentException e) {

@@ -57,7 +57,8 @@ public final class JobJson {
   private static void write(JsonText out, RecurringInfo recurring) {
     out.object("schedule", inner -> ScheduleBody.write(inner, recurring.schedule()))
         .put("count", recurring.count())
-        .put("nextTime", recurring.nextTime());
+        .put("nextTime", recurring.nextTime())
+        .put("version", recurring.version());
   }
 
   private static void write(JsonText out, OccurrenceInfo occurrence) {

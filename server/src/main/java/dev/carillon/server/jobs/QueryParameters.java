@@ -7,6 +7,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.server.http.Call;
 import dev.carillon.server.json.Shape;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
@@ -35,6 +36,11 @@ public final class QueryParameters {
       "limit",
       "cursor"
     };
+  }
+
+  /** The same where the state is known. */
+  static String[] namesButState() {
+    return Arrays.stream(names()).filter(name -> !name.equals("state")).toArray(String[]::new);
   }
 
   /** The query of a request, in its namespace. */
