@@ -698,6 +698,18 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
     return queries.recorded(id);
   }
 
+  /**
+   * The steps of a workflow and what it waits for. Reads the whole shard of the job.
+   *
+   * @param id the job
+   * @return the workflow, without steps where the job is none; empty if there is no such job or its
+   *     retention is over
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Optional<WorkflowInfo> workflow(JobId id) {
+    return queries.workflow(id);
+  }
+
   /** What runs handlers here, for a replay beside the node. */
   HandlerRunner runner() {
     return opened.runner;

@@ -145,6 +145,18 @@ final class JobQueries {
         () -> StoreAnswers.get(HistoryReader.read(opened.store, ref)).map(RecordedWorkflow::of));
   }
 
+  Optional<WorkflowInfo> workflow(JobId id) {
+    opened.requireOpen();
+    Limits.checkPresent("id", id);
+    JobRef ref = opened.tickets.place(id);
+    if (ref == null) {
+      return Optional.empty();
+    }
+    return opened.reads.await(
+        "steps of job " + id,
+        () -> StoreAnswers.get(HistoryReader.read(opened.store, ref)).map(WorkflowInfo::of));
+  }
+
   private static int count(String cursor) {
     try {
       return Math.toIntExact(Long.parseUnsignedLong(cursor));

@@ -8,6 +8,7 @@ import dev.carillon.server.jobs.ControlRoutes;
 import dev.carillon.server.jobs.DeadLetterRoutes;
 import dev.carillon.server.jobs.JobRoutes;
 import dev.carillon.server.jobs.ScheduleRoutes;
+import dev.carillon.server.jobs.WorkflowRoutes;
 import dev.carillon.server.operate.ClusterRoutes;
 import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
@@ -44,6 +45,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new JobRoutes(carillon).routes());
     table.addAll(new ControlRoutes(carillon).routes());
     table.addAll(new ScheduleRoutes(carillon).routes());
+    table.addAll(new WorkflowRoutes(carillon).routes());
     table.addAll(new DeadLetterRoutes(carillon).routes());
     table.addAll(new FlowRoutes(carillon).routes());
     table.addAll(new ClusterRoutes(carillon).routes());

@@ -10,6 +10,7 @@ import dev.carillon.engine.history.Selection;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
@@ -28,11 +29,17 @@ public final class HistoryReader {
    * A workflow as its journal tells it.
    *
    * @param revision counts how often it began anew
+   * @param waitsFor what it waits for; null where it has to run, has ended or is no workflow
    * @param entries of its event history since it began anew last; empty where its code never ran,
    *     and of a job that is no workflow
    */
   public record Recorded(
-      JobRef job, JobSpec spec, int revision, JobState state, List<HistoryEntry> entries) {}
+      JobRef job,
+      JobSpec spec,
+      int revision,
+      JobState state,
+      List<HistoryEntry> entries,
+      @Nullable WorkflowWait waitsFor) {}
 
   private final JobRef ref;
   private final Selection selection;
@@ -120,7 +127,8 @@ public final class HistoryReader {
         JobSpec.decode(job.body()),
         job.revision,
         state,
-        entries.stream().limit(count).collect(Collectors.toUnmodifiableList()));
+        entries.stream().limit(count).collect(Collectors.toUnmodifiableList()),
+        workflow == null || state.ended() ? null : workflow.waits());
   }
 
   private Optional<Recorded> found() {

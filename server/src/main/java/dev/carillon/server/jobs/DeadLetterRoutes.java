@@ -104,7 +104,7 @@ public final class DeadLetterRoutes {
 
     /** A job of the type with the input; null where the input stays. */
     @Nullable Job<?> job(JobInfo dead) {
-      RawPayload payload = JobBody.payload(input, base64, codec);
+      RawPayload payload = new PayloadFields("input", input, base64, codec).payload();
       if (payload == null) {
         if (typeVersion != null) {
           throw new InvalidBody("typeVersion: given (expected: none without an input)");

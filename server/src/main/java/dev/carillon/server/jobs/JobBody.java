@@ -12,7 +12,6 @@ import dev.carillon.server.json.InvalidBody;
 import dev.carillon.server.json.Shape;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -139,29 +138,6 @@ final class JobBody {
   }
 
   private @Nullable RawPayload payload() {
-    return payload(input, base64, codec);
-  }
-
-  /** An input as JSON, or as base64 with its codec; null where there is none. */
-  static @Nullable RawPayload payload(
-      @Nullable RawPayload input, @Nullable String base64, @Nullable String codec) {
-    if (base64 == null) {
-      if (codec != null) {
-        throw new InvalidBody("inputCodec: given (expected: none without inputBase64)");
-      }
-      return input;
-    }
-    if (input != null) {
-      throw new InvalidBody("input: given with inputBase64 (expected: one of them)");
-    }
-    return new RawPayload(codec != null ? codec : "bytes", bytes(base64));
-  }
-
-  private static byte[] bytes(String base64) {
-    try {
-      return Base64.getDecoder().decode(base64);
-    } catch (IllegalArgumentException e) {
-      throw new InvalidBody("inputBase64: not base64 (expected: the alphabet of RFC 4648, padded)");
-    }
+    return new PayloadFields("input", input, base64, codec).payload();
   }
 }

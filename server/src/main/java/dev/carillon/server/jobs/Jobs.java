@@ -108,7 +108,7 @@ final class Jobs {
     };
   }
 
-  private static Problem.Refusal conflict(Enum<?> result, String detail) {
+  static Problem.Refusal conflict(Enum<?> result, String detail) {
     return Problem.of(Kind.CONFLICT, "job: " + detail + "; nothing was changed")
         .with("result", result.name())
         .refusal();
