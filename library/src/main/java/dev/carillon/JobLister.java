@@ -38,6 +38,7 @@ final class JobLister {
   /** A page that takes longer is given as it is, with the place to go on. */
   private static final long PAGE_NANOS = Duration.ofSeconds(2).toNanos();
 
+  private final OpenNode opened;
   private final Store store;
   private final NodeLoop loop;
   private final Predicate<Head> over;
@@ -49,9 +50,10 @@ final class JobLister {
    * @param over whether only the dead and failed jobs of a shard are still to be shown
    * @param gone whether a dead or failed job is past its retention
    */
-  JobLister(Store store, NodeLoop loop, Predicate<Head> over, Predicate<JobInfo> gone) {
-    this.store = store;
-    this.loop = loop;
+  JobLister(OpenNode opened, Predicate<Head> over, Predicate<JobInfo> gone) {
+    this.opened = opened;
+    this.store = opened.store;
+    this.loop = opened.loop;
     this.over = over;
     this.gone = gone;
   }
@@ -74,7 +76,12 @@ final class JobLister {
 
   /** How a job stands on this node, if it is there and the journal did not tell its end. */
   JobInfo withLivePhase(JobRef ref, JobInfo read) {
-    return read.state().ended() ? read : livePhases(ref.shard()).complete(ref, read);
+    if (read.state().ended()) {
+      return read;
+    }
+    JobInfo here = livePhases(ref.shard()).complete(ref, read);
+    OthersPhases others = new OthersPhases(opened);
+    return others.mayDiffer(here) ? others.complete(ref, here) : here;
   }
 
   private LivePhases livePhases(ShardId shard) {
@@ -124,6 +131,7 @@ final class JobLister {
     private final long deadlineNanos = System.nanoTime() + PAGE_NANOS;
     private final List<JobInfo> items = new ArrayList<>();
     private final List<String> unreadable = new ArrayList<>();
+    private final OthersPhases others = new OthersPhases(opened);
     private Cursor at;
 
     Listing(JobQuery query) {
@@ -202,10 +210,6 @@ final class JobLister {
       return inRange == (at.pass() == 0);
     }
 
-    private boolean isOver(ShardId shard) {
-      return store.journals().head(shard) instanceof Outcome.Ok<Head>(Head head) && over.test(head);
-    }
-
     /**
      * A shard whose head or footer rules it out is passed over; a damaged one is read and named.
      */
@@ -216,8 +220,8 @@ final class JobLister {
 
     private void readShard(ShardId shard, long after) {
       int room = query.limit() - items.size();
-      LivePhases livePhases = livePhases(shard);
-      boolean evidence = isOver(shard);
+      Phases phases = new Phases(shard);
+      boolean evidence = phases.head != null && over.test(phases.head);
       var outcome =
           JobScan.page(
               store,
@@ -226,7 +230,7 @@ final class JobLister {
                   conditions.filter(),
                   after,
                   room,
-                  (ref, info) -> !evidence || kept(info) ? shown(ref, info, livePhases) : null));
+                  (ref, info) -> !evidence || kept(info) ? shown(ref, info, phases) : null));
       if (outcome instanceof Outcome.Damaged<?>(String where)) {
         unreadable.add(where);
         at = new Cursor(at.pass(), shard, Cursor.ALL);
@@ -238,12 +242,38 @@ final class JobLister {
       at = new Cursor(at.pass(), shard, more ? found.getLast().getKey().number() : Cursor.ALL);
     }
 
-    private @Nullable JobInfo shown(JobRef ref, JobInfo read, LivePhases livePhases) {
+    private @Nullable JobInfo shown(JobRef ref, JobInfo read, Phases phases) {
       if (!fits(read)) {
         return null;
       }
-      JobInfo info = livePhases.complete(ref, read);
+      JobInfo info = phases.complete(ref, read);
       return query.states().isEmpty() || query.states().contains(info.state()) ? info : null;
+    }
+
+    /** How the jobs of a shard stand here, and once one may stand otherwise there, at its owner. */
+    private final class Phases {
+      final @Nullable Head head;
+      private final LivePhases here;
+      private @Nullable LivePhases there;
+      private boolean asked;
+
+      Phases(ShardId shard) {
+        this.here = livePhases(shard);
+        this.head =
+            store.journals().head(shard) instanceof Outcome.Ok<Head>(Head found) ? found : null;
+      }
+
+      JobInfo complete(JobRef ref, JobInfo read) {
+        JobInfo info = here.complete(ref, read);
+        if (head == null || !others.mayDiffer(info)) {
+          return info;
+        }
+        if (!asked) {
+          asked = true;
+          there = others.ask(head, 0);
+        }
+        return there != null ? there.complete(ref, read) : info;
+      }
     }
 
     /** Everything but the state, which the journal alone does not know. */

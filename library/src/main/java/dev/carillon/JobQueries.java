@@ -34,8 +34,7 @@ final class JobQueries {
     this.opened = opened;
     this.lister =
         new JobLister(
-            opened.store,
-            opened.loop,
+            opened,
             head -> Retention.isOver(opened.options, head, opened.time.wallMicros()),
             this::isOver);
     this.inputs = new Inputs(opened.store, opened.reads, opened.payloads);
@@ -56,20 +55,25 @@ final class JobQueries {
     if (ref == null) {
       return Optional.empty();
     }
-    return opened
-        .loop
-        .post(
-            new Ask<Optional<JobInfo>>(
-                opened.loop,
-                "reading job " + id,
-                Ask.Effect.READS,
-                (node, asked) ->
-                    node.get(
-                        ref,
-                        outcome ->
-                            StoreAnswers.pass(
-                                outcome.map(found -> found.map(JobView::info)), asked))))
-        .await();
+    Optional<JobInfo> found =
+        opened
+            .loop
+            .post(
+                new Ask<Optional<JobInfo>>(
+                    opened.loop,
+                    "reading job " + id,
+                    Ask.Effect.READS,
+                    (node, asked) ->
+                        node.get(
+                            ref,
+                            outcome ->
+                                StoreAnswers.pass(
+                                    outcome.map(view -> view.map(JobView::info)), asked))))
+            .await();
+    OthersPhases others = new OthersPhases(opened);
+    return found.filter(others::mayDiffer).isEmpty()
+        ? found
+        : opened.reads.await("job " + id, () -> found.map(job -> others.complete(ref, job)));
   }
 
   Optional<JobInfo> get(String namespace, String name) {

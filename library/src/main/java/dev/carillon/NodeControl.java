@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 public final class NodeControl {
   private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
 
+  /** How long another node may take to tell what it has in memory. */
+  private static final long ANSWER_NANOS = Duration.ofMillis(700).toNanos();
+
   private final OpenNode opened;
   private final NodeLoop loop;
 
@@ -150,6 +153,39 @@ public final class NodeControl {
                 (node, asked) ->
                     node.waiting(
                         found -> asked.answer(found.stream().map(WaitingFigures::of).toList()))))
+        .await();
+  }
+
+  /**
+   * The jobs whose handlers run now, on this node and on the others: each node tells it from
+   * memory. Reads and changes nothing of any job. Waits for an answer of a node up to 700 ms; what
+   * runs on one that gave none is not known, and the answer names it.
+   *
+   * @param namespace of the jobs; null for all namespaces
+   * @param most how many jobs a node tells, from 1 to {@link Limits#PAGE_MAX_ITEMS}: those that
+   *     began first. All are counted
+   * @return what runs, by node
+   */
+  public RunningInfo running(@Nullable String namespace, int most) {
+    opened.requireOpen();
+    if (namespace != null) {
+      Limits.checkNamespace(namespace);
+    }
+    if (most < 1 || most > Limits.PAGE_MAX_ITEMS) {
+      throw InvalidArgumentException.of("most", most, "1 to " + Limits.PAGE_MAX_ITEMS);
+    }
+    return loop.post(
+            new Ask<RunningInfo>(
+                loop,
+                "asking what runs",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.questions()
+                        .running(
+                            namespace,
+                            most,
+                            ANSWER_NANOS,
+                            answers -> asked.answer(RunningInfo.of(answers)))))
         .await();
   }
 

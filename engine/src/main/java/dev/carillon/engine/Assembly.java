@@ -52,6 +52,7 @@ import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.Adds;
 import dev.carillon.engine.request.Controls;
 import dev.carillon.engine.request.Intake;
+import dev.carillon.engine.request.Questions;
 import dev.carillon.engine.request.RequestRouter;
 import dev.carillon.engine.request.Signals;
 import dev.carillon.engine.shard.NodeJob;
@@ -187,7 +188,9 @@ final class Assembly {
         new RequestRouter(
             status,
             wire,
-            new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing));
+            new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing),
+            basics,
+            new Questions.Parts(status, shards, attempts, borrowing, lookup));
   }
 
   private void blocked(NodeJob job) {

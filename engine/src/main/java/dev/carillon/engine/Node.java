@@ -37,6 +37,7 @@ import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.AddRequest;
+import dev.carillon.engine.request.Questions;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -655,6 +656,11 @@ public final class Node {
   /** Whether others may share the store. */
   public boolean isShared() {
     return parts.status.isShared();
+  }
+
+  /** What nodes have in memory, this one and others. */
+  public Questions questions() {
+    return parts.router.questions();
   }
 
   /** Who shares the store, this node first; it alone where it has the store to itself. */

@@ -19,6 +19,7 @@ import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Ticket;
 import dev.carillon.engine.message.Loan;
+import dev.carillon.engine.message.RunningJob;
 import dev.carillon.engine.shard.JobPlace;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.store.Transactions.Completion;
@@ -341,6 +342,11 @@ public final class Attempt implements Grant.Run, JobPlace {
   /** The id of another job of the same shard. */
   public JobId sibling(long jobNumber) {
     return new JobRef(ref.shard(), jobNumber).id();
+  }
+
+  /** It as it is told to whoever asks what runs on this node. */
+  public RunningJob asRunning(String namespace, String queue) {
+    return new RunningJob(id(), type, namespace, queue, number, dueMicros, startedMicros);
   }
 
   /** The attempt of a job that is under way; null where none is. */

@@ -3,15 +3,18 @@ package dev.carillon.engine.attempt;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.dispatch.JobMeters;
+import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.RunningJob;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
+import java.util.function.Consumer;
 
 /**
  * The attempts of this node, from the dispatcher's grant to the durable outcome.
@@ -94,6 +97,16 @@ public final class Attempts {
 
   public int running() {
     return running.size();
+  }
+
+  /** The jobs whose handlers run on this node, also where their outcomes do not count any more. */
+  public void eachRunning(Consumer<RunningJob> each) {
+    for (Attempt attempt : running.all()) {
+      if (attempt.called && !attempt.returned && attempt.lentTo == 0) {
+        Lane lane = attempt.lane();
+        each.accept(attempt.asRunning(lane.namespace, lane.queue));
+      }
+    }
   }
 
   /** Whether the outcome of an attempt of the shard's jobs is open: hung handlers do not count. */

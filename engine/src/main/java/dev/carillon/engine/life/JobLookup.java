@@ -96,9 +96,19 @@ public final class JobLookup {
 
   /** The phases of a shard's live jobs, but for those that only wait for their due time. */
   public LivePhases livePhases(ShardId id) {
+    return livePhases(id, 0);
+  }
+
+  /** The phase of one of them; of all where {@code number} is 0. */
+  public LivePhases livePhases(ShardId id, long number) {
     LivePhases livePhases = new LivePhases(env.wallMicros());
     Shard shard = shards.known(id);
-    if (shard != null && shard.fold != null) {
+    if (shard != null && shard.fold != null && number != 0) {
+      NodeJob job = shard.fold.job(number);
+      if (job != null && job.phase() != NodeJob.Phase.SCHEDULED) {
+        livePhases.note(job);
+      }
+    } else if (shard != null && shard.fold != null) {
       shard
           .fold
           .live()

@@ -6,8 +6,11 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.LongMap;
 import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
@@ -68,6 +71,67 @@ public final class LivePhases {
       undecodable.put(
           job.number, new JobError(rare.lastErrorType, message != null ? message : "", ""));
     }
+  }
+
+  /** As another node is told; the first {@code most} where there are more. */
+  public void write(ByteWriter out, int most) {
+    int shown = Math.min(size, most);
+    out.varint(shown);
+    for (int i = 0; i < shown; i++) {
+      out.varint(numbers[i]).u8(code(phases[i]));
+      JobError error = undecodable.get(numbers[i]);
+      out.u8(error != null ? 1 : 0);
+      if (error != null) {
+        out.string(error.type()).string(error.message());
+      }
+    }
+  }
+
+  /** As another node told it. */
+  public static LivePhases read(ByteReader in, long nowMicros) {
+    LivePhases told = new LivePhases(nowMicros);
+    int count = (int) in.varint();
+    told.numbers = new long[count];
+    told.phases = new NodeJob.Phase[count];
+    for (told.size = 0; told.size < count; told.size++) {
+      long number = in.varint();
+      told.numbers[told.size] = number;
+      told.phases[told.size] = phase(in.u8());
+      if (in.u8() == 1) {
+        told.undecodable.put(number, new JobError(in.string(), in.string(), ""));
+      }
+    }
+    return told;
+  }
+
+  private static int code(NodeJob.Phase phase) {
+    return switch (phase) {
+      case SCHEDULED -> 1;
+      case READY -> 2;
+      case RUNNING -> 3;
+      case NO_HANDLER -> 4;
+      case UNDECODABLE -> 5;
+      case DIVERGED -> 6;
+      case LIMITED -> 7;
+      case DEPENDENCY -> 8;
+      case PAUSED -> 9;
+      case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
+    };
+  }
+
+  private static NodeJob.Phase phase(int code) {
+    return switch (code) {
+      case 1 -> NodeJob.Phase.SCHEDULED;
+      case 2 -> NodeJob.Phase.READY;
+      case 3 -> NodeJob.Phase.RUNNING;
+      case 4 -> NodeJob.Phase.NO_HANDLER;
+      case 5 -> NodeJob.Phase.UNDECODABLE;
+      case 6 -> NodeJob.Phase.DIVERGED;
+      case 7 -> NodeJob.Phase.LIMITED;
+      case 8 -> NodeJob.Phase.DEPENDENCY;
+      case 9 -> NodeJob.Phase.PAUSED;
+      default -> throw new UnknownFormatException("phase: " + code + " (expected: 1 to 9)");
+    };
   }
 
   /**

@@ -19,6 +19,7 @@ import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Loan;
 import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.RunningJob;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.store.Outcome;
 import java.util.ArrayDeque;
@@ -172,6 +173,15 @@ public final class Borrowing {
   /** Attempts of others that are here, with those that wait. */
   public int size() {
     return all.size();
+  }
+
+  /** The jobs of others whose handlers run on this node. */
+  public void eachRunning(Consumer<RunningJob> each) {
+    for (Borrowed one : all.values()) {
+      if (one.attempt != null) {
+        each.accept(one.attempt.asRunning(one.spec.namespace(), one.spec.queue()));
+      }
+    }
   }
 
   /** How many attempts of others this node has run or begun since it started. */

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lenders and borrowers of attempts say to each other, clients and members, and those who have
- * a limit together.
+ * What lenders and borrowers of attempts say to each other, clients and members, those who have a
+ * limit together, and those who ask what others have in memory.
  *
  * <pre>
  * version  byte  1
@@ -129,6 +129,13 @@ public sealed interface Message {
   /** Look at the record of that limit: it says something of you, or for you. */
   record Look(String record) implements Message {}
 
+  /** Tell me what you have in memory. */
+  record Asked(long number, Question question) implements Message {}
+
+  /** What there is. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Told(long number, byte[] answer) implements Message {}
+
   static byte[] encode(Message message) {
     ByteWriter out = new ByteWriter(256).u8(VERSION);
     switch (message) {
@@ -168,6 +175,9 @@ public sealed interface Message {
       case Errand(long number, byte[] asked) -> out.u8(12).varint(number).bytes(asked);
       case ErrandDone(long number, byte[] answer) -> out.u8(13).varint(number).bytes(answer);
       case Look(String record) -> out.u8(15).string(record);
+      case Asked(long number, Question question) ->
+          Question.write(question, out.u8(16).varint(number));
+      case Told(long number, byte[] answer) -> out.u8(17).varint(number).bytes(answer);
     }
     return out.toBytes();
   }
@@ -201,7 +211,9 @@ public sealed interface Message {
         yield new Check(nonces);
       }
       case 15 -> new Look(in.string());
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 15)");
+      case 16 -> new Asked(in.varint(), Question.read(in));
+      case 17 -> new Told(in.varint(), in.bytes());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 17)");
     };
   }
 

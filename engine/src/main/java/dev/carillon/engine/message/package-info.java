@@ -24,6 +24,7 @@
  *   <li>Requests and messages name the copy of the store in which they were written. A receiver
  *       deletes those of another copy unserved.
  *   <li>A notification may be lost: a poll stands behind each.
+ *   <li>A {@code Question} is answered from the memory of the node that is asked.
  *   <li>At most 1,000 requests of a node are under way, each of at most 60 KiB.
  * </ul>
  *

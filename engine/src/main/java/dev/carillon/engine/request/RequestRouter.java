@@ -1,6 +1,7 @@
 package dev.carillon.engine.request;
 
 import dev.carillon.api.ControlResult;
+import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
@@ -13,6 +14,7 @@ import dev.carillon.engine.loan.Borrowing;
 import dev.carillon.engine.loan.Lending;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.Question;
 import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequestFormat;
 import dev.carillon.engine.message.RemoteRequests;
@@ -29,6 +31,7 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
   private final Parts parts;
   private final MemberStatus status;
   private final Errands errands;
+  private final Questions questions;
 
   /** The parts of a node that serve requests. */
   public record Parts(
@@ -40,10 +43,17 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       Lending lending,
       Borrowing borrowing) {}
 
-  public RequestRouter(MemberStatus status, Wire wire, Parts parts) {
+  public RequestRouter(
+      MemberStatus status, Wire wire, Parts parts, Basics basics, Questions.Parts forQuestions) {
     this.status = status;
     this.parts = parts;
     this.errands = new Errands(wire, parts.adds(), this);
+    this.questions = new Questions(basics, wire, forQuestions);
+  }
+
+  /** Questions to nodes about what they have in memory. */
+  public Questions questions() {
+    return questions;
   }
 
   /** Requests that a client has other nodes serve. */
@@ -119,7 +129,10 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
 
   @Override
   public boolean expectsMessages() {
-    return parts.lending().out() > 0 || parts.borrowing().size() > 0 || errands.underWay() > 0;
+    return parts.lending().out() > 0
+        || parts.borrowing().size() > 0
+        || errands.underWay() > 0
+        || questions.underWay() > 0;
   }
 
   @Override
@@ -128,6 +141,8 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       case Message.Errand(long number, byte[] asked) -> errands.run(from, number, asked);
       case Message.ErrandDone(long number, byte[] answer) -> errands.done(from, number, answer);
       case Message.Look(String record) -> parts.shares().look(record);
+      case Message.Asked(long number, Question question) -> questions.asked(from, number, question);
+      case Message.Told(long number, byte[] answer) -> questions.told(from, number, answer);
       case Message said -> {
         if (!parts.lending().heard(from, said)) {
           parts.borrowing().heard(from, said);

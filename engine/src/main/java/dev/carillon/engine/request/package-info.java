@@ -3,7 +3,8 @@
  *
  * <p><b>State.</b> The loop owns it: adds that wait for a shard or a name ({@code Adds}), rows
  * taken from the inbox ({@code Intake}), requests that a client has sent to members ({@code
- * Errands}). A request that has become an operation belongs to room {@code commit}.
+ * Errands}), questions about what nodes have in memory ({@code Questions}). A request that has
+ * become an operation belongs to room {@code commit}.
  *
  * <pre>
  *   add:      dependencies found → shard and number → name's record put → shard awake → ADD durable
@@ -22,6 +23,8 @@
  *   <li>{@code RequestRouter} serves a remote request through the methods that serve a local one.
  *   <li>New jobs are refused while more than {@code maxQueued} operations wait for the store.
  *   <li>A client owns no shards: {@code Errands} asks a member to do everything for it.
+ *   <li>A question reads memory and changes nothing. Its asker goes on without a node that gives no
+ *       answer in time, and names it.
  * </ul>
  *
  * <p><b>Crash.</b>

@@ -1,0 +1,262 @@
+package dev.carillon.engine.request;
+
+import dev.carillon.engine.attempt.Attempts;
+import dev.carillon.engine.commit.Basics;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.Timers;
+import dev.carillon.engine.format.ByteReader;
+import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.life.JobLookup;
+import dev.carillon.engine.life.LivePhases;
+import dev.carillon.engine.loan.Borrowing;
+import dev.carillon.engine.member.Member;
+import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.Message;
+import dev.carillon.engine.message.Question;
+import dev.carillon.engine.message.RunningJob;
+import dev.carillon.engine.message.Wire;
+import dev.carillon.engine.shard.Shards;
+import dev.carillon.store.ShardId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks what nodes have in memory, this one among them, and answers those that ask. A question reads
+ * and changes nothing; whoever asked gets the answers that came within its patience, and the names
+ * of those that gave none.
+ *
+ * <p>Crash table: the node that asks dies: an answer lies on the wire until somebody deletes it. A
+ * node that is asked dies, is fenced or hangs: it is named as silent. A question or an answer is
+ * lost: the same. Nothing is asked twice.
+ */
+public final class Questions {
+  private static final int MOST_UNDER_WAY = 1_000;
+
+  private final NodeEnvironment env;
+  private final Timers timers;
+  private final String nodeId;
+  private final Wire wire;
+  private final Parts parts;
+  private final Map<Long, Asked> underWay = new LinkedHashMap<>();
+  private long numbers;
+
+  /** The parts of a node that know what there is. */
+  public record Parts(
+      MemberStatus status,
+      Shards shards,
+      Attempts attempts,
+      Borrowing borrowing,
+      JobLookup lookup) {}
+
+  /**
+   * What nodes answered.
+   *
+   * @param of by the ids of the nodes, this one first
+   * @param silent the ids of the nodes that gave no answer in time
+   */
+  public record Answers<T>(Map<String, T> of, List<String> silent) {}
+
+  /**
+   * The jobs whose handlers run on a node.
+   *
+   * @param jobs those that began first
+   * @param all how many there are
+   */
+  public record Running(List<RunningJob> jobs, int all) {}
+
+  /** A question under way: who has not answered. */
+  private final class Asked {
+    final Map<Long, String> missing = new LinkedHashMap<>();
+    final Map<String, byte[]> answers = new LinkedHashMap<>();
+    final Consumer<Asked> done;
+    Timers.@Nullable Timer limit;
+
+    Asked(Consumer<Asked> done) {
+      this.done = done;
+    }
+
+    <T> Answers<T> read(BiFunction<String, ByteReader, T> reader) {
+      Map<String, T> of = new LinkedHashMap<>();
+      answers.forEach((node, bytes) -> of.put(node, reader.apply(node, new ByteReader(bytes))));
+      return new Answers<>(of, List.copyOf(missing.values()));
+    }
+  }
+
+  Questions(Basics basics, Wire wire, Parts parts) {
+    this.env = basics.env();
+    this.timers = basics.timers();
+    this.nodeId = basics.options().nodeId();
+    this.wire = wire;
+    this.parts = parts;
+  }
+
+  /** Questions that are not answered. */
+  int underWay() {
+    return underWay.size();
+  }
+
+  // ---- asking
+
+  /**
+   * Which handlers run now, on this node and on all others that run any.
+   *
+   * @param namespace of the jobs; null for all
+   * @param most how many a node tells
+   */
+  public void running(
+      @Nullable String namespace, int most, long patienceNanos, Consumer<Answers<Running>> answer) {
+    ask(
+        new Question.Running(namespace, most),
+        Questions::runsHandlers,
+        patienceNanos,
+        asked -> answer.accept(asked.read((node, in) -> readRunning(in))));
+  }
+
+  /**
+   * How live jobs of a shard stand on the node that has it.
+   *
+   * @param owner the incarnation that has the shard
+   * @param number of the job; 0 for all
+   * @param answer hears null where nobody answered who has the shard in memory
+   */
+  public void phases(
+      ShardId shard,
+      long owner,
+      long number,
+      long patienceNanos,
+      Consumer<@Nullable LivePhases> answer) {
+    if (parts.shards().known(shard) != null) {
+      answer.accept(parts.lookup().livePhases(shard));
+      return;
+    }
+    ask(
+        new Question.Phases(shard, number),
+        member -> member.incarnation() == owner,
+        patienceNanos,
+        asked -> answer.accept(onlyOne(asked)));
+  }
+
+  private @Nullable LivePhases onlyOne(Asked asked) {
+    for (byte[] each : asked.answers.values()) {
+      if (each.length > 0) {
+        return LivePhases.read(new ByteReader(each), env.wallMicros());
+      }
+    }
+    return null;
+  }
+
+  private static boolean runsHandlers(Member member) {
+    return !member.traits().contains(Member.Trait.CLIENT);
+  }
+
+  private void ask(
+      Question question, Predicate<Member> whom, long patienceNanos, Consumer<Asked> done) {
+    Asked asked = new Asked(done);
+    List<Member> living = parts.status().living();
+    long own = parts.status().incarnation();
+    boolean full = underWay.size() >= MOST_UNDER_WAY;
+    if (living.isEmpty()) {
+      asked.answers.put(nodeId, answer(question));
+    }
+    for (Member member : living) {
+      if (whom.test(member) && member.incarnation() == own) {
+        asked.answers.put(nodeId, answer(question));
+      } else if (whom.test(member)) {
+        asked.missing.put(member.incarnation(), name(member));
+      }
+    }
+    if (asked.missing.isEmpty() || full) {
+      done.accept(asked);
+      return;
+    }
+    long number = ++numbers;
+    underWay.put(number, asked);
+    byte[] message = Message.encode(new Message.Asked(number, question));
+    asked.missing.keySet().forEach(member -> wire.send(member, message));
+    asked.limit = timers.at(env.monotonicNanos() + patienceNanos, () -> settle(number));
+  }
+
+  private static String name(Member member) {
+    return member.nodeId().isEmpty()
+        ? Long.toHexString(member.incarnation()) // its record is of a later version
+        : member.nodeId();
+  }
+
+  private void settle(long number) {
+    Asked asked = underWay.remove(number);
+    if (asked != null) {
+      timers.cancel(asked.limit);
+      asked.done.accept(asked);
+    }
+  }
+
+  /** Another node answers; false where the answer comes too late. */
+  boolean told(long from, long number, byte[] answer) {
+    Asked asked = underWay.get(number);
+    String node = asked != null ? asked.missing.remove(from) : null;
+    if (asked == null || node == null) {
+      return false;
+    }
+    asked.answers.put(node, answer);
+    if (asked.missing.isEmpty()) {
+      settle(number);
+    }
+    return true;
+  }
+
+  // ---- answering
+
+  /** Another node asks. */
+  void asked(long from, long number, Question question) {
+    wire.send(from, Message.encode(new Message.Told(number, answer(question))));
+  }
+
+  private byte[] answer(Question question) {
+    return switch (question) {
+      case Question.Running(String namespace, int most) -> running(namespace, most);
+      case Question.Phases(ShardId shard, long number) -> phases(shard, number);
+    };
+  }
+
+  private byte[] running(@Nullable String namespace, int most) {
+    List<RunningJob> all = new ArrayList<>();
+    Consumer<RunningJob> one =
+        job -> {
+          if (namespace == null || namespace.equals(job.namespace())) {
+            all.add(job);
+          }
+        };
+    parts.attempts().eachRunning(one);
+    parts.borrowing().eachRunning(one);
+    all.sort(Comparator.comparingLong(RunningJob::startedMicros));
+    int shown = Math.clamp(most, 0, Math.min(all.size(), Question.MOST_ITEMS));
+    ByteWriter out = new ByteWriter(16 + 64 * shown).varint(all.size()).varint(shown);
+    all.subList(0, shown).forEach(job -> job.write(out));
+    return out.toBytes();
+  }
+
+  private static Running readRunning(ByteReader in) {
+    int all = (int) in.varint();
+    List<RunningJob> jobs = new ArrayList<>();
+    for (long left = in.varint(); left > 0; left--) {
+      jobs.add(RunningJob.read(in));
+    }
+    return new Running(List.copyOf(jobs), all);
+  }
+
+  private byte[] phases(ShardId shard, long number) {
+    if (parts.shards().known(shard) == null) {
+      return new byte[0];
+    }
+    ByteWriter out = new ByteWriter(256);
+    parts.lookup().livePhases(shard, number).write(out, Question.MOST_ITEMS);
+    return out.toBytes();
+  }
+}
