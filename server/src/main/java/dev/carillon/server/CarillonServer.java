@@ -13,6 +13,7 @@ import dev.carillon.server.operate.ClusterRoutes;
 import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
+import dev.carillon.server.operate.RunningRoutes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new DeadLetterRoutes(carillon).routes());
     table.addAll(new FlowRoutes(carillon).routes());
     table.addAll(new ClusterRoutes(carillon).routes());
+    table.addAll(new RunningRoutes(carillon).routes());
     this.router = new Router(table);
     this.http =
         new HttpFace(
