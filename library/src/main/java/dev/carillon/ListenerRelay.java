@@ -3,14 +3,18 @@ package dev.carillon;
 import dev.carillon.api.AttemptFailure;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
+import dev.carillon.api.Subscription;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Passes what the loop tells on to the users' listeners, on a thread of its own and in order. When
- * they are too slow the newest news are left out and counted.
+ * they are too slow the newest news are left out and counted. Listeners come and go; while there is
+ * none the loop tells nothing, and there is no thread before the first one.
  */
 final class ListenerRelay implements JobListener {
   private static final int MAX_WAITING = 50_000;
@@ -18,22 +22,56 @@ final class ListenerRelay implements JobListener {
   private final List<JobListener> listeners;
   private final Reports reports;
   private final WorkerLoop worker;
+  private final AtomicBoolean started = new AtomicBoolean();
+  private volatile boolean listened;
   private final AtomicInteger waiting = new AtomicInteger();
   private volatile @Nullable NodeLoop loop;
 
   ListenerRelay(List<JobListener> listeners, Reports reports) {
-    this.listeners = List.copyOf(listeners);
+    this.listeners = new CopyOnWriteArrayList<>(listeners);
+    this.listened = !listeners.isEmpty();
     this.reports = reports;
     this.worker = new WorkerLoop("carillon-listener", reports);
   }
 
   void start(NodeLoop tellingLoop) {
     loop = tellingLoop;
-    worker.start();
+    if (listened) {
+      startWorker();
+    }
+  }
+
+  private void startWorker() {
+    if (started.compareAndSet(false, true)) {
+      worker.start();
+    }
   }
 
   void stop() {
     worker.stop();
+  }
+
+  /** Tells a listener too, from now on until the answer is closed. */
+  Subscription listen(JobListener listener) {
+    startWorker();
+    synchronized (listeners) {
+      listeners.add(listener);
+      listened = true;
+    }
+    AtomicBoolean closed = new AtomicBoolean();
+    return () -> {
+      if (closed.compareAndSet(false, true)) {
+        synchronized (listeners) {
+          listeners.remove(listener);
+          listened = !listeners.isEmpty();
+        }
+      }
+    };
+  }
+
+  /** Where the loop tells of jobs; null while nobody listens. */
+  @Nullable JobListener ifListened() {
+    return listened ? this : null;
   }
 
   @Override

@@ -2,8 +2,10 @@ package dev.carillon;
 
 import dev.carillon.api.Health;
 import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.JobListener;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
+import dev.carillon.api.Subscription;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.member.ClusterLook;
@@ -187,6 +189,18 @@ public final class NodeControl {
                             ANSWER_NANOS,
                             answers -> asked.answer(RunningInfo.of(answers)))))
         .await();
+  }
+
+  /**
+   * Tells a listener of the jobs of this node from now on, besides those of the builder; for those
+   * who look for a while. While nobody listens the node tells nothing.
+   *
+   * @param listener told as {@link JobListener} says; it must not block
+   * @return to be closed when nobody listens any more
+   */
+  public Subscription listen(JobListener listener) {
+    opened.requireOpen();
+    return opened.relay.listen(Limits.checkPresent("listener", listener));
   }
 
   /**

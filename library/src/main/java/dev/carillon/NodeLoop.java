@@ -83,7 +83,7 @@ final class NodeLoop {
    * @param formats that it reads
    * @param answerTimeout after which a question is given up
    * @param daemon whether the process may end while the loop runs
-   * @param listener told of jobs, or null
+   * @param listener told of jobs while somebody listens
    * @param news told what people who run the node want to know
    */
   record Settings(
@@ -93,7 +93,7 @@ final class NodeLoop {
       Duration answerTimeout,
       boolean daemon,
       Metrics metrics,
-      @Nullable JobListener listener,
+      ListenerRelay listener,
       Consumer<NodeEvent> news,
       long seed) {}
 
@@ -627,7 +627,7 @@ final class NodeLoop {
 
     @Override
     public @Nullable JobListener listener() {
-      return settings.listener();
+      return settings.listener().ifListened();
     }
 
     @Override

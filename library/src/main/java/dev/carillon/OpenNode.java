@@ -28,6 +28,7 @@ final class OpenNode {
   final Payloads payloads;
   final Admission admission;
   final HandlerRunner runner;
+  final ListenerRelay relay;
   final NodeLoop loop;
   final Tickets tickets;
   final Reads reads;
@@ -64,8 +65,7 @@ final class OpenNode {
     this.payloads = new Payloads(builder.codec, builder.advanced.otherCodecs);
     this.admission =
         new Admission(builder.advanced.maxWaitingJobs, builder.advanced.maxWaitingBytes);
-    ListenerRelay relay =
-        builder.listeners.isEmpty() ? null : new ListenerRelay(builder.listeners, reports);
+    this.relay = new ListenerRelay(builder.listeners, reports);
     this.options = builder.nodeOptions(random, opened);
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
@@ -95,9 +95,7 @@ final class OpenNode {
     this.shutdown = new Shutdown(loop, store, relay, reports, builder.closeGrace, log::closed);
     log.start(
         new NodeLog.Opening(options.nodeId(), StoreOpener.words(builder, opened), builder.slots));
-    if (relay != null) {
-      relay.start(loop);
-    }
+    relay.start(loop);
     runner.start(loop);
     loop.start();
     post(

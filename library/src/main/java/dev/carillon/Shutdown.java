@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How a Carillon ends, in order: no attempt starts any more and running handlers may finish; those
@@ -26,7 +25,7 @@ final class Shutdown {
 
   private final NodeLoop loop;
   private final Store store;
-  private final @Nullable ListenerRelay relay;
+  private final ListenerRelay relay;
   private final Reports reports;
   private final Duration grace;
   private final Duration step;
@@ -44,7 +43,7 @@ final class Shutdown {
   Shutdown(
       NodeLoop loop,
       Store store,
-      @Nullable ListenerRelay relay,
+      ListenerRelay relay,
       Reports reports,
       Duration grace,
       LongConsumer whenClosed) {
@@ -123,9 +122,7 @@ final class Shutdown {
       ends("shards");
       loop.stop();
       loop.awaitEnd(step);
-      if (relay != null) {
-        relay.stop();
-      }
+      relay.stop();
       ends("loop");
       closeStore();
       ends("store");

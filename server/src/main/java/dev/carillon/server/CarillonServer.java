@@ -10,6 +10,7 @@ import dev.carillon.server.jobs.JobRoutes;
 import dev.carillon.server.jobs.ScheduleRoutes;
 import dev.carillon.server.jobs.WorkflowRoutes;
 import dev.carillon.server.operate.ClusterRoutes;
+import dev.carillon.server.operate.EventRoutes;
 import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
@@ -51,6 +52,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new FlowRoutes(carillon).routes());
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
+    table.addAll(new EventRoutes(carillon, this::isStopping).routes());
     this.router = new Router(table);
     this.http =
         new HttpFace(

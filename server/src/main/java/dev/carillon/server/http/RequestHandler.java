@@ -3,6 +3,7 @@ package dev.carillon.server.http;
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.Arrival;
 import dev.carillon.server.access.Caller;
+import dev.carillon.server.access.Denied;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Problem.Kind;
 import java.io.ByteArrayOutputStream;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestHandler extends Handler.Abstract {
   private static final byte[] NO_BODY = {};
   private static final int CHUNK = 8 << 10;
+  private static final long STILL_LET_IN_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final Router router;
   private final Access access;
@@ -68,6 +70,7 @@ final class RequestHandler extends Handler.Abstract {
     private boolean streams;
     private long bodyBytes;
     private boolean unread;
+    private long letInNanos = begun;
 
     Exchange(Request request, Response response) {
       this.request = request;
@@ -121,8 +124,7 @@ final class RequestHandler extends Handler.Abstract {
       arrival = came;
       Caller asks = access.identify(came);
       caller = asks;
-      String namespace = found.isOfNamespace() ? variables.get(Call.NAMESPACE) : null;
-      if (!asks.has(found.role(), namespace)) {
+      if (!asks.has(found.role(), namespace(found))) {
         throw Problem.of(
                 Kind.FORBIDDEN,
                 "role: not enough (expected: %s%s)"
@@ -289,8 +291,34 @@ final class RequestHandler extends Handler.Abstract {
         Content.Sink.write(response, true, ByteBuffer.wrap(answer.body()));
         return;
       }
-      stream.write(bytes -> Content.Sink.write(response, false, ByteBuffer.wrap(bytes)));
+      stream.write(
+          bytes -> {
+            requireStillLetIn();
+            Content.Sink.write(response, false, ByteBuffer.wrap(bytes));
+          });
       Content.Sink.write(response, true, ByteBuffer.allocate(0));
+    }
+
+    /** A stream ends soon after its caller may no more: it writes at least every few seconds. */
+    private void requireStillLetIn() throws IOException {
+      long now = System.nanoTime();
+      Route found = route;
+      Arrival came = arrival;
+      if (found == null || came == null || now - letInNanos < STILL_LET_IN_NANOS) {
+        return;
+      }
+      letInNanos = now;
+      try {
+        if (!access.identify(came).has(found.role(), namespace(found))) {
+          throw new IOException("the caller may no more");
+        }
+      } catch (Denied e) {
+        throw new IOException("the caller is not let in any more", e);
+      }
+    }
+
+    private @Nullable String namespace(Route found) {
+      return found.isOfNamespace() ? variables.get(Call.NAMESPACE) : null;
     }
   }
 
