@@ -190,6 +190,11 @@ final class ReplayedRun implements WorkflowHost, WorkflowCode, Activation {
     return runner.payloads().encodeInput(input, registration.input());
   }
 
+  @Override
+  public int typeVersion() {
+    return registration.version();
+  }
+
   // ---- its node
 
   @Override

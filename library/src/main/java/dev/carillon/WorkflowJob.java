@@ -125,6 +125,11 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
     return encoded;
   }
 
+  @Override
+  public int typeVersion() {
+    return registration.version();
+  }
+
   // ---- its node
 
   @Override

@@ -287,6 +287,21 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
     } while (nanos == 0);
   }
 
+  /** Does what can be done now, but for so many calls of the store at the most; says how many. */
+  int settleWithin(int mostCalls) {
+    int done = 0;
+    long nanos;
+    do {
+      nanos = node.turn();
+      while (done < mostCalls && !calls.isEmpty()) {
+        calls.remove().run();
+        done++;
+        nanos = Math.min(nanos, node.turn());
+      }
+    } while (nanos == 0);
+    return done;
+  }
+
   JobRef add(JobSpec spec) {
     List<JobRef> added = ask(spec);
     settle();

@@ -388,9 +388,10 @@ class WorkflowsTest extends WorkflowCase {
     signal("go", "");
     HistoryEntry.Signalled unread = (HistoryEntry.Signalled) last(world.told());
 
-    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, List.of(unread), 3));
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, 2, List.of(unread), 3));
 
     assertThat(running().spec().payload()).containsExactly(9);
+    assertThat(running().spec().typeVersion()).isEqualTo(2);
     assertThat(history(running())).hasSize(1).first().isInstanceOf(HistoryEntry.Signalled.class);
     assertThat(checkpoint(first, done(2))).isFalse();
     assertThat(checkpoint(running(), begun())).isTrue();
@@ -401,7 +402,7 @@ class WorkflowsTest extends WorkflowCase {
     checkpoint(running(), begun());
     world.node().signal(job, "go", "", "me", NOTHING, outcome -> {});
 
-    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, List.of(), 1));
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, 1, List.of(), 1));
 
     assertThat(running().spec().payload()).containsExactly(0); // the code looks again
     assertThat(running().historyCount()).isEqualTo(2);

@@ -567,6 +567,7 @@ final class Context implements Workflow {
     if (history.isStopped()) {
       throw calls.stopped();
     }
-    throw calls.end(new AttemptOutcome.Renewed(encoded, history.unread(), history.size()));
+    throw calls.end(
+        new AttemptOutcome.Renewed(encoded, code.typeVersion(), history.unread(), history.size()));
   }
 }

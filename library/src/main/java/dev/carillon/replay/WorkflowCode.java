@@ -29,4 +29,7 @@ public interface WorkflowCode {
    * @throws RuntimeException if it cannot be encoded or is too large
    */
   byte[] encodeInput(@Nullable Object input);
+
+  /** The version of the type in which {@link #encodeInput} writes. */
+  int typeVersion();
 }

@@ -309,6 +309,11 @@ final class Journal implements WorkflowHost, WorkflowCode {
     return encode(input, String.class);
   }
 
+  @Override
+  public int typeVersion() {
+    return 1;
+  }
+
   // ---- the node
 
   @Override

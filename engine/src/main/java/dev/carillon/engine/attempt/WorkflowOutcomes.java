@@ -1,28 +1,22 @@
 package dev.carillon.engine.attempt;
 
+import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
-import dev.carillon.engine.commit.Committer;
-import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
-import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
-import dev.carillon.engine.job.JobSpec;
-import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.engine.shard.NodeJob;
-import dev.carillon.engine.shard.Shard;
-import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Outcome;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -46,17 +40,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkflowOutcomes {
   private final NodeEnvironment env;
-  private final Committer committer;
-  private final Shards shards;
+  private final NodeOptions options;
   private final Attempts.Life life;
   private final Outcomes outcomes;
+  private final TurnWriter writer;
 
   WorkflowOutcomes(Attempts.Room room, Outcomes outcomes) {
     this.env = room.basics().env();
-    this.committer = room.parts().committer();
-    this.shards = room.parts().shards();
+    this.options = room.basics().options();
     this.life = room.parts().life();
     this.outcomes = outcomes;
+    this.writer = new TurnWriter(room);
   }
 
   /** The activation is over, the job waits. */
@@ -67,9 +61,14 @@ public final class WorkflowOutcomes {
     }
     boolean ending = isEnding(job);
     long until = ending ? wait.untilMicros() : Outcomes.notAfterDeadline(job, wait.untilMicros());
-    if (!turn.isEmpty()) {
-      write(attempt, turn, outcome -> {});
+    if (turn.isEmpty()) {
+      settleWith(attempt, wait, until);
+    } else {
+      writer.write(attempt, turn, outcome -> {}, () -> settleWith(attempt, wait, until));
     }
+  }
+
+  private void settleWith(Attempt attempt, WorkflowWait wait, long until) {
     OperationBody.Wait body =
         new OperationBody.Wait(
             attempt.number(),
@@ -77,86 +76,16 @@ public final class WorkflowOutcomes {
             attempt.nextEntry(0),
             env.wallMicros(),
             wait.until(until));
-    Frame frame = Frame.of(Kind.WAIT, job.number, body.encode());
+    Frame frame = Frame.of(Kind.WAIT, attempt.job().number, body.encode());
     outcomes.settleWith(attempt, Kind.WAIT, frame, Math.min(until, env.wallMicros()));
   }
 
   /**
-   * Writes what the code did since its last checkpoint, in one operation; {@code answer} hears true
-   * once it is durable, false where it was refused.
+   * Writes what the code did since its last checkpoint; {@code answer} hears true once it is
+   * durable, false where it was refused.
    */
   public void write(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
-    NodeJob job = attempt.job();
-    Shard shard = job.shard();
-    List<HistoryEntry> entries = new ArrayList<>(turn.entries());
-    List<Frame> adds = new ArrayList<>(turn.children().size());
-    long firstDue = Long.MAX_VALUE;
-    for (WorkflowTurn.ChildStart start : turn.children()) {
-      JobRef child = shard.ref(shard.nextNumber());
-      OptionalSpec more = start.spec().more().childOf(shard.ref(job.number));
-      JobSpec spec = start.spec().withMore(more);
-      entries.add(
-          new HistoryEntry.ChildStarted(env.wallMicros(), start.call(), spec.type(), child));
-      adds.add(Frame.of(Kind.ADD, child.number(), spec.encode()));
-      firstDue = Math.min(firstDue, spec.dueMicros());
-    }
-    Frame frame = checkpoint(attempt, entries);
-    shard.added += adds.size();
-    shard.addedBytes += frame.frameBytes();
-    Operation operation = new Operation(frame, adds, new Written(attempt, shard, adds, answer));
-    if (adds.isEmpty()) {
-      committer.add(shard.journal, operation);
-    } else {
-      shards.ensureAwakeBy(shard, firstDue, () -> committer.add(shard.journal, operation));
-    }
-  }
-
-  private Frame checkpoint(Attempt attempt, List<HistoryEntry> entries) {
-    OperationBody.Checkpoint body =
-        new OperationBody.Checkpoint(
-            attempt.number(),
-            attempt.revision(),
-            attempt.nextEntry(entries.size()),
-            env.wallMicros(),
-            entries);
-    return Frame.of(Kind.CHECKPOINT, attempt.job().number, body.encode());
-  }
-
-  /** What becomes of a checkpoint. */
-  private final class Written implements Operation.Listener {
-    private final Attempt attempt;
-    private final Shard shard;
-    private final List<Frame> adds;
-    private final Consumer<Outcome<Boolean>> answer;
-
-    Written(Attempt attempt, Shard shard, List<Frame> adds, Consumer<Outcome<Boolean>> answer) {
-      this.attempt = attempt;
-      this.shard = shard;
-      this.adds = adds;
-      this.answer = answer;
-    }
-
-    @Override
-    public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
-      if (attempt.marked && !attempt.over) { // what got this far does not kill its node
-        attempt.marked = false;
-        attempt.job().mark(false);
-        attempt.grant().endAlone();
-      }
-      for (Frame add : adds) {
-        NodeJob child = shard.job(add.job());
-        if (child != null) {
-          env.metrics().count("jobs.added", 1);
-          life.added(shard, child);
-        }
-      }
-      answer.accept(Outcome.ok(applied == ShardFold.Answer.APPLIED));
-    }
-
-    @Override
-    public void lost(Operation.Loss loss, String why) {
-      answer.accept(loss.outcome(why));
-    }
+    writer.write(attempt, turn, answer, () -> {});
   }
 
   /** The handler threw: another attempt follows, or the job is given up. */
@@ -186,7 +115,8 @@ public final class WorkflowOutcomes {
     if (outcomes.settle(attempt)) {
       List<HistoryEntry> entries =
           attempt.unwrittenWith(new HistoryEntry.GivenUp(env.wallMicros(), state, reason, error));
-      outcomes.settleWith(attempt, Kind.CHECKPOINT, checkpoint(attempt, entries), job.dueMicros);
+      outcomes.settleWith(
+          attempt, Kind.CHECKPOINT, writer.checkpoint(attempt, entries), job.dueMicros);
     }
     return true;
   }
@@ -257,10 +187,21 @@ public final class WorkflowOutcomes {
   /** The workflow goes on from its beginning. */
   void renewed(Attempt attempt, AttemptOutcome.Renewed renewed) {
     NodeJob job = attempt.job();
+    long carried = renewed.unread().stream().mapToLong(HistoryEntry::bytes).sum();
+    if (carried > TurnWriter.MOST_BYTES) {
+      String problem =
+          "continueAsNew: %d signals of %d bytes that the code has not taken (expected: at most %d bytes)"
+              .formatted(renewed.unread().size(), carried, TurnWriter.MOST_BYTES);
+      outcomes.failedOrStopped(
+          attempt,
+          JobError.of(new InvalidJobException(problem)).on(options.nodeId()),
+          new AttemptOutcome.Verdict.ByPolicy());
+      return;
+    }
     if (!outcomes.settle(attempt)) {
       return;
     }
-    byte[] spec = job.head().withPayload(renewed.input()).encode();
+    byte[] spec = job.head().withPayload(renewed.input(), renewed.typeVersion()).encode();
     OperationBody.Renew body =
         new OperationBody.Renew(
             attempt.number(),

@@ -76,9 +76,10 @@ public sealed interface AttemptOutcome {
    * A workflow goes on from its beginning.
    *
    * @param input encoded
+   * @param typeVersion of the type, in which the input is written
    * @param unread the signals that its code has not taken
    * @param seen how many entries of its history the code knew
    */
-  record Renewed(byte[] input, List<HistoryEntry.Signalled> unread, int seen)
+  record Renewed(byte[] input, int typeVersion, List<HistoryEntry.Signalled> unread, int seen)
       implements AttemptOutcome {}
 }

@@ -219,6 +219,11 @@ public sealed interface HistoryEntry {
     return in.u8() != 0 ? readError(in) : null;
   }
 
+  /** The number of the call that it answers; 0 where it is news, or of the whole. */
+  default int call() {
+    return 0;
+  }
+
   /** How many bytes it takes where it is written. */
   default int bytes() {
     return encode().length;

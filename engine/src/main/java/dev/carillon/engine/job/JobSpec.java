@@ -322,23 +322,23 @@ public record JobSpec(
         payload);
   }
 
-  /** The same with another payload. */
-  public JobSpec withPayload(byte[] other) {
-    return with(more, other);
+  /** The same with another payload, written in that version of its type. */
+  public JobSpec withPayload(byte[] other, int version) {
+    return with(more, other, version);
   }
 
   public JobSpec withMore(OptionalSpec newMore) {
-    return with(newMore, payload);
+    return with(newMore, payload, typeVersion);
   }
 
-  private JobSpec with(OptionalSpec newMore, byte[] newPayload) {
+  private JobSpec with(OptionalSpec newMore, byte[] newPayload, int newVersion) {
     return new JobSpec(
         dueMicros,
         acceptedMicros,
         priority,
         stamp,
         type,
-        typeVersion,
+        newVersion,
         namespace,
         queue,
         name,

@@ -1,0 +1,257 @@
+package dev.carillon.engine.attempt;
+
+import dev.carillon.engine.commit.Committer;
+import dev.carillon.engine.commit.Operation;
+import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Shard;
+import dev.carillon.engine.shard.Shards;
+import dev.carillon.store.Outcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what the code of a workflow did since its last checkpoint: a CHECKPOINT, and behind it in
+ * the same entry of the journal the ADDs of the children that it starts.
+ *
+ * <p>A turn that is too large for an entry goes as several checkpoints, one behind the other, which
+ * break only between calls.
+ *
+ * <table>
+ * <caption>what if the process dies</caption>
+ * <tr><td>before a checkpoint is durable</td><td>its calls are made again</td></tr>
+ * <tr><td>between two checkpoints of a turn</td><td>the first have their results, and the code runs
+ * again up to the others, which it makes again: it had seen none of them</td></tr>
+ * </table>
+ */
+final class TurnWriter {
+  /** What one checkpoint takes with its children, unless a single call takes more. */
+  static final int MOST_BYTES = 4 << 20;
+
+  /** More than an entry takes beside its result: names are short. */
+  private static final int ROUGH_BYTES = 1 << 10;
+
+  private final NodeEnvironment env;
+  private final Committer committer;
+  private final Shards shards;
+  private final Attempts.Life life;
+
+  TurnWriter(Attempts.Room room) {
+    this.env = room.basics().env();
+    this.committer = room.parts().committer();
+    this.shards = room.parts().shards();
+    this.life = room.parts().life();
+  }
+
+  /** One piece of a turn: an entry, or a child with the entry that says that it was started. */
+  private record Piece(HistoryEntry entry, @Nullable Frame add) {
+    int bytes() {
+      return entry.bytes() + addBytes();
+    }
+
+    private int addBytes() {
+      return add != null ? add.frameBytes() : 0;
+    }
+
+    /** More than that it does not take; cheap to ask for. */
+    int bytesAtMost() {
+      boolean small =
+          entry instanceof HistoryEntry.TimerSet
+              || entry instanceof HistoryEntry.TimerFired
+              || entry instanceof HistoryEntry.Begun;
+      int result = entry instanceof HistoryEntry.StepDone done ? done.result().length : 0;
+      boolean known = small || result > 0 || entry instanceof HistoryEntry.ChildStarted;
+      return (known ? ROUGH_BYTES + result : entry.bytes()) + addBytes();
+    }
+  }
+
+  /**
+   * Writes a turn; {@code answer} hears true once all of it is durable, false where it was refused.
+   *
+   * @param sent runs when it stands in the queue of the journal: what it queues comes behind
+   */
+  void write(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer, Runnable sent) {
+    Shard shard = attempt.job().shard();
+    List<Piece> children = new ArrayList<>(turn.children().size());
+    long firstDue = Long.MAX_VALUE;
+    for (WorkflowTurn.ChildStart start : turn.children()) {
+      children.add(child(attempt.job(), start));
+      firstDue = Math.min(firstDue, start.spec().dueMicros());
+    }
+    Answers answers = new Answers(answer);
+    List<Operation> operations = new ArrayList<>(2);
+    for (List<Piece> part : parts(turn.entries(), children)) {
+      operations.add(operation(attempt, part, answers));
+    }
+    answers.left = operations.size();
+    Runnable send =
+        () -> {
+          operations.forEach(operation -> committer.add(shard.journal, operation));
+          sent.run();
+        };
+    if (children.isEmpty()) {
+      send.run();
+    } else {
+      shards.ensureAwakeBy(shard, firstDue, send);
+    }
+  }
+
+  private Piece child(NodeJob parent, WorkflowTurn.ChildStart start) {
+    Shard shard = parent.shard();
+    JobRef child = shard.ref(shard.nextNumber());
+    JobSpec spec = start.spec().withMore(start.spec().more().childOf(shard.ref(parent.number)));
+    return new Piece(
+        new HistoryEntry.ChildStarted(env.wallMicros(), start.call(), spec.type(), child),
+        Frame.of(Kind.ADD, child.number(), spec.encode()));
+  }
+
+  private static List<List<Piece>> parts(List<HistoryEntry> entries, List<Piece> children) {
+    List<Piece> pieces = new ArrayList<>(entries.size() + children.size());
+    entries.forEach(entry -> pieces.add(new Piece(entry, null)));
+    pieces.addAll(children);
+    if (pieces.size() <= 1) {
+      return List.of(pieces);
+    }
+    long bytes = 0;
+    for (Piece piece : pieces) {
+      bytes += piece.bytesAtMost();
+    }
+    return bytes <= MOST_BYTES ? List.of(pieces) : split(inOrderOfTheCode(pieces));
+  }
+
+  private static List<List<Piece>> split(List<Piece> pieces) {
+    List<List<Piece>> parts = new ArrayList<>();
+    List<Piece> part = new ArrayList<>();
+    long partBytes = 0;
+    for (Piece piece : pieces) {
+      int bytes = piece.bytes();
+      if (!part.isEmpty() && partBytes + bytes > MOST_BYTES) {
+        parts.add(part);
+        part = new ArrayList<>();
+        partBytes = 0;
+      }
+      part.add(piece);
+      partBytes += bytes;
+    }
+    parts.add(part);
+    return parts;
+  }
+
+  /**
+   * A child stands before the entries of later calls: of a turn that a crash cuts in two the
+   * history must have no later call without an earlier one.
+   */
+  private static List<Piece> inOrderOfTheCode(List<Piece> pieces) {
+    List<Piece> ordered = new ArrayList<>(pieces.size());
+    List<Piece> children = new ArrayList<>();
+    for (Piece piece : pieces) {
+      (piece.add != null ? children : ordered).add(piece);
+    }
+    children.sort(Comparator.comparingInt(piece -> piece.entry.call()));
+    int place = 0;
+    for (Piece child : children) {
+      while (place < ordered.size() && ordered.get(place).entry.call() < child.entry.call()) {
+        place++;
+      }
+      ordered.add(place++, child);
+    }
+    return ordered;
+  }
+
+  private Operation operation(Attempt attempt, List<Piece> part, Answers answers) {
+    Shard shard = attempt.job().shard();
+    List<HistoryEntry> entries = new ArrayList<>(part.size());
+    List<Frame> adds = new ArrayList<>(0);
+    for (Piece piece : part) {
+      entries.add(piece.entry);
+      if (piece.add != null) {
+        adds.add(piece.add);
+        shard.addedBytes += piece.add.frameBytes();
+      }
+    }
+    Frame frame = checkpoint(attempt, entries);
+    shard.added += adds.size();
+    shard.addedBytes += frame.frameBytes();
+    return new Operation(frame, adds, new Written(attempt, shard, adds, answers));
+  }
+
+  /** A checkpoint of these entries, behind those that the attempt has written or sent. */
+  Frame checkpoint(Attempt attempt, List<HistoryEntry> entries) {
+    OperationBody.Checkpoint body =
+        new OperationBody.Checkpoint(
+            attempt.number(),
+            attempt.revision(),
+            attempt.nextEntry(entries.size()),
+            env.wallMicros(),
+            entries);
+    return Frame.of(Kind.CHECKPOINT, attempt.job().number, body.encode());
+  }
+
+  /** Gathers what became of the checkpoints of a turn. */
+  private static final class Answers {
+    private final Consumer<Outcome<Boolean>> answer;
+    int left;
+    private Outcome<Boolean> said = Outcome.ok(true);
+
+    Answers(Consumer<Outcome<Boolean>> answer) {
+      this.answer = answer;
+    }
+
+    void hears(Outcome<Boolean> one) {
+      boolean sound = said instanceof Outcome.Ok<Boolean>(Boolean taken) && taken;
+      said = sound ? one : said;
+      if (--left == 0) {
+        answer.accept(said);
+      }
+    }
+  }
+
+  /** What becomes of a checkpoint. */
+  private final class Written implements Operation.Listener {
+    private final Attempt attempt;
+    private final Shard shard;
+    private final List<Frame> adds;
+    private final Answers answers;
+
+    Written(Attempt attempt, Shard shard, List<Frame> adds, Answers answers) {
+      this.attempt = attempt;
+      this.shard = shard;
+      this.adds = adds;
+      this.answers = answers;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
+      if (attempt.marked && !attempt.over) { // what got this far does not kill its node
+        attempt.marked = false;
+        attempt.job().mark(false);
+        attempt.grant().endAlone();
+      }
+      for (Frame add : adds) {
+        NodeJob child = shard.job(add.job());
+        if (child != null) {
+          env.metrics().count("jobs.added", 1);
+          life.added(shard, child);
+        }
+      }
+      answers.hears(Outcome.ok(applied == ShardFold.Answer.APPLIED));
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {
+      answers.hears(loss.outcome(why));
+    }
+  }
+}
