@@ -609,6 +609,20 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   }
 
   /**
+   * What the handler of a job saved last, while the job has not ended; see {@link
+   * dev.carillon.api.JobContext#save}.
+   *
+   * @param id the job
+   * @param type its type
+   * @param <T> its type
+   * @return the position, or empty if nothing is saved, the job has ended or there is none
+   * @throws dev.carillon.api.CodecException if it cannot be decoded to the type
+   */
+  public <T> Optional<T> saved(JobId id, TypeToken<T> type) {
+    return queries.saved(id, type);
+  }
+
+  /**
    * A page of the jobs that fit a query, in a stable order. A job that is there throughout is on
    * exactly one page; reading ends also while others come and go. The page leaves out jobs that
    * cannot be read because the store is damaged there, and says so.

@@ -2,12 +2,17 @@ package dev.carillon;
 
 import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.TypeToken;
+import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.store.Store;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the inputs of jobs back from the store. Blocks its caller; thread-safe. */
+/**
+ * Reads the inputs of jobs, and what their handlers saved, back from the store. Blocks its caller;
+ * thread-safe.
+ */
 final class Inputs {
   private final Store store;
   private final Reads reads;
@@ -25,6 +30,18 @@ final class Inputs {
 
   RawPayload raw(JobRef job) {
     return payloads.raw(stored(job));
+  }
+
+  <T> Optional<T> saved(JobRef job, TypeToken<T> type) {
+    return reads
+        .await(
+            "position of job " + job.id(),
+            () -> StoreAnswers.get(new JobReader(store).live(job)).map(Inputs::savedBy))
+        .map(bytes -> payloads.decode(bytes, type));
+  }
+
+  private static byte @Nullable [] savedBy(FoldedJob job) {
+    return job.rare != null ? job.rare.saved : null;
   }
 
   private byte[] stored(JobRef job) {

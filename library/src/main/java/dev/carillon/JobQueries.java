@@ -101,6 +101,13 @@ final class JobQueries {
     return inputs.raw(opened.tickets.existing(id));
   }
 
+  <T> Optional<T> saved(JobId id, TypeToken<T> type) {
+    opened.requireOpen();
+    Limits.checkPresent("type", type);
+    JobRef ref = opened.tickets.place(Limits.checkPresent("id", id));
+    return ref == null ? Optional.empty() : inputs.saved(ref, type);
+  }
+
   Page<JobInfo> list(JobQuery query) {
     opened.requireOpen();
     Limits.checkPresent("query", query);

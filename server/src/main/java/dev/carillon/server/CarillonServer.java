@@ -1,9 +1,12 @@
 package dev.carillon.server;
 
 import dev.carillon.Carillon;
+import dev.carillon.HandlerRegistration;
 import dev.carillon.server.http.HttpFace;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.http.Router;
+import dev.carillon.server.jobs.BulkRoutes;
+import dev.carillon.server.jobs.BulkRunner;
 import dev.carillon.server.jobs.ControlRoutes;
 import dev.carillon.server.jobs.DeadLetterRoutes;
 import dev.carillon.server.jobs.JobRoutes;
@@ -19,6 +22,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node with its HTTP API. The node belongs to the caller, who closes the server first.
@@ -37,6 +41,7 @@ public final class CarillonServer implements AutoCloseable {
   private final Meters meters;
   private final Router router;
   private final HttpFace http;
+  private @Nullable HandlerRegistration bulk;
 
   private CarillonServer(Carillon carillon, ServerOptions options) {
     this.options = options;
@@ -49,6 +54,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new ScheduleRoutes(carillon).routes());
     table.addAll(new WorkflowRoutes(carillon).routes());
     table.addAll(new DeadLetterRoutes(carillon).routes());
+    table.addAll(new BulkRoutes(carillon).routes());
     table.addAll(new FlowRoutes(carillon).routes());
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
@@ -69,7 +75,14 @@ public final class CarillonServer implements AutoCloseable {
    */
   public static CarillonServer start(Carillon carillon, ServerOptions options) throws IOException {
     CarillonServer server = new CarillonServer(carillon, options);
-    server.http.start();
+    HandlerRegistration bulk = BulkRunner.on(carillon);
+    server.bulk = bulk;
+    try {
+      server.http.start();
+    } catch (IOException e) {
+      bulk.close();
+      throw e;
+    }
     return server;
   }
 
@@ -94,6 +107,9 @@ public final class CarillonServer implements AutoCloseable {
   @Override
   public void close() {
     http.stop(options.stopGrace());
+    if (bulk != null) {
+      bulk.close();
+    }
     meters.close();
   }
 }

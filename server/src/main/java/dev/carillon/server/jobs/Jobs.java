@@ -54,6 +54,10 @@ final class Jobs {
       throw new InvalidBody(
           "type: %s (expected: not one of the server's own)".formatted(Shape.quoted(type)));
     }
+    if (call.namespace().equals(BulkRunner.NAMESPACE)) {
+      throw new InvalidBody(
+          "namespace: \"%s\" (expected: not the server's own)".formatted(BulkRunner.NAMESPACE));
+    }
     if (!call.caller().mayUse(call.namespace(), body.queue())) {
       throw Problem.of(Kind.FORBIDDEN, "queue: not one of the caller's").refusal();
     }
