@@ -1,5 +1,6 @@
 package dev.carillon;
 
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
@@ -168,9 +169,10 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
    * @throws InvalidJobException for what no child can be
    */
   static JobSpec child(HandlerRunner runner, Job<?> job) {
-    refuse("name", job.name());
-    refuse("key", job.key());
     refuse("schedule", job.schedule());
+    if (job.ifExists() == IfExists.REPLACE || job.ifExists() == IfExists.UPDATE) {
+      refuse("ifExists", job.ifExists());
+    }
     if (!job.dependencies().isEmpty()) {
       refuse("dependencies", job.dependencies().size());
     }
@@ -180,7 +182,7 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
   private static void refuse(String what, @Nullable Object value) {
     if (value != null) {
       throw new InvalidJobException(
-          "%s: %s (expected: none for the child of a workflow; schedule such a job in a step)"
+          "%s: %s (expected: another or none for the child of a workflow; schedule such a job in a step)"
               .formatted(what, value));
     }
   }

@@ -101,7 +101,12 @@ public non-sealed interface Workflow extends WorkflowSteps {
    * Starts a job as a child of this one. It is scheduled together with the next thing that this
    * workflow records, at its next wait at the latest.
    *
-   * @param job the request, without name, key, schedule and dependencies
+   * <p>It may have a name or a key. A job that has the key, or has the name under {@link
+   * IfExists#KEEP}, takes the place of the child: the workflow waits for it and does not cancel it.
+   * A name that is taken otherwise fails the child: {@link ChildFailedException#is} knows {@link
+   * NameTakenException}.
+   *
+   * @param job the request, without schedule and dependencies; not {@link IfExists#REPLACE}
    * @param <O> the child's result
    * @return the child
    * @throws InvalidJobException if the job is not acceptable as a child
@@ -113,7 +118,7 @@ public non-sealed interface Workflow extends WorkflowSteps {
   /**
    * Starts a job as a child of this one and waits for its end.
    *
-   * @param job the request, without name, key, schedule and dependencies
+   * @param job the request, as for {@link #start}
    * @param <O> the child's result
    * @return the child's result; null where it has none
    * @throws InvalidJobException if the job is not acceptable as a child

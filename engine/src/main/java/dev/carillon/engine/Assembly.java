@@ -52,6 +52,7 @@ import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.Adds;
 import dev.carillon.engine.request.Controls;
 import dev.carillon.engine.request.Intake;
+import dev.carillon.engine.request.NamedChildren;
 import dev.carillon.engine.request.Questions;
 import dev.carillon.engine.request.RequestRouter;
 import dev.carillon.engine.request.Signals;
@@ -96,6 +97,7 @@ final class Assembly {
   final Lending lending;
   final Borrowing borrowing;
   final Adds adds;
+  final NamedChildren namedChildren;
   final Intake intake;
   final Controls controls;
   final Signals signals;
@@ -179,6 +181,7 @@ final class Assembly {
             status,
             new Adds.Parts(shards, committer, requests, lookup, life),
             new Updates(rules.recurrences()));
+    this.namedChildren = new NamedChildren(adds, workflows);
     this.intake = new Intake(env, options, adds, status::gone);
     Controls.Parts forControls =
         new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life);
@@ -294,6 +297,11 @@ final class Assembly {
     @Override
     public void added(Shard shard, NodeJob child) {
       life.added(shard, child);
+    }
+
+    @Override
+    public void joined(Shard shard, NodeJob workflow) {
+      life.joined(shard, workflow);
     }
 
     @Override

@@ -481,7 +481,7 @@ public final class Node {
     if (attempt.isBorrowed()) {
       answer.accept(Outcome.ok(false));
     } else {
-      parts.workflows.checkpoint(attempt, turn, answer);
+      parts.namedChildren.checkpoint(attempt, turn, answer);
     }
   }
 

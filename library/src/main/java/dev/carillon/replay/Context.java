@@ -1,6 +1,7 @@
 package dev.carillon.replay;
 
 import dev.carillon.api.Child;
+import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
@@ -302,7 +303,7 @@ final class Context implements Workflow {
     if (goesOn) {
       throw calls.diverged(number, CallKind.CHILD.describe(job.typeName()));
     }
-    run.keep(new ChildStart(number, spec));
+    run.keep(new ChildStart(number, spec, job.ifExists() == IfExists.KEEP, null));
     return true;
   }
 

@@ -46,6 +46,16 @@ final class Outbox {
     return entries.isEmpty() && children.isEmpty();
   }
 
+  /** Whether it has a child whose name has to be found before it is written. */
+  boolean hasNames() {
+    for (ChildStart child : children) {
+      if (child.isNamed()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Whether no turn is under way and none is wanted. */
   boolean isIdle() {
     return !underWay && wanted <= sent;

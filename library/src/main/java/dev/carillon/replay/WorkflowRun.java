@@ -608,7 +608,7 @@ public final class WorkflowRun implements Runnable {
     WaitList list = new WaitList();
     awaited.addTo(list, history);
     started.addTo(list, history);
-    if (started.areRunning() || !outbox.isIdle()) {
+    if (started.areRunning() || !outbox.isIdle() || outbox.hasNames()) {
       if (!outbox.isEmpty()) {
         outbox.want();
         send();

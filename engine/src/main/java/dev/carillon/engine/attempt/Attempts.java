@@ -43,6 +43,9 @@ public final class Attempts {
     /** A workflow has started a child. */
     void added(Shard shard, NodeJob child);
 
+    /** Other jobs take the place of children of a workflow, which waits for their ends. */
+    void joined(Shard shard, NodeJob workflow);
+
     /** The child of a workflow that ends is cancelled; {@code then} runs when that is durable. */
     void cancelChild(NodeJob parent, JobRef child, Runnable then);
 

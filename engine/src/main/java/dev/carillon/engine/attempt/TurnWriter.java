@@ -1,5 +1,7 @@
 package dev.carillon.engine.attempt;
 
+import dev.carillon.api.JobError;
+import dev.carillon.api.JobState;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
@@ -40,6 +42,8 @@ final class TurnWriter {
   /** What one checkpoint takes with its children, unless a single call takes more. */
   static final int MOST_BYTES = 4 << 20;
 
+  private static final byte[] NOTHING = {};
+
   /** More than an entry takes beside its result: names are short. */
   private static final int ROUGH_BYTES = 1 << 10;
 
@@ -57,6 +61,10 @@ final class TurnWriter {
 
   /** One piece of a turn: an entry, or a child with the entry that says that it was started. */
   private record Piece(HistoryEntry entry, @Nullable Frame add) {
+    boolean isOfChild() {
+      return entry instanceof HistoryEntry.ChildStarted || entry instanceof HistoryEntry.ChildEnded;
+    }
+
     int bytes() {
       return entry.bytes() + addBytes();
     }
@@ -87,8 +95,9 @@ final class TurnWriter {
     List<Piece> children = new ArrayList<>(turn.children().size());
     long firstDue = Long.MAX_VALUE;
     for (WorkflowTurn.ChildStart start : turn.children()) {
-      children.add(child(attempt.job(), start));
-      firstDue = Math.min(firstDue, start.spec().dueMicros());
+      child(attempt.job(), start, children);
+      boolean joins = start.found() instanceof WorkflowTurn.Found.Joins;
+      firstDue = joins ? Shards.ALWAYS_AWAKE : Math.min(firstDue, start.spec().dueMicros());
     }
     Answers answers = new Answers(answer);
     List<Operation> operations = new ArrayList<>(2);
@@ -108,13 +117,40 @@ final class TurnWriter {
     }
   }
 
-  private Piece child(NodeJob parent, WorkflowTurn.ChildStart start) {
+  private void child(NodeJob parent, WorkflowTurn.ChildStart start, List<Piece> pieces) {
     Shard shard = parent.shard();
-    JobRef child = shard.ref(shard.nextNumber());
-    JobSpec spec = start.spec().withMore(start.spec().more().childOf(shard.ref(parent.number)));
-    return new Piece(
-        new HistoryEntry.ChildStarted(env.wallMicros(), start.call(), spec.type(), child),
-        Frame.of(Kind.ADD, child.number(), spec.encode()));
+    switch (start.found()) {
+      case null -> {
+        if (start.isNamed()) {
+          throw new IllegalArgumentException(
+              "child of call " + start.call() + ": a name (expected: one that was looked up)");
+        }
+        JobRef child = shard.ref(shard.nextNumber());
+        JobSpec spec = start.spec().withMore(start.spec().more().childOf(shard.ref(parent.number)));
+        Frame add = Frame.of(Kind.ADD, child.number(), spec.encode());
+        shard.added++;
+        shard.addedBytes += add.frameBytes();
+        pieces.add(new Piece(started(start, child, true), add));
+      }
+      case WorkflowTurn.Found.Free(long number, byte[] body) ->
+          pieces.add(
+              new Piece(started(start, shard.ref(number), true), Frame.of(Kind.ADD, number, body)));
+      case WorkflowTurn.Found.Joins(JobRef job) ->
+          pieces.add(new Piece(started(start, job, false), null));
+      case WorkflowTurn.Found.Taken(JobRef by, JobError error) -> {
+        pieces.add(new Piece(started(start, by, false), null));
+        pieces.add(
+            new Piece(
+                new HistoryEntry.ChildEnded(
+                    env.wallMicros(), start.call(), JobState.FAILED, error, NOTHING),
+                null));
+      }
+    }
+  }
+
+  private HistoryEntry started(WorkflowTurn.ChildStart start, JobRef child, boolean own) {
+    return new HistoryEntry.ChildStarted(
+        env.wallMicros(), start.call(), start.spec().type(), child, own);
   }
 
   private static List<List<Piece>> parts(List<HistoryEntry> entries, List<Piece> children) {
@@ -157,7 +193,7 @@ final class TurnWriter {
     List<Piece> ordered = new ArrayList<>(pieces.size());
     List<Piece> children = new ArrayList<>();
     for (Piece piece : pieces) {
-      (piece.add != null ? children : ordered).add(piece);
+      (piece.isOfChild() ? children : ordered).add(piece);
     }
     children.sort(Comparator.comparingInt(piece -> piece.entry.call()));
     int place = 0;
@@ -174,17 +210,17 @@ final class TurnWriter {
     Shard shard = attempt.job().shard();
     List<HistoryEntry> entries = new ArrayList<>(part.size());
     List<Frame> adds = new ArrayList<>(0);
+    boolean joins = false;
     for (Piece piece : part) {
       entries.add(piece.entry);
+      joins |= piece.entry instanceof HistoryEntry.ChildStarted started && !started.own();
       if (piece.add != null) {
         adds.add(piece.add);
-        shard.addedBytes += piece.add.frameBytes();
       }
     }
     Frame frame = checkpoint(attempt, entries);
-    shard.added += adds.size();
     shard.addedBytes += frame.frameBytes();
-    return new Operation(frame, adds, new Written(attempt, shard, adds, answers));
+    return new Operation(frame, adds, new Written(attempt, adds, joins, answers));
   }
 
   /** A checkpoint of these entries, behind those that the attempt has written or sent. */
@@ -223,12 +259,14 @@ final class TurnWriter {
     private final Attempt attempt;
     private final Shard shard;
     private final List<Frame> adds;
+    private final boolean joins;
     private final Answers answers;
 
-    Written(Attempt attempt, Shard shard, List<Frame> adds, Answers answers) {
+    Written(Attempt attempt, List<Frame> adds, boolean joins, Answers answers) {
       this.attempt = attempt;
-      this.shard = shard;
+      this.shard = attempt.job().shard();
       this.adds = adds;
+      this.joins = joins;
       this.answers = answers;
     }
 
@@ -245,6 +283,9 @@ final class TurnWriter {
           env.metrics().count("jobs.added", 1);
           life.added(shard, child);
         }
+      }
+      if (joins && applied == ShardFold.Answer.APPLIED) {
+        life.joined(shard, attempt.job());
       }
       answers.hears(Outcome.ok(applied == ShardFold.Answer.APPLIED));
     }

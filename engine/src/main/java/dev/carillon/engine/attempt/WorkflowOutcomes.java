@@ -162,8 +162,7 @@ public final class WorkflowOutcomes {
   void end(Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
     NodeJob job = attempt.job();
     WorkflowState workflow = job.workflow();
-    List<JobRef> children =
-        workflow != null ? List.copyOf(workflow.children().values()) : List.of();
+    List<JobRef> children = workflow != null ? workflow.ownChildren() : List.of();
     int[] left = {children.size()};
     if (left[0] == 0) {
       outcomes.ends(attempt, state, error, reason);

@@ -6,9 +6,11 @@ import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.WorkflowWait;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,9 @@ public final class WorkflowState {
   private final Map<String, Integer> signals = new LinkedHashMap<>(2);
   private final Set<String> keys = new LinkedHashSet<>(2);
   private final Map<Integer, JobRef> children = new LinkedHashMap<>(2);
+
+  /** The calls among those of children that another job answers, and whether it knows of that. */
+  private final Map<Integer, Boolean> joined = new LinkedHashMap<>(0);
 
   /** Whether its code has made an entry: only then has a cancel something to undo. */
   public boolean begun() {
@@ -79,6 +84,35 @@ public final class WorkflowState {
     return children;
   }
 
+  /** Those children that end with it. */
+  public List<JobRef> ownChildren() {
+    List<JobRef> own = new ArrayList<>(children.size());
+    children.forEach(
+        (call, child) -> {
+          if (!joined.containsKey(call)) {
+            own.add(child);
+          }
+        });
+    return own;
+  }
+
+  /** Jobs that take the place of children, and whose shards may not know that it waits for them. */
+  public List<JobRef> notArranged() {
+    List<JobRef> jobs = new ArrayList<>(0);
+    joined.forEach(
+        (call, arranged) -> {
+          if (!arranged) {
+            jobs.add(children.get(call));
+          }
+        });
+    return jobs;
+  }
+
+  /** That job's shard knows, for all that this node can tell. */
+  public void arranged(JobRef job) {
+    joined.replaceAll((call, arranged) -> arranged || job.equals(children.get(call)));
+  }
+
   /** The operations that its history stands in, each a {@link HistoryPlace}, in order. */
   public long[] places() {
     return Arrays.copyOf(places, placeCount);
@@ -90,7 +124,10 @@ public final class WorkflowState {
     placeCount = places.length;
   }
 
-  /** The number of the call that started this child; 0 where it has none such. */
+  /**
+   * The number of the call that started this child, the first where several wait for the same; 0
+   * where it has none such.
+   */
   public int callOf(JobRef child) {
     for (Map.Entry<Integer, JobRef> each : children.entrySet()) {
       if (each.getValue().equals(child)) {
@@ -127,8 +164,16 @@ public final class WorkflowState {
     entries++;
     switch (entry) {
       case HistoryEntry.Begun e -> begun = true;
-      case HistoryEntry.ChildStarted e -> children.put(e.call(), e.child());
-      case HistoryEntry.ChildEnded e -> children.remove(e.call());
+      case HistoryEntry.ChildStarted e -> {
+        children.put(e.call(), e.child());
+        if (!e.own()) {
+          joined.put(e.call(), false);
+        }
+      }
+      case HistoryEntry.ChildEnded e -> {
+        children.remove(e.call());
+        joined.remove(e.call());
+      }
       case HistoryEntry.GivenUp e -> givenUp = e;
       case HistoryEntry.CancelRequested e -> cancelledAfter = entries;
       case HistoryEntry.Signalled e -> {
@@ -209,7 +254,7 @@ public final class WorkflowState {
     out.varint(children.size());
     children.forEach(
         (call, child) -> {
-          out.varint(call);
+          out.varint(call).u8(joined.containsKey(call) ? 0 : 1);
           child.write(out);
         });
   }
@@ -234,7 +279,11 @@ public final class WorkflowState {
       state.keys.add(in.string());
     }
     for (int i = in.length(); i > 0; i--) {
-      state.children.put((int) in.varint(), JobRef.read(in));
+      int call = (int) in.varint();
+      if (in.u8() == 0) {
+        state.joined.put(call, false);
+      }
+      state.children.put(call, JobRef.read(in));
     }
     return state;
   }

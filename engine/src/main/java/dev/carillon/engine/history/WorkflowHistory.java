@@ -13,7 +13,9 @@ import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Reads the event history of one workflow from the entries of the journal that it stands in.
@@ -89,14 +91,16 @@ public final class WorkflowHistory {
     }
   }
 
-  /** The call that started the child last. */
+  /** The first call that started the child, or waits for the same job, and has no end of it. */
   private static int callOf(JobRef child, List<HistoryEntry> history) {
-    int call = 0;
+    Set<Integer> calls = new LinkedHashSet<>();
     for (HistoryEntry entry : history) {
       if (entry instanceof HistoryEntry.ChildStarted started && started.child().equals(child)) {
-        call = started.call();
+        calls.add(started.call());
+      } else if (entry instanceof HistoryEntry.ChildEnded ended) {
+        calls.remove(ended.call());
       }
     }
-    return call;
+    return calls.isEmpty() ? 0 : calls.iterator().next();
   }
 }

@@ -74,8 +74,19 @@ public sealed interface HistoryEntry {
   /** Which version of a change the code follows. */
   record VersionChosen(long at, int call, String change, int version) implements HistoryEntry {}
 
-  /** A child is scheduled, in the same entry of the journal. */
-  record ChildStarted(long at, int call, String type, JobRef child) implements HistoryEntry {}
+  /**
+   * A child is scheduled, in the same entry of the journal.
+   *
+   * @param own false where another job takes its place, which has its name or key: that one does
+   *     not end with the workflow
+   */
+  record ChildStarted(long at, int call, String type, JobRef child, boolean own)
+      implements HistoryEntry {
+    /** One that is the workflow's own. */
+    public ChildStarted(long at, int call, String type, JobRef child) {
+      this(at, call, type, child, true);
+    }
+  }
 
   /** A child has ended. */
   record ChildEnded(long at, int call, JobState state, @Nullable JobError error, byte[] result)
@@ -116,6 +127,7 @@ public sealed interface HistoryEntry {
       case ChildStarted e -> {
         call(head(out, 9), e.call).string(e.type);
         e.child.write(out);
+        out.u8(e.own ? 1 : 0);
       }
       case ChildEnded e -> {
         call(head(out, 10), e.call).u8(e.state.code());
@@ -165,7 +177,7 @@ public sealed interface HistoryEntry {
       case 6 -> new TimerFired(at, readCall(in));
       case 7 -> new SignalAwaited(at, readCall(in), in.string());
       case 8 -> new VersionChosen(at, readCall(in), in.string(), (int) in.varint());
-      case 9 -> new ChildStarted(at, readCall(in), in.string(), JobRef.read(in));
+      case 9 -> new ChildStarted(at, readCall(in), in.string(), JobRef.read(in), in.u8() != 0);
       case 10 ->
           new ChildEnded(
               at, readCall(in), JobState.ofCode(in.u8()), readOptionalError(in), in.bytes());

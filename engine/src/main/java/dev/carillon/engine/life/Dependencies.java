@@ -1,7 +1,5 @@
 package dev.carillon.engine.life;
 
-import dev.carillon.api.JobError;
-import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
@@ -56,6 +54,7 @@ public final class Dependencies {
   private final Timers timers;
   private final RemoteRequests requests;
   private final Host host;
+  private final ChildEnds children;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
 
   /** How often the store became another copy. */
@@ -88,6 +87,7 @@ public final class Dependencies {
     this.timers = timers;
     this.requests = requests;
     this.host = host;
+    this.children = new ChildEnds(env, shards, committer, host::wake);
   }
 
   // ---- making known who waits
@@ -95,13 +95,20 @@ public final class Dependencies {
   /** A job is here that may wait for others. */
   void arrived(Shard shard, NodeJob job) {
     Awaited awaited = job.awaited();
+    WorkflowState workflow = job.workflow();
     if (awaited != null) {
-      JobRef waiter = shard.ref(job.number);
-      for (JobRef other : awaited.notArranged()) {
-        shard.arranging++;
-        Arrangement made = new Arrangement(shard, waiter, awaited, other, copies);
-        begin(() -> arrange(made));
-      }
+      arrange(shard, job, awaited.notArranged(), awaited::arranged);
+    }
+    if (workflow != null) {
+      arrange(shard, job, workflow.notArranged(), workflow::arranged);
+    }
+  }
+
+  private void arrange(Shard shard, NodeJob job, List<JobRef> others, Consumer<JobRef> known) {
+    for (JobRef other : others) {
+      shard.arranging++;
+      Arrangement made = new Arrangement(shard, shard.ref(job.number), known, other, copies);
+      begin(() -> arrange(made));
     }
   }
 
@@ -110,10 +117,11 @@ public final class Dependencies {
    *
    * @param shard that of the one which waits: it stays loaded meanwhile, else two shards whose jobs
    *     wait for each other's would load each other for ever
+   * @param known hears of the other that its shard knows
    * @param copies how often the store had become another copy when that was known
    */
   private record Arrangement(
-      Shard shard, JobRef waiter, Awaited awaited, JobRef other, int copies) {}
+      Shard shard, JobRef waiter, Consumer<JobRef> known, JobRef other, int copies) {}
 
   /**
    * What one that waits is to be told.
@@ -136,7 +144,7 @@ public final class Dependencies {
   }
 
   private void arranged(Arrangement made) {
-    made.awaited().arranged(made.other());
+    made.known().accept(made.other());
     over(made);
   }
 
@@ -475,88 +483,23 @@ public final class Dependencies {
   private void tell(Shard shard, NodeJob job, News news) {
     WorkflowState workflow = job.workflow();
     if (workflow != null && workflow.callOf(news.ended()) != 0) {
-      tellParent(shard, job, news);
+      children.tell(
+          shard,
+          job,
+          new ChildEnds.Ended(news.ended(), news.state(), news.end()),
+          told -> {
+            if (told && workflow.callOf(news.ended()) == 0) {
+              news.done().accept(true);
+            } else {
+              again(told ? 0 : RETRY_NANOS, () -> tell(news)); // two calls may wait for one job
+            }
+          });
       return;
     }
     // One that can never start ends at once, also if this node does not come to it.
     Awaited awaited = job.awaited();
     boolean breaks = awaited != null && awaited.isBrokenBy(news.ended(), news.state());
     shards.ensureAwakeBy(shard, breaks ? 0 : job.dueMicros, () -> append(shard, job, news));
-  }
-
-  /** The result of a child that has ended goes into the history of its workflow. */
-  private void tellParent(Shard shard, NodeJob parent, News news) {
-    OperationBody.End end = news.end();
-    if (end != null) {
-      OperationBody.ChildEnded body =
-          new OperationBody.ChildEnded(
-              env.wallMicros(), news.ended(), end.state(), errorOf(end), end.result());
-      tellParent(shard, parent, body, news);
-      return;
-    }
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).find(news.ended()),
-        outcome -> {
-          if (!(outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found))) {
-            again(RETRY_NANOS, () -> tell(news));
-            return;
-          }
-          JobInfo info = found.map(story -> story.view().info()).orElse(null);
-          byte[] result = found.map(story -> story.view().result()).orElse(null);
-          JobState state = news.state();
-          OperationBody.ChildEnded body =
-              new OperationBody.ChildEnded(
-                  env.wallMicros(),
-                  news.ended(),
-                  state != null ? state : info != null ? info.state() : JobState.FAILED,
-                  info == null
-                      ? new JobError("gone", "the child is not there any more", "")
-                      : info.state() == JobState.SUCCEEDED ? null : errorOf(info),
-                  result != null ? result : new byte[0]);
-          tellParent(shard, parent, body, news);
-        });
-  }
-
-  private static @Nullable JobError errorOf(OperationBody.End end) {
-    if (end.state() == JobState.SUCCEEDED || end.error() != null) {
-      return end.state() == JobState.SUCCEEDED ? null : end.error();
-    }
-    String reason = end.reason();
-    return new JobError(end.state().name(), reason != null ? reason : "", "");
-  }
-
-  private static JobError errorOf(JobInfo info) {
-    JobError error = info.lastError();
-    String reason = info.reason();
-    return error != null
-        ? error
-        : new JobError(info.state().name(), reason != null ? reason : "", "");
-  }
-
-  private void tellParent(Shard shard, NodeJob parent, OperationBody.ChildEnded body, News news) {
-    shards.ensureAwakeBy(
-        shard,
-        0,
-        () ->
-            committer.add(
-                shard.journal,
-                new Operation(
-                    Frame.of(Kind.CHILD_ENDED, parent.number, body.encode()),
-                    new Operation.Listener() {
-                      @Override
-                      public void applied(ShardFold.Answer answer, @Nullable FoldedJob met) {
-                        if (answer == ShardFold.Answer.APPLIED && met != null) {
-                          host.wake(NodeJob.of(met));
-                        }
-                        news.done().accept(true);
-                      }
-
-                      @Override
-                      public void lost(Operation.Loss loss, String why) {
-                        again(RETRY_NANOS, () -> tell(news));
-                      }
-                    })));
   }
 
   private void append(Shard shard, NodeJob job, News news) {

@@ -182,9 +182,14 @@ public final class JobLife implements Attempts.Life {
     payloads.arrived(shard, job, now);
     job.lane = dispatcher.lane(job.namespace, job.queue);
     job.handler = dispatcher.handler(job.type);
-    if (job.isDependent()) {
+    if (job.isDependent() || job.workflow() != null) {
       dependencies.arrived(shard, job);
     }
+  }
+
+  @Override
+  public void joined(Shard shard, NodeJob workflow) {
+    dependencies.arrived(shard, workflow);
   }
 
   private void place(NodeJob job, long now) {

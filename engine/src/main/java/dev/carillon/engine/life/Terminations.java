@@ -208,7 +208,7 @@ public final class Terminations {
 
   private static List<JobRef> childrenOf(NodeJob job) {
     WorkflowState workflow = job.workflow();
-    return workflow == null ? List.of() : List.copyOf(workflow.children().values());
+    return workflow == null ? List.of() : workflow.ownChildren();
   }
 
   /** A child ends as its workflow does: with its compensations or without. */

@@ -27,7 +27,7 @@
  *       carries. A name that another job has taken stays that job's.
  *   <li>{@code Cancels} ends any job, loaded or not. A visit reads one job of an unloaded shard,
  *       appends its END and leaves the shard unloaded. Visits of a shard go one at a time.
- *   <li>{@code Dependencies} tells a workflow the end of its child by CHILD_ENDED, with the result:
+ *   <li>{@code ChildEnds} tells a workflow the end of its child by CHILD_ENDED, with the result:
  *       the same debt, another news.
  *   <li>{@code Cancels} wakes a workflow that has begun instead of ending it.
  *   <li>{@code Workflows} writes what a workflow's code did, and reads its history for a replay.

@@ -44,6 +44,13 @@ public final class AddRequest {
   /** The job that it became, or that had its name or key. */
   @Nullable JobRef job;
 
+  /**
+   * A job that goes into a certain shard, and whose add others write.
+   *
+   * @param free runs once its name is its own
+   */
+  record Within(Shard shard, Runnable free) {}
+
   record Named(String name, Dependency.Condition condition) {}
 
   record InBatch(AddRequest other, Dependency.Condition condition) {}
@@ -62,6 +69,12 @@ public final class AddRequest {
 
   /** Of which copy of the store its name was looked up last, as {@link RecordChanges} counts. */
   int copies;
+
+  /** Where it goes as the child of a workflow; null for any other. */
+  @Nullable Within within;
+
+  /** Who has the name that it asked for, if that is why it was refused. */
+  @Nullable JobRef takenBy;
 
   int rounds;
   @Nullable Shard shard;

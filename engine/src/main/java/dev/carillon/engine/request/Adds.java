@@ -48,11 +48,9 @@ import dev.carillon.store.Transactions.Row;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -73,13 +71,6 @@ public final class Adds {
 
   private static final long RETRY_NANOS = 50_000_000;
 
-  private static final String EXPECTED_BY_ID = " (expected: one that exists)";
-  private static final String EXPECTED_BY_NAME =
-      " (expected: one that has not ended, since a name is free afterwards;"
-          + " a job that may have ended is waited for by its id)";
-  private static final String EXPECTED_BEFORE_A_BATCH =
-      " (expected: one that is scheduled already; a batch does not wait for one on its way)";
-
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Shards shards;
@@ -89,6 +80,7 @@ public final class Adds {
   private final JobLookup lookup;
   private final JobLife life;
   private final Replacements replacements;
+  private final Prerequisites prerequisites;
 
   /** Named adds on their way to the journal, with whoever waits to know their fate. */
   private final Map<JobRef, List<Runnable>> namedOnTheirWay = new LinkedHashMap<>();
@@ -113,6 +105,8 @@ public final class Adds {
     this.lookup = parts.lookup();
     this.life = parts.life();
     this.replacements = new Replacements(basics, status, parts, updates, this::add);
+    this.prerequisites =
+        new Prerequisites(basics.records(), parts.lookup(), namedOnTheirWay, this::refuse);
   }
 
   /** How many jobs were added through this node since it started. */
@@ -129,7 +123,7 @@ public final class Adds {
       return;
     }
     if (request.hasDependencies()) {
-      resolve(request);
+      prerequisites.resolve(request, () -> enter(request));
     } else {
       enter(request);
     }
@@ -239,106 +233,6 @@ public final class Adds {
     }
   }
 
-  // ---- what it waits for
-
-  /** Finds the jobs that it waits for, each of which must be there. */
-  private void resolve(AddRequest request) {
-    List<AddRequest.Named> named = request.takeNamed();
-    List<After> after = new ArrayList<>(request.spec.more().after());
-    int[] open = {1 + named.size() + after.size()};
-    Runnable one =
-        () -> {
-          if (--open[0] == 0) {
-            if (!named.isEmpty()) {
-              request.dependencies(after, List.of());
-            }
-            enter(request);
-          }
-        };
-    for (After each : List.copyOf(after)) {
-      lookup.exists(
-          each.job(), there -> found(request, there, each.job().id() + EXPECTED_BY_ID, one));
-    }
-    for (AddRequest.Named each : named) {
-      resolve(
-          request,
-          each.name(),
-          job -> {
-            after.add(new After(job, each.condition()));
-            one.run();
-          });
-    }
-    one.run();
-  }
-
-  /** Finds the job of a name; one that is on its way is waited for, for it may never be. */
-  private void resolve(AddRequest request, String name, Consumer<JobRef> then) {
-    records.get(
-        Names.recordKey(request.spec.namespace(), name, null),
-        record -> {
-          JobRef job = record.map(stored -> Names.Value.decode(stored.value()).job()).orElse(null);
-          List<Runnable> waiting = job != null ? namedOnTheirWay.get(job) : null;
-          String which = "named \"" + name + '"';
-          if (waiting != null && request.batch != null) {
-            found(request, false, which + EXPECTED_BEFORE_A_BATCH, () -> {});
-          } else if (waiting != null) {
-            waiting.add(() -> resolve(request, name, then));
-          } else if (job == null) {
-            found(request, false, which + EXPECTED_BY_NAME, () -> {});
-          } else {
-            // The record of a job with a key outlives it, and then tells of the job that ended.
-            String problem = which + EXPECTED_BY_NAME;
-            lookup.exists(job, there -> found(request, there, problem, () -> then.accept(job)));
-          }
-        });
-  }
-
-  private void found(AddRequest request, boolean there, String problem, Runnable one) {
-    if (there) {
-      one.run();
-    } else if (!request.answered) {
-      refuse(request, new InvalidJobException("dependency: job " + problem));
-    }
-  }
-
-  /** Everything of the batch has its number: who waits for whom can be written. */
-  private static void tieTogether(AddBatch batch) {
-    Map<AddRequest, List<JobRef>> waiters = new LinkedHashMap<>();
-    Set<AddRequest> tied = new LinkedHashSet<>();
-    for (AddRequest request : batch.requests) {
-      if (request.operation == null) {
-        continue; // it had its job already, which waits for what it waits for
-      }
-      for (AddRequest.InBatch each : request.inBatch) {
-        tied.add(request);
-        if (each.other().operation != null) {
-          tied.add(each.other());
-          waiters
-              .computeIfAbsent(each.other(), other -> new ArrayList<>())
-              .add(place(request.shard).ref(request.number));
-        }
-      }
-    }
-    for (AddRequest request : tied) {
-      Operation operation = request.operation;
-      if (operation != null) {
-        List<After> after = new ArrayList<>(request.spec.more().after());
-        for (AddRequest.InBatch each : request.inBatch) {
-          after.add(new After(jobOf(each.other()), each.condition()));
-        }
-        request.dependencies(after, waiters.getOrDefault(request, List.of()));
-        request.operation =
-            new Operation(
-                Frame.of(Kind.ADD, request.number, request.body), request.spec, operation.listener);
-      }
-    }
-  }
-
-  private static JobRef jobOf(AddRequest request) {
-    JobRef had = request.job;
-    return had != null ? had : place(request.shard).ref(request.number);
-  }
-
   // ---- without a name
 
   private void place(AddRequest request) {
@@ -373,6 +267,10 @@ public final class Adds {
 
   /** The request has its shard and number, and its name if it wants one. */
   private void placed(AddRequest request) {
+    if (request.within != null) {
+      request.within.free().run();
+      return;
+    }
     Shard shard = place(request.shard);
     Rider rider = request.row != null ? rider(request.row, request, shard) : null;
     Operation operation =
@@ -436,7 +334,7 @@ public final class Adds {
   }
 
   private void addTogether(AddBatch batch) {
-    tieTogether(batch);
+    Prerequisites.tieTogether(batch);
     AtomicAdds together = new AtomicAdds();
     int[] waits = {1};
     Runnable go =
@@ -479,7 +377,7 @@ public final class Adds {
       if (job != null) {
         Awaited awaited = job.awaited();
         if (awaited != null) {
-          request.inBatch.forEach(each -> arranged(awaited, each.other()));
+          request.inBatch.forEach(each -> Prerequisites.arranged(awaited, each.other()));
         }
         life.added(shard, NodeJob.of(job));
       }
@@ -505,17 +403,13 @@ public final class Adds {
     }
   }
 
-  /** What was added together with it knows who waits. */
-  private static void arranged(Awaited awaited, AddRequest other) {
-    if (other.operation != null) {
-      awaited.arranged(jobOf(other));
-    }
-  }
-
   // ---- under a name
 
   private void reserve(AddRequest request, Stamp expected) {
-    if (request.abandoned || replacements.isOver(request) || refusedFull(request)) {
+    AddRequest.Within within = request.within;
+    if (request.abandoned
+        || replacements.isOver(request)
+        || (within == null && refusedFull(request))) {
       return;
     }
     if (++request.rounds > MAX_ROUNDS) {
@@ -529,7 +423,10 @@ public final class Adds {
       examine(request); // whoever had the name in the copy before may have it in this one
       return;
     }
-    Shard shard = shards.forDue(request.spec.dueMicros(), () -> reserve(request, expected));
+    Shard shard =
+        within != null
+            ? within.shard()
+            : shards.forDue(request.spec.dueMicros(), () -> reserve(request, expected));
     if (shard == null) {
       return;
     }
@@ -570,8 +467,13 @@ public final class Adds {
     }
   }
 
+  /** Finds a name for the child of a workflow: its own, or that of a job which takes its place. */
+  void findName(AddRequest child) {
+    enter(child);
+  }
+
   /** Gives a name back that was put for a job which will not be. */
-  private void gaveUp(AddRequest request) {
+  void gaveUp(AddRequest request) {
     if (request.named() && request.shard != null && !request.replacing) {
       JobSpec spec = JobSpec.decodeHead(request.body);
       records.change(Names.recordKey(spec), spec.stamp(), null, inEffect -> {});
@@ -579,7 +481,8 @@ public final class Adds {
     }
   }
 
-  private void settledName(AddRequest request) {
+  /** What becomes of the job is known: those who wait for its name look again. */
+  void settledName(AddRequest request) {
     Shard shard = request.shard;
     if (request.named() && shard != null) {
       List<Runnable> waiting = namedOnTheirWay.remove(shard.ref(request.number));
@@ -878,6 +781,7 @@ public final class Adds {
         replace.run();
       }
     } else {
+      request.takenBy = value.job();
       refuse(request, taken(request, value));
     }
   }

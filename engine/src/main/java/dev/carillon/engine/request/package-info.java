@@ -23,6 +23,8 @@
  *   <li>{@code RequestRouter} serves a remote request through the methods that serve a local one.
  *   <li>New jobs are refused while more than {@code maxQueued} operations wait for the store.
  *   <li>A client owns no shards: {@code Errands} asks a member to do everything for it.
+ *   <li>{@code NamedChildren} finds the names of a workflow's new children before it is written
+ *       that they are started.
  *   <li>A question reads memory and changes nothing. Its asker goes on without a node that gives no
  *       answer in time, and names it.
  * </ul>

@@ -3,6 +3,7 @@ package dev.carillon.engine.shard;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.fold.Awaited;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.job.JobSpec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -128,6 +129,10 @@ final class WakeTimes {
     Awaited awaited = job.awaited();
     if (awaited != null && (!awaited.isArranged() || awaited.broken() != null)) {
       return Long.MIN_VALUE; // one that can never start is about to be ended
+    }
+    WorkflowState workflow = job.workflow();
+    if (workflow != null && !workflow.notArranged().isEmpty()) {
+      return Long.MIN_VALUE; // a job that it waits for does not know of it yet
     }
     if (job.isWaiting() && job.concurrency() != null) {
       return Long.MIN_VALUE; // it keeps its key, in the memory of this node
