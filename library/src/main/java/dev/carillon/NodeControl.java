@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -373,6 +374,25 @@ public final class NodeControl {
       }
     }
     order("moving a shard", (node, done) -> node.move(shard, nodeId, done));
+  }
+
+  /**
+   * Small values that the programs on this store share, such as the access tokens of its servers.
+   *
+   * @param area which ones: a word of small letters and hyphens
+   * @return the records of that area
+   */
+  public SharedRecords sharedRecords(String area) {
+    return new SharedRecords(
+        opened.store,
+        area,
+        new SharedRecords.Reading() {
+          @Override
+          public <T> T read(String what, Supplier<T> call) {
+            opened.requireOpen();
+            return opened.reads.await(what, call);
+          }
+        });
   }
 
   private interface Order {

@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       Demo.class,
       Serve.class,
+      TokenCommand.class,
       Export.class,
       Query.class,
       History.class,

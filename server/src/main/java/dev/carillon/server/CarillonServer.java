@@ -2,6 +2,8 @@ package dev.carillon.server;
 
 import dev.carillon.Carillon;
 import dev.carillon.HandlerRegistration;
+import dev.carillon.SharedRecords;
+import dev.carillon.server.access.Tokens;
 import dev.carillon.server.http.HttpFace;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.http.Router;
@@ -18,6 +20,7 @@ import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
 import dev.carillon.server.operate.RunningRoutes;
+import dev.carillon.server.operate.TokenRoutes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -46,6 +49,7 @@ public final class CarillonServer implements AutoCloseable {
   private CarillonServer(Carillon carillon, ServerOptions options) {
     this.options = options;
     this.meters = new Meters(carillon);
+    SharedRecords records = carillon.node().sharedRecords(Tokens.AREA);
     List<Route> table = new ArrayList<>();
     table.addAll(new ProbeRoutes(carillon, this::isStopping).routes());
     table.addAll(meters.routes());
@@ -59,6 +63,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
     table.addAll(new EventRoutes(carillon, this::isStopping).routes());
+    table.addAll(new TokenRoutes(new Tokens(records)).routes());
     this.router = new Router(table);
     this.http =
         new HttpFace(
@@ -96,6 +101,11 @@ public final class CarillonServer implements AutoCloseable {
     return router.routes();
   }
 
+  /** How many requests are open that may last. */
+  int streams() {
+    return http.streams();
+  }
+
   private boolean isStopping() {
     return http.isStopping();
   }
@@ -110,6 +120,7 @@ public final class CarillonServer implements AutoCloseable {
     if (bulk != null) {
       bulk.close();
     }
+    options.access().close();
     meters.close();
   }
 }

@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -26,11 +27,27 @@ final class ApiClient implements AutoCloseable {
   private final ApiDescription description;
   private final Router router;
   private final String base;
+  private final @Nullable String token;
 
   ApiClient(CarillonServer server, ApiDescription description) {
+    this(
+        description,
+        new Router(server.routes()),
+        "http://127.0.0.1:" + server.address().getPort(),
+        null);
+  }
+
+  private ApiClient(
+      ApiDescription description, Router router, String base, @Nullable String token) {
     this.description = description;
-    this.router = new Router(server.routes());
-    this.base = "http://127.0.0.1:" + server.address().getPort();
+    this.router = router;
+    this.base = base;
+    this.token = token;
+  }
+
+  /** The same with a token; closed by itself. */
+  ApiClient as(@Nullable String bearer) {
+    return new ApiClient(description, router, base, bearer);
   }
 
   /** An answer. */
@@ -63,7 +80,8 @@ final class ApiClient implements AutoCloseable {
   }
 
   HttpRequest.Builder request(String path) {
-    return HttpRequest.newBuilder(uri(path)).timeout(Duration.ofSeconds(40));
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).timeout(Duration.ofSeconds(40));
+    return token != null ? request.header("Authorization", "Bearer " + token) : request;
   }
 
   Reply get(String path) {

@@ -2,9 +2,17 @@ package dev.carillon.server;
 
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
+import dev.carillon.server.access.ProvenAccess;
+import dev.carillon.server.access.Role;
+import dev.carillon.server.access.Scope;
+import dev.carillon.server.access.TokenProof;
+import dev.carillon.server.access.Tokens;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Function;
 
 /** A node, its server on any free port, and a client that judges what it hears. */
 final class ServerFixture implements AutoCloseable {
@@ -15,10 +23,10 @@ final class ServerFixture implements AutoCloseable {
   final CarillonServer server;
   final ApiClient client;
 
-  private ServerFixture(Carillon carillon, ServerOptions options) {
+  private ServerFixture(Carillon carillon, Function<Carillon, ServerOptions> options) {
     this.carillon = carillon;
     try {
-      this.server = CarillonServer.start(carillon, options);
+      this.server = CarillonServer.start(carillon, options.apply(carillon));
       this.client = new ApiClient(server, new ApiDescription());
     } catch (IOException e) {
       carillon.close();
@@ -35,7 +43,29 @@ final class ServerFixture implements AutoCloseable {
   }
 
   static ServerFixture on(CarillonBuilder builder, ServerOptions options) {
+    return on(builder, carillon -> options);
+  }
+
+  static ServerFixture on(CarillonBuilder builder, Function<Carillon, ServerOptions> options) {
     return new ServerFixture(builder.closeGrace(Duration.ofSeconds(2)).open(), options);
+  }
+
+  /** A server that asks for tokens; its client has none. */
+  static ServerFixture secured(CarillonBuilder builder) {
+    return on(
+        builder,
+        carillon -> OPTIONS.access(new ProvenAccess(List.of(new TokenProof(tokens(carillon))))));
+  }
+
+  private static Tokens tokens(Carillon carillon) {
+    return new Tokens(carillon.node().sharedRecords(Tokens.AREA));
+  }
+
+  /** A new token for all queues, as its owner gets it. */
+  String token(Role role, String... namespaces) {
+    Tokens.Wanted wanted =
+        new Tokens.Wanted("test", role, Scope.of(List.of(namespaces)), Scope.ALL, null);
+    return tokens(carillon).create(wanted, "the test", Instant.now()).text().text();
   }
 
   @Override

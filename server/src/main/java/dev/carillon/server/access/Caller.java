@@ -22,11 +22,22 @@ public interface Caller {
   boolean has(Role role, @Nullable String namespace);
 
   /**
-   * Whether the caller may put jobs into a queue, having the role for it.
+   * Whether the caller reaches the jobs of a queue, having the role for it. To other callers they
+   * do not exist.
    *
-   * @param namespace the namespace
+   * @param namespace the namespace; null for what concerns all of them
    * @param queue the queue
    * @return true if the caller may
    */
-  boolean mayUse(String namespace, String queue);
+  boolean mayUse(@Nullable String namespace, String queue);
+
+  /**
+   * Whether the caller reaches the jobs of all queues. Others take only routes that look at the
+   * queue of each job.
+   *
+   * @return true if no queue is kept from the caller
+   */
+  default boolean reachesAllQueues() {
+    return true;
+  }
 }

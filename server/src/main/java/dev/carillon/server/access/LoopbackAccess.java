@@ -66,7 +66,7 @@ public final class LoopbackAccess implements Access {
     }
 
     @Override
-    public boolean mayUse(String namespace, String queue) {
+    public boolean mayUse(@Nullable String namespace, String queue) {
       return true;
     }
   }

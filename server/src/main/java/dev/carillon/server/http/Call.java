@@ -125,6 +125,11 @@ public record Call(
     return Problems.notFound().refusal();
   }
 
+  /** The answer for something else than a job that is not here. */
+  public static Problem.Refusal notFound(String detail) {
+    return Problem.of(Kind.NOT_FOUND, detail).refusal();
+  }
+
   /** The answer for what does not fit the state of things. */
   public static Problem.Refusal conflict(String detail) {
     return Problem.of(Kind.CONFLICT, detail).refusal();

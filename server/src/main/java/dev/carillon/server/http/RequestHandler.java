@@ -1,5 +1,6 @@
 package dev.carillon.server.http;
 
+import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.Arrival;
 import dev.carillon.server.access.Caller;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestHandler extends Handler.Abstract {
   private static final byte[] NO_BODY = {};
   private static final int CHUNK = 8 << 10;
-  private static final long STILL_LET_IN_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long STILL_LET_IN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Router router;
   private final Access access;
@@ -122,22 +123,15 @@ final class RequestHandler extends Handler.Abstract {
       enter(found);
       Arrival came = arrival(found);
       arrival = came;
-      Caller asks = access.identify(came);
-      caller = asks;
-      if (!asks.has(found.role(), namespace(found))) {
-        throw Problem.of(
-                Kind.FORBIDDEN,
-                "role: not enough (expected: %s%s)"
-                    .formatted(
-                        found.role().name().toLowerCase(Locale.ROOT),
-                        found.isOfNamespace() ? " of the namespace" : ""))
-            .refusal();
-      }
+      Caller asks = letIn(found, came);
       Map<String, List<String>> query =
           Router.query(request.getHttpURI().getQuery(), found.query());
-      return found
-          .handler()
-          .handle(new Call(found, asks, came, variables, query, body(found, came)));
+      Answer answer =
+          found.handler().handle(new Call(found, asks, came, variables, query, body(found, came)));
+      if (found.waits()) {
+        var unused = letIn(found, came); // what it waited for is for those who still may
+      }
+      return answer;
     }
 
     /** Probes are always let in; they wait for nothing. */
@@ -309,16 +303,17 @@ final class RequestHandler extends Handler.Abstract {
       }
       letInNanos = now;
       try {
-        if (!access.identify(came).has(found.role(), namespace(found))) {
-          throw new IOException("the caller may no more");
-        }
-      } catch (Denied e) {
+        letIn(found, came);
+      } catch (Denied | Problem.Refusal | StoreUnavailableException e) {
         throw new IOException("the caller is not let in any more", e);
       }
     }
 
-    private @Nullable String namespace(Route found) {
-      return found.isOfNamespace() ? variables.get(Call.NAMESPACE) : null;
+    private Caller letIn(Route found, Arrival came) {
+      Caller asks = AccessCheck.caller(access, came, found);
+      caller = asks;
+      AccessCheck.check(asks, found, variables);
+      return asks;
     }
   }
 

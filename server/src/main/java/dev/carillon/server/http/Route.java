@@ -14,6 +14,8 @@ import java.util.Set;
  * @param role the least role that it needs, in that namespace or over all of them
  * @param query the query parameters that it knows; one that ends in a dot is a prefix
  * @param body what body it reads
+ * @param looksAtQueues whether its handler looks at the queue of each job: callers who reach some
+ *     queues only are refused at other routes
  * @param waits whether it may wait for long: then it counts among the streams, not the requests
  * @param handler what it does
  */
@@ -24,6 +26,7 @@ public record Route(
     Role role,
     Set<String> query,
     Body body,
+    boolean looksAtQueues,
     boolean waits,
     Handler handler) {
 
@@ -68,37 +71,47 @@ public record Route(
 
   /** A route that looks. */
   public static Route get(String operation, String path, Role role, Handler handler) {
-    return new Route(operation, Method.GET, path, role, Set.of(), Body.NONE, false, handler);
+    return new Route(operation, Method.GET, path, role, Set.of(), Body.NONE, false, false, handler);
   }
 
   /** A route that does something. */
   public static Route post(String operation, String path, Role role, Handler handler) {
-    return new Route(operation, Method.POST, path, role, Set.of(), Body.OBJECT, false, handler);
+    return new Route(
+        operation, Method.POST, path, role, Set.of(), Body.OBJECT, false, false, handler);
   }
 
   /** A route that sets something. */
   public static Route put(String operation, String path, Role role, Handler handler) {
-    return new Route(operation, Method.PUT, path, role, Set.of(), Body.OBJECT, false, handler);
+    return new Route(
+        operation, Method.PUT, path, role, Set.of(), Body.OBJECT, false, false, handler);
   }
 
   /** A route that takes something away. */
   public static Route delete(String operation, String path, Role role, Handler handler) {
-    return new Route(operation, Method.DELETE, path, role, Set.of(), Body.NONE, false, handler);
+    return new Route(
+        operation, Method.DELETE, path, role, Set.of(), Body.NONE, false, false, handler);
   }
 
   /** With query parameters. */
   public Route query(String... names) {
-    return new Route(operation, method, path, role, Set.of(names), body, waits, handler);
+    return new Route(
+        operation, method, path, role, Set.of(names), body, looksAtQueues, waits, handler);
   }
 
   /** With a large body. */
   public Route batch() {
-    return new Route(operation, method, path, role, query, Body.BATCH, waits, handler);
+    return new Route(
+        operation, method, path, role, query, Body.BATCH, looksAtQueues, waits, handler);
+  }
+
+  /** One whose handler looks at the queue of each job that it shows or changes. */
+  public Route byQueue() {
+    return new Route(operation, method, path, role, query, body, true, waits, handler);
   }
 
   /** One that may wait for long. */
   public Route waiting() {
-    return new Route(operation, method, path, role, query, body, true, handler);
+    return new Route(operation, method, path, role, query, body, looksAtQueues, true, handler);
   }
 
   /** Whether it is about one namespace. */

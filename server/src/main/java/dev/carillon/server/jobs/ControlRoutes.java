@@ -35,13 +35,13 @@ public final class ControlRoutes {
   /** The routes. */
   public List<Route> routes() {
     return List.of(
-        Route.post("cancelJob", JOB + "/cancel", Role.SUBMITTER, this::cancel),
-        Route.post("pauseJob", JOB + "/pause", Role.OPERATOR, this::pause),
-        Route.post("resumeJob", JOB + "/resume", Role.OPERATOR, this::resume),
-        Route.post("rescheduleJob", JOB + "/reschedule", Role.OPERATOR, this::reschedule),
-        Route.post("prioritiseJob", JOB + "/prioritise", Role.OPERATOR, this::prioritise),
-        Route.post("triggerJob", JOB + "/trigger", Role.OPERATOR, this::trigger),
-        Route.post("backfillJob", JOB + "/backfill", Role.OPERATOR, this::backfill));
+        Route.post("cancelJob", JOB + "/cancel", Role.SUBMITTER, this::cancel).byQueue(),
+        Route.post("pauseJob", JOB + "/pause", Role.OPERATOR, this::pause).byQueue(),
+        Route.post("resumeJob", JOB + "/resume", Role.OPERATOR, this::resume).byQueue(),
+        Route.post("rescheduleJob", JOB + "/reschedule", Role.OPERATOR, this::reschedule).byQueue(),
+        Route.post("prioritiseJob", JOB + "/prioritise", Role.OPERATOR, this::prioritise).byQueue(),
+        Route.post("triggerJob", JOB + "/trigger", Role.OPERATOR, this::trigger).byQueue(),
+        Route.post("backfillJob", JOB + "/backfill", Role.OPERATOR, this::backfill).byQueue());
   }
 
   private Requester as(Call call) {

@@ -50,8 +50,8 @@ public final class DeadLetterRoutes {
                 Role.VIEWER,
                 this::groups)
             .query(QueryParameters.namesButState()),
-        Route.post("replayJob", JOB + "/replay", Role.OPERATOR, this::replay),
-        Route.post("discardJob", JOB + "/discard", Role.OPERATOR, this::discard));
+        Route.post("replayJob", JOB + "/replay", Role.OPERATOR, this::replay).byQueue(),
+        Route.post("discardJob", JOB + "/discard", Role.OPERATOR, this::discard).byQueue());
   }
 
   private Requester as(Call call) {

@@ -56,17 +56,25 @@ public final class JobRoutes {
   /** The routes. */
   public List<Route> routes() {
     return List.of(
-        Route.post("scheduleJob", JOBS, Role.SUBMITTER, this::schedule),
-        Route.post("scheduleJobs", JOBS + "/batch", Role.SUBMITTER, this::scheduleAll).batch(),
-        Route.get("listJobs", JOBS, Role.VIEWER, this::list).query(QueryParameters.names()),
-        Route.get("getJob", JOB, Role.VIEWER, this::get),
-        Route.get("getJobInput", JOB + "/input", Role.VIEWER, this::input),
+        Route.post("scheduleJob", JOBS, Role.SUBMITTER, this::schedule).byQueue(),
+        Route.post("scheduleJobs", JOBS + "/batch", Role.SUBMITTER, this::scheduleAll)
+            .batch()
+            .byQueue(),
+        Route.get("listJobs", JOBS, Role.VIEWER, this::list)
+            .query(QueryParameters.names())
+            .byQueue(),
+        Route.get("getJob", JOB, Role.VIEWER, this::get).byQueue(),
+        Route.get("getJobInput", JOB + "/input", Role.VIEWER, this::input).byQueue(),
         Route.get("getJobResult", JOB + "/result", Role.VIEWER, this::result)
             .query("wait")
-            .waiting(),
-        Route.get("getJobHistory", JOB + "/history", Role.VIEWER, this::history).query("cursor"),
+            .waiting()
+            .byQueue(),
+        Route.get("getJobHistory", JOB + "/history", Role.VIEWER, this::history)
+            .query("cursor")
+            .byQueue(),
         Route.get("listUpcoming", "/v1/namespaces/{ns}/upcoming", Role.VIEWER, this::upcoming)
-            .query("from", "to"));
+            .query("from", "to")
+            .byQueue());
   }
 
   // ---- scheduling
@@ -101,7 +109,7 @@ public final class JobRoutes {
   // ---- looking
 
   private Answer list(Call call) {
-    Page<JobInfo> page = carillon.list(QueryParameters.of(call));
+    Page<JobInfo> page = Jobs.reached(call, carillon.list(QueryParameters.of(call)));
     return Answer.json(out -> Pages.write(out, page, JobJson::write));
   }
 
@@ -125,7 +133,10 @@ public final class JobRoutes {
     Instant from = given != null ? given : Instant.now();
     Instant end = call.time("to");
     Instant to = end != null ? end : from.plus(STANDARD_RANGE);
-    List<UpcomingJob> upcoming = carillon.upcoming(from, to, call.namespace());
+    List<UpcomingJob> upcoming =
+        carillon.upcoming(from, to, call.namespace()).stream()
+            .filter(each -> Jobs.isReached(call, each.job()))
+            .toList();
     return Answer.json(
         out ->
             out.list(

@@ -8,6 +8,7 @@ import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.Page;
 import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;
 import dev.carillon.server.http.Problem;
@@ -42,7 +43,24 @@ final class Jobs {
 
   /** The job that the address names by its id. */
   JobInfo found(Call call) {
-    return find(call.namespace(), new JobId(call.variable("id"))).orElseThrow(Call::notFound);
+    return find(call.namespace(), new JobId(call.variable("id")))
+        .filter(job -> isReached(call, job))
+        .orElseThrow(Call::notFound);
+  }
+
+  /** Whether the caller reaches the queue of a job; else it does not exist. */
+  static boolean isReached(Call call, JobInfo job) {
+    return call.caller().mayUse(job.namespace(), job.queue());
+  }
+
+  /** A page without the jobs that the caller does not reach. */
+  static Page<JobInfo> reached(Call call, Page<JobInfo> page) {
+    return call.caller().reachesAllQueues()
+        ? page
+        : new Page<>(
+            page.items().stream().filter(job -> isReached(call, job)).toList(),
+            page.next(),
+            page.unreadable());
   }
 
   // ---- new jobs
@@ -62,14 +80,27 @@ final class Jobs {
       throw Problem.of(Kind.FORBIDDEN, "queue: not one of the caller's").refusal();
     }
     Job<?> job = body.job(call.namespace());
+    refuseOthersName(call, job);
     for (JobId other : body.dependencies()) {
-      if (find(call.namespace(), other).isEmpty()) {
+      if (find(call.namespace(), other).filter(each -> isReached(call, each)).isEmpty()) {
         throw new InvalidBody(
             "after: no job %s here (expected: an id of this namespace)"
                 .formatted(Shape.quoted(other.value())));
       }
     }
     return job;
+  }
+
+  /** A name that a job of another queue has is not replaced by a caller who does not reach it. */
+  private void refuseOthersName(Call call, Job<?> job) {
+    String name = job.name();
+    if (call.caller().reachesAllQueues() || name == null) {
+      return;
+    }
+    if (carillon.get(call.namespace(), name).filter(other -> !isReached(call, other)).isPresent()) {
+      throw Problem.of(Kind.FORBIDDEN, "name: that of a job in a queue that is not the caller's")
+          .refusal();
+    }
   }
 
   /** The same, with the place of the body in the message of what is wrong with it. */

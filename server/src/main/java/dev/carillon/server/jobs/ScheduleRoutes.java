@@ -81,17 +81,19 @@ public final class ScheduleRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("listSchedules", SCHEDULES, Role.VIEWER, this::list)
-            .query("prefix", "limit", "cursor"),
+            .query("prefix", "limit", "cursor")
+            .byQueue(),
         Route.delete("deleteSchedules", SCHEDULES, Role.OPERATOR, this::deleteAll)
             .query("prefix", "separator"),
-        Route.put("putSchedule", SCHEDULE, Role.SUBMITTER, this::put),
-        Route.get("getSchedule", SCHEDULE, Role.VIEWER, this::get),
-        Route.delete("deleteSchedule", SCHEDULE, Role.SUBMITTER, this::delete),
-        Route.post("pauseSchedule", SCHEDULE + "/pause", Role.OPERATOR, this::pause),
-        Route.post("resumeSchedule", SCHEDULE + "/resume", Role.OPERATOR, this::resume),
+        Route.put("putSchedule", SCHEDULE, Role.SUBMITTER, this::put).byQueue(),
+        Route.get("getSchedule", SCHEDULE, Role.VIEWER, this::get).byQueue(),
+        Route.delete("deleteSchedule", SCHEDULE, Role.SUBMITTER, this::delete).byQueue(),
+        Route.post("pauseSchedule", SCHEDULE + "/pause", Role.OPERATOR, this::pause).byQueue(),
+        Route.post("resumeSchedule", SCHEDULE + "/resume", Role.OPERATOR, this::resume).byQueue(),
         Route.get("previewSchedule", SCHEDULE + "/preview", Role.VIEWER, this::preview)
-            .query("count", "from", "zone"),
-        Route.post("preview", NAMESPACE + "/preview", Role.VIEWER, this::previewNew));
+            .query("count", "from", "zone")
+            .byQueue(),
+        Route.post("preview", NAMESPACE + "/preview", Role.VIEWER, this::previewNew).byQueue());
   }
 
   private Requester as(Call call) {
@@ -111,7 +113,7 @@ public final class ScheduleRoutes {
   private JobInfo found(Call call) {
     return carillon
         .get(call.namespace(), name(call))
-        .filter(ScheduleRoutes::isSchedule)
+        .filter(job -> isSchedule(job) && Jobs.isReached(call, job))
         .orElseThrow(Call::notFound);
   }
 
@@ -239,7 +241,7 @@ public final class ScheduleRoutes {
     List<JobInfo> found = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
     String next = collect(query, found, unreadable);
-    Page<JobInfo> page = new Page<>(found, next, unreadable);
+    Page<JobInfo> page = Jobs.reached(call, new Page<>(found, next, unreadable));
     return Answer.json(out -> Pages.write(out, page, JobJson::write));
   }
 

@@ -43,9 +43,10 @@ public final class WorkflowRoutes {
   /** The routes. */
   public List<Route> routes() {
     return List.of(
-        Route.post("signalWorkflow", JOB + "/signal", Role.SUBMITTER, this::signal),
-        Route.get("getWorkflow", JOB + "/workflow", Role.VIEWER, this::workflow),
-        Route.post("terminateWorkflow", JOB + "/terminate", Role.OPERATOR, this::terminate));
+        Route.post("signalWorkflow", JOB + "/signal", Role.SUBMITTER, this::signal).byQueue(),
+        Route.get("getWorkflow", JOB + "/workflow", Role.VIEWER, this::workflow).byQueue(),
+        Route.post("terminateWorkflow", JOB + "/terminate", Role.OPERATOR, this::terminate)
+            .byQueue());
   }
 
   private Requester as(Call call) {

@@ -32,7 +32,8 @@ public final class RunningRoutes {
                 "/v1/namespaces/{ns}/running",
                 Role.VIEWER,
                 call -> running(call, call.namespace()))
-            .query("limit"),
+            .query("limit")
+            .byQueue(),
         Route.get("listAllRunning", "/v1/cluster/running", Role.VIEWER, call -> running(call, null))
             .query("limit"));
   }
@@ -42,9 +43,13 @@ public final class RunningRoutes {
     RunningInfo running = carillon.node().running(namespace, most);
     return Answer.json(
         out ->
-            out.list("items", running.jobs(), RunningRoutes::write)
+            out.list("items", reached(call, running.jobs()), RunningRoutes::write)
                 .list("nodes", running.nodes(), RunningRoutes::write)
                 .texts("silent", running.silent()));
+  }
+
+  private static List<RunningInfo.Running> reached(Call call, List<RunningInfo.Running> jobs) {
+    return jobs.stream().filter(job -> call.caller().mayUse(job.namespace(), job.queue())).toList();
   }
 
   private static void write(JsonText out, RunningInfo.Running job) {

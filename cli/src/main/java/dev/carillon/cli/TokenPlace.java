@@ -1,0 +1,259 @@
+package dev.carillon.cli;
+
+import dev.carillon.SharedRecords;
+import dev.carillon.api.StoreLockedException;
+import dev.carillon.engine.member.Formats;
+import dev.carillon.server.access.Tokens;
+import dev.carillon.server.json.Json;
+import dev.carillon.server.operate.TokenJson;
+import dev.carillon.store.Store;
+import dev.carillon.store.StoreAddress;
+import dev.carillon.store.Stores;
+import dev.carillon.store.jdbc.SqliteStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Where tokens are changed: in a store, or by one of its servers. */
+interface TokenPlace extends AutoCloseable {
+  JsonNode create(Tokens.Wanted wanted);
+
+  JsonNode list();
+
+  JsonNode rotate(String id, Duration overlap);
+
+  JsonNode revoke(String id);
+
+  @Override
+  void close();
+
+  /** The options that say where. */
+  final class Options {
+    private static final String SQLITE = "jdbc:sqlite:";
+
+    @Parameters(
+        arity = "0..*",
+        paramLabel = "[URL] [ID]",
+        description =
+            "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE, unless --server is"
+                + " given; the id of the token, where one is meant")
+    private List<String> words = new ArrayList<>();
+
+    @Option(names = "--server", paramLabel = "URL", description = "a server of the store")
+    private @Nullable String server;
+
+    @Option(
+        names = "--token-file",
+        paramLabel = "FILE",
+        description = "holds the token to show the server; else the environment's CARILLON_TOKEN")
+    private @Nullable Path tokenFile;
+
+    /** What follows the URL of the store. */
+    List<String> rest(int expected, CommandLine command) {
+      int first = server == null ? 1 : 0;
+      if (words.size() != first + expected) {
+        throw new ParameterException(
+            command,
+            "arguments: %s (expected: %s%s)"
+                .formatted(
+                    words,
+                    server == null ? "the URL of the store, or --server" : "no URL of a store",
+                    expected == 1 ? ", and the id of a token" : ""));
+      }
+      return words.subList(first, words.size());
+    }
+
+    TokenPlace open(CommandLine command) {
+      if (server != null) {
+        return new OnServer(server, token());
+      }
+      String url = words.getFirst();
+      try {
+        return new InStore(Formats.shipped().over(Stores.open(StoreAddress.of(url))));
+      } catch (StoreLockedException e) {
+        String holder = holder(url);
+        if (holder == null) {
+          throw e;
+        }
+        return new OnServer(holder, token());
+      }
+    }
+
+    private @Nullable String token() {
+      if (tokenFile == null) {
+        return System.getenv("CARILLON_TOKEN");
+      }
+      try {
+        return Files.readString(tokenFile).strip();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    /** The server that has a SQLite file open, as the file beside it says. */
+    private static @Nullable String holder(String url) {
+      if (!url.toLowerCase(Locale.ROOT).startsWith(SQLITE)) {
+        return null;
+      }
+      Path file = SqliteStore.fileOf(url);
+      Path note = file.resolveSibling(file.getFileName() + ".server");
+      try {
+        return Files.exists(note) ? Files.readString(note).strip() : null;
+      } catch (IOException e) {
+        return null;
+      }
+    }
+  }
+
+  /** A store that no server needs to run on. */
+  record InStore(Store store, Tokens tokens) implements TokenPlace {
+    InStore(Store store) {
+      this(store, new Tokens(SharedRecords.of(store, Tokens.AREA)));
+    }
+
+    private static String me() {
+      return "command-line/" + System.getProperty("user.name", "unknown");
+    }
+
+    private static JsonNode json(Json.Body body) {
+      return OnServer.MAPPER.readTree(Json.object(body));
+    }
+
+    private static NoSuchElementException unknown(String id) {
+      return new NoSuchElementException("token: " + id + " (expected: the id of one that lives)");
+    }
+
+    @Override
+    public JsonNode create(Tokens.Wanted wanted) {
+      Tokens.Issued issued = tokens.create(wanted, me(), Instant.now());
+      return json(out -> TokenJson.write(out, issued));
+    }
+
+    @Override
+    public JsonNode list() {
+      return json(out -> out.list("items", tokens.list(), TokenJson::write));
+    }
+
+    @Override
+    public JsonNode rotate(String id, Duration overlap) {
+      Instant now = Instant.now();
+      Tokens.Issued issued =
+          tokens.rotate(id, now.plus(overlap), now).orElseThrow(() -> unknown(id));
+      return json(out -> TokenJson.write(out, issued));
+    }
+
+    @Override
+    public JsonNode revoke(String id) {
+      var token = tokens.revoke(id, me(), Instant.now()).orElseThrow(() -> unknown(id));
+      return json(out -> TokenJson.write(out, token));
+    }
+
+    @Override
+    public void close() {
+      store.close();
+    }
+  }
+
+  /** A server of the store. */
+  record OnServer(String base, @Nullable String token, HttpClient http) implements TokenPlace {
+    static final JsonMapper MAPPER = new JsonMapper();
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    OnServer(String base, @Nullable String token) {
+      this(
+          base.endsWith("/") ? base.substring(0, base.length() - 1) : base,
+          token,
+          HttpClient.newBuilder().connectTimeout(LIMIT).build());
+    }
+
+    @Override
+    public JsonNode create(Tokens.Wanted wanted) {
+      Map<String, Object> body = new LinkedHashMap<>();
+      body.put("name", wanted.name());
+      body.put("role", wanted.role().word());
+      body.put("namespaces", wanted.namespaces().words());
+      body.put("queues", wanted.queues().words());
+      if (wanted.expires() != null) {
+        body.put("expiresAt", wanted.expires().toString());
+      }
+      return send("POST", "", body);
+    }
+
+    @Override
+    public JsonNode list() {
+      return send("GET", "", null);
+    }
+
+    @Override
+    public JsonNode rotate(String id, Duration overlap) {
+      return send("POST", "/" + encoded(id) + "/rotate", Map.of("overlap", overlap.toString()));
+    }
+
+    @Override
+    public JsonNode revoke(String id) {
+      return send("POST", "/" + encoded(id) + "/revoke", Map.of());
+    }
+
+    private static String encoded(String id) {
+      return URLEncoder.encode(id, StandardCharsets.UTF_8);
+    }
+
+    private JsonNode send(String method, String path, @Nullable Map<String, ?> body) {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(URI.create(base + "/v1/tokens" + path))
+              .timeout(LIMIT)
+              .header("Content-Type", "application/json")
+              .method(
+                  method,
+                  body == null
+                      ? BodyPublishers.noBody()
+                      : BodyPublishers.ofString(MAPPER.writeValueAsString(body)));
+      if (token != null) {
+        request.header("Authorization", "Bearer " + token);
+      }
+      try {
+        HttpResponse<String> answer = http.send(request.build(), BodyHandlers.ofString());
+        JsonNode json = MAPPER.readTree(answer.body());
+        if (answer.statusCode() / 100 != 2) {
+          throw new IllegalStateException(
+              "%s: %s (%d)".formatted(base, json.path("detail").asString(), answer.statusCode()));
+        }
+        return json;
+      } catch (IOException e) {
+        throw new UncheckedIOException("server: " + base + ": no answer", e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("server: " + base + ": interrupted", e);
+      }
+    }
+
+    @Override
+    public void close() {
+      http.close();
+    }
+  }
+}
