@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -35,7 +36,8 @@ import picocli.CommandLine.Spec;
       "servers and programs with the library. A SQLite file belongs to one process; the",
       "address of its server stands in a file beside it (FILE.server).",
       "",
-      "There is no authentication yet: the server listens on the loopback interface only.",
+      "Clients need a token as soon as there is one (./carillon token create). Before that",
+      "only clients of this machine are served, and no other address is opened.",
       "The API is described at /openapi.yaml.",
       ""
     },
@@ -43,7 +45,8 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  ./carillon serve",
-      "  ./carillon serve jdbc:postgresql://db/app --port 8480"
+      "  ./carillon serve jdbc:postgresql://db/app --port 8480",
+      "  ./carillon serve jdbc:postgresql://db/app --address 0.0.0.0"
     })
 final class Serve implements Callable<Integer> {
   private static final String SQLITE = "jdbc:sqlite:";
@@ -68,8 +71,13 @@ final class Serve implements Callable<Integer> {
       names = "--address",
       paramLabel = "ADDRESS",
       defaultValue = "127.0.0.1",
-      description = "the address to listen on, a loopback one (default: ${DEFAULT-VALUE})")
+      description = {
+        "the address to listen on; one that is not a loopback one needs tokens",
+        "(default: ${DEFAULT-VALUE})"
+      })
   private String address = "";
+
+  @Mixin private ServeAccess access = new ServeAccess();
 
   @Option(
       names = "--node-id",
@@ -86,7 +94,7 @@ final class Serve implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Main.NODE_LOG.setLevel(Level.INFO);
-    ServerOptions options = ServerOptions.standard().address(listensOn());
+    InetSocketAddress listens = listensOn();
     CarillonBuilder builder = Carillon.builder().url(url);
     if (nodeId != null) {
       builder.nodeId(nodeId);
@@ -94,6 +102,7 @@ final class Serve implements Callable<Integer> {
     Carillon carillon = builder.open();
     CarillonServer server;
     try {
+      ServerOptions options = access.applyTo(ServerOptions.standard(), carillon, listens);
       server = CarillonServer.start(carillon, options);
     } catch (BindException e) {
       carillon.close();
@@ -134,6 +143,7 @@ final class Serve implements Callable<Integer> {
                 "carillon-stop"));
     PrintWriter out = spec.commandLine().getOut();
     out.printf("serving %s at %s%n", shownUrl(), base);
+    out.println(access.words());
     out.flush();
     stopped.await();
   }

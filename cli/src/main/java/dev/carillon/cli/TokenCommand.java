@@ -136,6 +136,9 @@ final class TokenCommand implements Runnable {
   }
 
   static Duration duration(String text) {
+    if (text.matches("[0-9]{1,5}d")) {
+      return Duration.ofDays(Integer.parseInt(text.substring(0, text.length() - 1)));
+    }
     try {
       if (Due.parse(text) instanceof Due.In in) {
         return in.delay();
