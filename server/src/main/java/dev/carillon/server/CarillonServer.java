@@ -14,6 +14,7 @@ import dev.carillon.server.jobs.DeadLetterRoutes;
 import dev.carillon.server.jobs.JobRoutes;
 import dev.carillon.server.jobs.ScheduleRoutes;
 import dev.carillon.server.jobs.WorkflowRoutes;
+import dev.carillon.server.operate.Audit;
 import dev.carillon.server.operate.ClusterRoutes;
 import dev.carillon.server.operate.EventRoutes;
 import dev.carillon.server.operate.FlowRoutes;
@@ -42,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 public final class CarillonServer implements AutoCloseable {
   private final ServerOptions options;
   private final Meters meters;
+  private final Audit audit;
   private final Router router;
   private final HttpFace http;
   private @Nullable HandlerRegistration bulk;
@@ -49,6 +51,7 @@ public final class CarillonServer implements AutoCloseable {
   private CarillonServer(Carillon carillon, ServerOptions options) {
     this.options = options;
     this.meters = new Meters(carillon);
+    this.audit = new Audit(carillon);
     SharedRecords records = carillon.node().sharedRecords(Tokens.AREA);
     List<Route> table = new ArrayList<>();
     table.addAll(new ProbeRoutes(carillon, this::isStopping).routes());
@@ -67,7 +70,7 @@ public final class CarillonServer implements AutoCloseable {
     this.router = new Router(table);
     this.http =
         new HttpFace(
-            options.address(), router, options.access(), options.limits(), List.of(meters));
+            options.address(), router, options.access(), options.limits(), List.of(meters, audit));
   }
 
   /**
@@ -86,6 +89,7 @@ public final class CarillonServer implements AutoCloseable {
       server.http.start();
     } catch (IOException e) {
       bulk.close();
+      server.audit.close();
       throw e;
     }
     return server;
@@ -120,6 +124,7 @@ public final class CarillonServer implements AutoCloseable {
     if (bulk != null) {
       bulk.close();
     }
+    audit.close();
     options.access().close();
     meters.close();
   }

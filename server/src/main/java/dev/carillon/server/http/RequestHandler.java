@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class RequestHandler extends Handler.Abstract {
   private static final byte[] NO_BODY = {};
   private static final int CHUNK = 8 << 10;
+  private static final int DRAINED_BYTES = 64 << 10;
+  private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long STILL_LET_IN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Router router;
@@ -70,6 +72,7 @@ final class RequestHandler extends Handler.Abstract {
     private boolean entered;
     private boolean streams;
     private long bodyBytes;
+    private boolean bodyTaken;
     private boolean unread;
     private long letInNanos = begun;
 
@@ -103,6 +106,9 @@ final class RequestHandler extends Handler.Abstract {
       } catch (ClientGone e) {
         throw e;
       } catch (Throwable e) {
+        if (!bodyTaken && hasBody()) {
+          unread = !drained();
+        }
         Problem problem = Problems.of(e, route != null ? route.operation() : "a request");
         Answer answer = problem.answer();
         String allow = problem.more().get("allow");
@@ -175,7 +181,40 @@ final class RequestHandler extends Handler.Abstract {
 
     // ---- the body
 
+    private boolean hasBody() {
+      return request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)
+          || request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH) > 0;
+    }
+
+    /** Takes a small body of a refused request off the connection, which can go on then. */
+    private boolean drained() throws ClientGone {
+      long length = request.getLength();
+      if (length < 0 || length > DRAINED_BYTES || !(entered || streams)) {
+        return false;
+      }
+      long deadline = System.nanoTime() + DRAIN_NANOS;
+      while (true) {
+        Content.Chunk chunk = request.read();
+        if (chunk == null) {
+          try {
+            await(deadline);
+          } catch (Problem.Refusal late) {
+            return false;
+          }
+          continue;
+        }
+        if (Content.Chunk.isFailure(chunk)) {
+          throw new ClientGone(chunk.getFailure());
+        }
+        chunk.release();
+        if (chunk.isLast()) {
+          return true;
+        }
+      }
+    }
+
     private byte[] body(Route found, Arrival came) throws ClientGone {
+      bodyTaken = true;
       if (found.method() == Method.GET || found.method() == Method.DELETE) {
         return NO_BODY;
       }

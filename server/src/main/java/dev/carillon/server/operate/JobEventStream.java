@@ -37,7 +37,7 @@ final class JobEventStream implements JobListener, Answer.Stream {
   static final int MOST_WAITING = 1_000;
 
   private static final int MOST_A_WRITE = 64;
-  private static final Duration BEAT = Duration.ofSeconds(5);
+  private static final Duration BEAT = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(500);
   private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
