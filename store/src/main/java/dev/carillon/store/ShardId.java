@@ -24,6 +24,7 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
   private static final int MAX_SEQUENCE = (1 << 25) - 1;
   private static final long MAX_START = (1L << 40) - 1;
   private static final String DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+  private static final byte[] DIGIT_BYTES = DIGITS.getBytes(StandardCharsets.ISO_8859_1);
 
   public ShardId {
     require(startSeconds >= 0 && startSeconds <= MAX_START, "startSeconds", startSeconds);
@@ -104,7 +105,7 @@ public record ShardId(long startSeconds, long incarnation, int sequence)
 
   private static void write(byte[] text, long value, int from, int to) {
     for (int i = to - 1; i >= from; i--) {
-      text[i] = (byte) DIGITS.charAt((int) (value & 31));
+      text[i] = DIGIT_BYTES[(int) (value & 31)];
       value >>>= 5;
     }
   }

@@ -28,6 +28,8 @@ public record JobRef(ShardId shard, long number) {
 
   private static final String PREFIX = "j";
   private static final int RADIX = 32;
+  private static final byte[] DIGITS =
+      "0123456789abcdefghijklmnopqrstuv".getBytes(StandardCharsets.ISO_8859_1);
   private static final int BITS_A_DIGIT = 5;
 
   public static long number(long epoch, long counter) {
@@ -80,7 +82,7 @@ public record JobRef(ShardId shard, long number) {
     shard.writeText(text, PREFIX.length());
     long rest = number;
     for (int i = text.length - 1; i >= numberFrom; i--) {
-      text[i] = (byte) Character.forDigit((int) (rest & (RADIX - 1)), RADIX);
+      text[i] = DIGITS[(int) (rest & (RADIX - 1))];
       rest >>>= BITS_A_DIGIT;
     }
     return new JobId(new String(text, StandardCharsets.ISO_8859_1));
