@@ -3,6 +3,7 @@ package dev.carillon;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.Limits;
 import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.RetryAfterException;
 import dev.carillon.api.RetryRule;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome.Verdict;
@@ -38,7 +39,13 @@ final class FailureVerdicts {
   }
 
   Verdict byPolicy(Throwable e) {
-    return attempt.policy().retries(e) ? new Verdict.ByPolicy() : new Verdict.NotRetryable();
+    if (!attempt.policy().retries(e)) {
+      return new Verdict.NotRetryable();
+    }
+    return e instanceof RetryAfterException later
+        ? new Verdict.ByPolicyFrom(
+            dueMicros(later.from(Micros.toInstant(runner.loop().nowMicros()))))
+        : new Verdict.ByPolicy();
   }
 
   /** A time that has passed means at once, however long ago; one beyond all due times is none. */

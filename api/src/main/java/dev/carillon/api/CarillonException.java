@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  *       {@link StoreVersionException}, {@link StoreLockedException}.
  * </ul>
  *
- * <p>{@link NotRetryableException} and {@link RunAgainException} go the other way: handlers throw
- * them. {@link WorkflowCancelledException} passes through the code of a workflow.
+ * <p>{@link NotRetryableException}, {@link RetryAfterException} and {@link RunAgainException} go
+ * the other way: handlers throw them. {@link WorkflowCancelledException} passes through the code of
+ * a workflow.
  */
 public abstract class CarillonException extends RuntimeException {
 

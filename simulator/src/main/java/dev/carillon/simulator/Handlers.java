@@ -171,10 +171,13 @@ final class Handlers implements AttemptRunner {
 
   private AttemptOutcome.Verdict retryable(Execution execution) {
     boolean ownRule = world.faulty && execution.attempt.number() < 3 && world.chance.oneIn(12);
-    return ownRule
-        ? new AttemptOutcome.Verdict.RetryAt(
-            life.clock.wallMicros() + world.chance.spread(1, 10_000_000))
-        : new AttemptOutcome.Verdict.ByPolicy();
+    if (!ownRule) {
+      return new AttemptOutcome.Verdict.ByPolicy();
+    }
+    long time = life.clock.wallMicros() + world.chance.spread(1, 10_000_000);
+    return world.chance.oneIn(2)
+        ? new AttemptOutcome.Verdict.RetryAt(time)
+        : new AttemptOutcome.Verdict.ByPolicyFrom(time);
   }
 
   private AttemptOutcome.Verdict hopeless() {

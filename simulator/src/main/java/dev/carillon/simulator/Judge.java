@@ -324,6 +324,7 @@ final class Judge {
 
   private static boolean isRetryable(AttemptOutcome.Failed failure) {
     return failure.verdict() instanceof AttemptOutcome.Verdict.ByPolicy
+        || failure.verdict() instanceof AttemptOutcome.Verdict.ByPolicyFrom
         || failure.verdict() instanceof AttemptOutcome.Verdict.RetryAt;
   }
 

@@ -41,6 +41,9 @@ final class RetryRule {
       }
       jitter = (long) (wait * policy.jitter());
     }
+    if (verdict instanceof AttemptOutcome.Verdict.ByPolicyFrom(long micros)) {
+      time = Math.max(time, micros);
+    }
     long expected = Math.min(time, latest);
     long most = Math.min(jitter, latest - expected);
     Violation.check(

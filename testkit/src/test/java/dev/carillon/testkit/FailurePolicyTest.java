@@ -16,6 +16,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.RetryAfterException;
 import dev.carillon.api.RetryRule;
 import dev.carillon.api.RunAgainException;
 import dev.carillon.api.Schedule;
@@ -166,6 +167,60 @@ class FailurePolicyTest {
     assertThat(job.info().state()).isEqualTo(JobState.DEAD);
     assertThat(job.info().attempt()).isEqualTo(retries + 1);
     assertThat(job.info().reason()).isEqualTo("failed " + (retries + 1) + " times");
+  }
+
+  /** One that throws {@link RetryAfterException} with the given seconds. */
+  private void failWithAdvice(long seconds) {
+    world
+        .carillon()
+        .handle(
+            NOTE,
+            (text, job) -> {
+              started(job);
+              throw new RetryAfterException(seconds(seconds), "busy");
+            });
+  }
+
+  @Test
+  void adviceToComeBackLaterDelaysTheRetriesOfThePolicyAndAddsNone() {
+    failWithAdvice(60);
+    JobHandle<Void> job = schedule(FailurePolicy.constant(seconds(10), 2));
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0, 60.0, 120.0);
+    assertThat(job.info().state()).isEqualTo(JobState.DEAD);
+    assertThat(job.info().reason()).isEqualTo("failed 3 times");
+  }
+
+  @Test
+  void adviceToComeBackSoonDoesNotHurryThePolicy() {
+    failWithAdvice(1);
+    JobHandle<Void> job = schedule(FailurePolicy.constant(seconds(10), 1));
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0, 10.0);
+    assertThat(job.info().state()).isEqualTo(JobState.DEAD);
+  }
+
+  @Test
+  void adviceToComeBackAfterTheDeadlineLetsTheJobExpireThere() {
+    failWithAdvice(3_600);
+    JobHandle<Void> job =
+        world
+            .carillon()
+            .schedule(
+                NOTE.job("x").deadline(at(100)).onFailure(FailurePolicy.constant(seconds(10), 5)));
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0);
+    assertThat(job.info().state()).isEqualTo(JobState.EXPIRED);
+    assertThat(job.info().endedAt()).isEqualTo(at(100));
+  }
+
+  @Test
+  void adviceUnderADropPolicyIsNoRetry() {
+    failWithAdvice(5);
+    JobHandle<Void> job = schedule(FailurePolicy.drop());
+    world.advance(LONG);
+    assertThat(starts).containsExactly(0.0);
+    assertThat(job.info().reason()).isEqualTo("dropped by its policy");
   }
 
   @Test

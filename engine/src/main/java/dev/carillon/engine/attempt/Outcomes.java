@@ -215,9 +215,13 @@ public final class Outcomes {
     Retries.Failure failure =
         new Retries.Failure(
             attempt.number(), attempt.timeMicros(), attempt.startedMicros(), endOf(attempt));
-    Retries.Next next =
+    Retries.Next following =
         switch (verdict) {
           case AttemptOutcome.Verdict.ByPolicy byPolicy -> retries.after(policy, failure);
+          case AttemptOutcome.Verdict.ByPolicyFrom(long micros) -> {
+            Retries.Next next = retries.after(policy, failure);
+            yield next != null ? next.from(micros) : null;
+          }
           case AttemptOutcome.Verdict.RetryAt(long micros) -> new Retries.Next(micros, 0);
           case AttemptOutcome.Verdict.NotRetryable never -> null;
           case AttemptOutcome.Verdict.GiveUp never -> null;
@@ -227,12 +231,12 @@ public final class Outcomes {
         verdict instanceof AttemptOutcome.Verdict.RetryAt
             || verdict instanceof AttemptOutcome.Verdict.GiveUp;
     int of = byRule ? 0 : most;
-    if (next == null) {
+    if (following == null) {
       giveUp(attempt, error, of, verdict);
       return;
     }
-    long time = notAfterDeadline(job, next.timeMicros());
-    long jitter = notAfterDeadline(job, time + next.jitterMicros()) - time;
+    long time = notAfterDeadline(job, following.timeMicros());
+    long jitter = notAfterDeadline(job, time + following.jitterMicros()) - time;
     OperationBody.Retry retry =
         new OperationBody.Retry(
             attempt.number(),
@@ -270,8 +274,8 @@ public final class Outcomes {
           case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";
           case AttemptOutcome.Verdict.GiveUp never -> "given up by its handler's rule";
           case AttemptOutcome.Verdict.RetryAt at -> "";
-          case AttemptOutcome.Verdict.ByPolicy byPolicy ->
-              drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
+          case AttemptOutcome.Verdict.ByPolicy byPolicy -> spent(attempt, drop);
+          case AttemptOutcome.Verdict.ByPolicyFrom byPolicy -> spent(attempt, drop);
         };
     attempt.failure =
         failure(
@@ -282,6 +286,10 @@ public final class Outcomes {
     if (!workflows.giveUp(attempt, state, error, reason)) {
       workflows.end(attempt, state, error, reason);
     }
+  }
+
+  private static String spent(Attempt attempt, boolean drop) {
+    return drop ? "dropped by its policy" : "failed " + attempt.number() + " times";
   }
 
   /** An occurrence has ended and its recurring job moves on, in one operation. */

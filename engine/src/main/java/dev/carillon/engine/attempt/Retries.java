@@ -41,7 +41,12 @@ public final class Retries {
    * @param timeMicros when it is to be
    * @param jitterMicros how much later it is due
    */
-  record Next(long timeMicros, long jitterMicros) {}
+  record Next(long timeMicros, long jitterMicros) {
+    /** The same, not before a time. */
+    Next from(long micros) {
+      return timeMicros >= micros ? this : new Next(micros, jitterMicros);
+    }
+  }
 
   public Retries(NodeEnvironment env, FailurePolicy standard) {
     this.env = env;

@@ -30,6 +30,9 @@ public sealed interface AttemptOutcome {
     /** What the job's policy says. */
     record ByPolicy() implements Verdict {}
 
+    /** What the job's policy says, but not before a time. */
+    record ByPolicyFrom(long micros) implements Verdict {}
+
     /** No attempt can succeed. */
     record NotRetryable() implements Verdict {}
 

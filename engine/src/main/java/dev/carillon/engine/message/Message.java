@@ -258,6 +258,7 @@ public sealed interface Message {
       case AttemptOutcome.Verdict.NotRetryable never -> out.u8(2);
       case AttemptOutcome.Verdict.RetryAt(long micros) -> out.u8(3).i64(micros);
       case AttemptOutcome.Verdict.GiveUp never -> out.u8(4);
+      case AttemptOutcome.Verdict.ByPolicyFrom(long micros) -> out.u8(5).i64(micros);
     }
   }
 
@@ -268,7 +269,8 @@ public sealed interface Message {
       case 2 -> new AttemptOutcome.Verdict.NotRetryable();
       case 3 -> new AttemptOutcome.Verdict.RetryAt(in.i64());
       case 4 -> new AttemptOutcome.Verdict.GiveUp();
-      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 4)");
+      case 5 -> new AttemptOutcome.Verdict.ByPolicyFrom(in.i64());
+      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 5)");
     };
   }
 }
