@@ -4,6 +4,8 @@ import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
 import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
+import dev.carillon.server.webhook.WebhookFile;
+import dev.carillon.server.webhook.WebhookSettings;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -85,6 +88,12 @@ final class Serve implements Callable<Integer> {
       description = "what this node is called; the same after a restart (default: the host's name)")
   private @Nullable String nodeId;
 
+  @Option(
+      names = "--webhooks",
+      paramLabel = "FILE",
+      description = "secrets and private ranges of webhooks, read again when it changes")
+  private @Nullable Path webhooks;
+
   @Spec private CommandSpec spec;
 
   Serve() {
@@ -95,6 +104,8 @@ final class Serve implements Callable<Integer> {
   public Integer call() throws Exception {
     Main.NODE_LOG.setLevel(Level.INFO);
     InetSocketAddress listens = listensOn();
+    Supplier<WebhookSettings> settings =
+        webhooks != null ? new WebhookFile(webhooks) : WebhookSettings::none;
     CarillonBuilder builder = Carillon.builder().url(url);
     if (nodeId != null) {
       builder.nodeId(nodeId);
@@ -102,7 +113,8 @@ final class Serve implements Callable<Integer> {
     Carillon carillon = builder.open();
     CarillonServer server;
     try {
-      ServerOptions options = access.applyTo(ServerOptions.standard(), carillon, listens);
+      ServerOptions options =
+          access.applyTo(ServerOptions.standard().webhooks(settings), carillon, listens);
       server = CarillonServer.start(carillon, options);
     } catch (BindException e) {
       carillon.close();

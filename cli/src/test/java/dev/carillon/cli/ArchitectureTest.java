@@ -107,8 +107,10 @@ class ArchitectureTest {
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY),
         noModuleBut(SIMULATOR, API, STORE, ENGINE),
-        noModuleBut(PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
-        noModuleBut(BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY),
+        noModuleBut(
+            PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
+        noModuleBut(
+            BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
         noModuleBut(SERVER, API, LIBRARY, MICROMETER),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
@@ -208,7 +210,7 @@ class ArchitectureTest {
   @TestFactory
   Stream<DynamicTest> roomsOfTheServerUseOnlyThoseBeforeThem() {
     List<String> rooms =
-        Stream.of("access", "json", "http", "jobs", "operate")
+        Stream.of("access", "json", "http", "webhook", "jobs", "operate")
             .map(room -> "dev.carillon.server." + room)
             .toList();
     return tests(

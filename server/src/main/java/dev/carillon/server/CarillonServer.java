@@ -22,10 +22,12 @@ import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
 import dev.carillon.server.operate.RunningRoutes;
 import dev.carillon.server.operate.TokenRoutes;
+import dev.carillon.server.webhook.Webhooks;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +49,7 @@ public final class CarillonServer implements AutoCloseable {
   private final Router router;
   private final HttpFace http;
   private @Nullable HandlerRegistration bulk;
+  private final Webhooks webhooks;
 
   private CarillonServer(Carillon carillon, ServerOptions options) {
     this.options = options;
@@ -71,6 +74,12 @@ public final class CarillonServer implements AutoCloseable {
     this.http =
         new HttpFace(
             options.address(), router, options.access(), options.limits(), List.of(meters, audit));
+    this.webhooks =
+        new Webhooks(options.webhooks(), !options.access().authenticates(), this::ownPorts);
+  }
+
+  private Set<Integer> ownPorts() {
+    return Set.of(http.address().getPort());
   }
 
   /**
@@ -92,6 +101,7 @@ public final class CarillonServer implements AutoCloseable {
       server.audit.close();
       throw e;
     }
+    server.webhooks.register(carillon);
     return server;
   }
 
@@ -115,11 +125,12 @@ public final class CarillonServer implements AutoCloseable {
   }
 
   /**
-   * Stops in order: not ready any more, requests that run go on for the grace, further ones are
-   * answered 503, then the port is closed.
+   * Stops in order: no webhook begins and the server is not ready any more, requests that run go on
+   * for the grace, further ones are answered 503, then the port is closed.
    */
   @Override
   public void close() {
+    webhooks.close();
     http.stop(options.stopGrace());
     if (bulk != null) {
       bulk.close();

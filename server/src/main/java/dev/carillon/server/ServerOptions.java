@@ -3,9 +3,11 @@ package dev.carillon.server;
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.LoopbackAccess;
 import dev.carillon.server.http.HttpLimits;
+import dev.carillon.server.webhook.WebhookSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /**
  * How a server listens. Immutable; each method returns a copy.
@@ -14,9 +16,14 @@ import java.time.Duration;
  * @param access who may ask: clients of this machine by default
  * @param limits how much it takes at once
  * @param stopGrace how long requests that run may go on when it stops
+ * @param webhooks what webhooks may reach and what signs them; asked for by each attempt
  */
 public record ServerOptions(
-    InetSocketAddress address, Access access, HttpLimits limits, Duration stopGrace) {
+    InetSocketAddress address,
+    Access access,
+    HttpLimits limits,
+    Duration stopGrace,
+    Supplier<WebhookSettings> webhooks) {
   /** The port by default. */
   public static final int DEFAULT_PORT = 8470;
 
@@ -42,7 +49,8 @@ public record ServerOptions(
         new InetSocketAddress(InetAddress.getLoopbackAddress(), DEFAULT_PORT),
         new LoopbackAccess(),
         HttpLimits.standard(),
-        STOP_GRACE);
+        STOP_GRACE,
+        WebhookSettings::none);
   }
 
   /** With another port of the same address; 0 for any that is free. */
@@ -52,21 +60,26 @@ public record ServerOptions(
 
   /** With another address. */
   public ServerOptions address(InetSocketAddress address) {
-    return new ServerOptions(address, access, limits, stopGrace);
+    return new ServerOptions(address, access, limits, stopGrace, webhooks);
   }
 
   /** With another access. */
   public ServerOptions access(Access access) {
-    return new ServerOptions(address, access, limits, stopGrace);
+    return new ServerOptions(address, access, limits, stopGrace, webhooks);
   }
 
   /** With other limits. */
   public ServerOptions limits(HttpLimits limits) {
-    return new ServerOptions(address, access, limits, stopGrace);
+    return new ServerOptions(address, access, limits, stopGrace, webhooks);
   }
 
   /** With another grace. */
   public ServerOptions stopGrace(Duration stopGrace) {
-    return new ServerOptions(address, access, limits, stopGrace);
+    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+  }
+
+  /** With other settings of webhooks. */
+  public ServerOptions webhooks(Supplier<WebhookSettings> webhooks) {
+    return new ServerOptions(address, access, limits, stopGrace, webhooks);
   }
 }

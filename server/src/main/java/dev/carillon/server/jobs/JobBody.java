@@ -10,6 +10,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.TaskType;
 import dev.carillon.server.json.InvalidBody;
 import dev.carillon.server.json.Shape;
+import dev.carillon.server.webhook.WebhookRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,6 +23,7 @@ final class JobBody {
       Shape.of(JobBody::new)
           .text("type", (j, v) -> j.type = v)
           .integer("typeVersion", (j, v) -> j.typeVersion = v)
+          .object("webhook", WebhookRequest.SHAPE, (j, v) -> j.webhook = v)
           .raw("input", (j, v) -> j.input = new RawPayload("json", v))
           .text("inputBase64", (j, v) -> j.base64 = v)
           .text("inputCodec", (j, v) -> j.codec = v)
@@ -42,6 +44,9 @@ final class JobBody {
 
   private @Nullable String type;
   private int typeVersion = 1;
+  private @Nullable WebhookRequest webhook;
+  private @Nullable String traceparent;
+  private @Nullable String tracestate;
   private @Nullable RawPayload input;
   private @Nullable String base64;
   private @Nullable String codec;
@@ -87,6 +92,12 @@ final class JobBody {
     ifExists = IfExists.UPDATE;
   }
 
+  /** The trace context of whoever schedules it, which a webhook passes on. */
+  void traced(@Nullable String parent, @Nullable String state) {
+    traceparent = parent;
+    tracestate = state;
+  }
+
   @Nullable String type() {
     return type;
   }
@@ -101,16 +112,7 @@ final class JobBody {
   }
 
   Job<?> job(String namespace) {
-    if (type == null) {
-      throw new InvalidBody("type: missing (expected: the type of the job)");
-    }
-    RawPayload payload = payload();
-    Job<?> job =
-        payload == null
-            ? TaskType.of(type).version(typeVersion).job()
-            : JobType.of(type, RawPayload.class, RawPayload.class)
-                .version(typeVersion)
-                .job(payload);
+    Job<?> job = webhook != null ? webhook(webhook) : typed();
     job = job.namespace(namespace).priority(priority).metadata(metadata);
     job = queue != null ? job.queue(queue) : job;
     job = name != null ? job.named(name) : job;
@@ -125,6 +127,28 @@ final class JobBody {
     return after.isEmpty()
         ? job
         : job.after(after.stream().map(DependencyBody::dependency).toList());
+  }
+
+  private Job<?> typed() {
+    if (type == null) {
+      throw new InvalidBody("type: missing (expected: the type of the job, or a webhook)");
+    }
+    RawPayload payload = payload();
+    return payload == null
+        ? TaskType.of(type).version(typeVersion).job()
+        : JobType.of(type, RawPayload.class, RawPayload.class).version(typeVersion).job(payload);
+  }
+
+  private Job<?> webhook(WebhookRequest request) {
+    if (type != null || input != null || base64 != null || codec != null || typeVersion != 1) {
+      throw new InvalidBody("webhook: given with a type or an input (expected: one of both)");
+    }
+    try {
+      return JobType.of(WebhookRequest.TYPE, RawPayload.class, RawPayload.class)
+          .job(request.payload(traceparent, tracestate));
+    } catch (InvalidBody e) {
+      throw new InvalidBody("webhook." + e.getMessage());
+    }
   }
 
   private Job<?> due(Job<?> job) {

@@ -79,6 +79,7 @@ final class Jobs {
     if (!call.caller().mayUse(call.namespace(), body.queue())) {
       throw Problem.of(Kind.FORBIDDEN, "queue: not one of the caller's").refusal();
     }
+    body.traced(call.header("traceparent"), call.header("tracestate"));
     Job<?> job = body.job(call.namespace());
     refuseOthersName(call, job);
     for (JobId other : body.dependencies()) {

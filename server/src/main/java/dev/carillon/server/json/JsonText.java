@@ -75,6 +75,14 @@ public final class JsonText {
     return this;
   }
 
+  /** A list of whole numbers. */
+  public JsonText integers(String name, Collection<Integer> values) {
+    out.writeArrayPropertyStart(name);
+    values.forEach(out::writeNumber);
+    out.writeEndArray();
+    return this;
+  }
+
   /** An object in this one. */
   public JsonText object(String name, Json.Body body) {
     out.writeObjectPropertyStart(name);

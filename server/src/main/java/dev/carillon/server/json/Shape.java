@@ -83,12 +83,15 @@ public final class Shape<T> {
     return with(
         name,
         (in, target, path) -> {
-          long value = integer(in, path);
-          if (value != (int) value) {
-            throw invalid(path, Long.toString(value), "a whole number of 32 bits");
-          }
-          set.accept(target, (int) value);
+          set.accept(target, int32(path, integer(in, path)));
         });
+  }
+
+  private static int int32(String path, long value) {
+    if (value != (int) value) {
+      throw invalid(path, Long.toString(value), "a whole number of 32 bits");
+    }
+    return (int) value;
   }
 
   /** A whole number of 64 bits. */
@@ -144,6 +147,17 @@ public final class Shape<T> {
         (in, target, path) -> {
           List<E> values = new ArrayList<>();
           elements(in, path, (each, at) -> values.add(constant(at, type, string(each, at))));
+          set.accept(target, values);
+        });
+  }
+
+  /** A list of whole numbers. */
+  public Shape<T> integers(String name, BiConsumer<T, List<Integer>> set) {
+    return with(
+        name,
+        (in, target, path) -> {
+          List<Integer> values = new ArrayList<>();
+          elements(in, path, (each, at) -> values.add(int32(at, integer(each, at))));
           set.accept(target, values);
         });
   }
