@@ -2,12 +2,14 @@ package dev.carillon.engine.attempt;
 
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import dev.carillon.engine.commit.AtomicAdds;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.HistoryEntry;
@@ -20,7 +22,9 @@ import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +34,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A turn that is too large for an entry goes as several checkpoints, one behind the other, which
  * break only between calls.
+ *
+ * <p>A checkpoint with children is written only if the fold will take it ({@link Operation#guard}),
+ * so no journal has a child whose workflow does not know it. Beyond {@value #MOST_CHILDREN_HERE}
+ * live children in the shard of their workflow, the next go to other shards of this node: one
+ * transaction writes the checkpoint and their ADDs ({@link AtomicAdds}).
  *
  * <table>
  * <caption>what if the process dies</caption>
@@ -41,6 +50,9 @@ import org.jspecify.annotations.Nullable;
 final class TurnWriter {
   /** What one checkpoint takes with its children, unless a single call takes more. */
   static final int MOST_BYTES = 4 << 20;
+
+  /** Live children of one workflow in its own shard. */
+  static final int MOST_CHILDREN_HERE = 1_000;
 
   private static final byte[] NOTHING = {};
 
@@ -59,8 +71,16 @@ final class TurnWriter {
     this.life = room.parts().life();
   }
 
-  /** One piece of a turn: an entry, or a child with the entry that says that it was started. */
-  private record Piece(HistoryEntry entry, @Nullable Frame add) {
+  /**
+   * One piece of a turn: an entry, or a child with the entry that says that it was started.
+   *
+   * @param beside the shard that the child goes to; null for that of its workflow
+   */
+  private record Piece(HistoryEntry entry, @Nullable Frame add, @Nullable Shard beside) {
+    Piece(HistoryEntry entry, @Nullable Frame add) {
+      this(entry, add, null);
+    }
+
     boolean isOfChild() {
       return entry instanceof HistoryEntry.ChildStarted || entry instanceof HistoryEntry.ChildEnded;
     }
@@ -91,33 +111,139 @@ final class TurnWriter {
    * @param sent runs when it stands in the queue of the journal: what it queues comes behind
    */
   void write(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer, Runnable sent) {
-    Shard shard = attempt.job().shard();
-    List<Piece> children = new ArrayList<>(turn.children().size());
-    long firstDue = Long.MAX_VALUE;
-    for (WorkflowTurn.ChildStart start : turn.children()) {
-      child(attempt.job(), start, children);
-      boolean joins = start.found() instanceof WorkflowTurn.Found.Joins;
-      firstDue = joins ? Shards.ALWAYS_AWAKE : Math.min(firstDue, start.spec().dueMicros());
-    }
-    Answers answers = new Answers(answer);
-    List<Operation> operations = new ArrayList<>(2);
-    for (List<Piece> part : parts(turn.entries(), children)) {
-      operations.add(operation(attempt, part, answers));
-    }
-    answers.left = operations.size();
-    Runnable send =
-        () -> {
-          operations.forEach(operation -> committer.add(shard.journal, operation));
-          sent.run();
-        };
-    if (children.isEmpty()) {
-      send.run();
+    int beside = besideItsShard(attempt.job(), turn);
+    if (beside == 0) {
+      write(attempt, turn, List.of(), answer, sent);
     } else {
-      shards.ensureAwakeBy(shard, firstDue, send);
+      boolean over = attempt.over;
+      Consumer<Outcome<Boolean>> then =
+          outcome -> {
+            answer.accept(outcome);
+            sent.run(); // it goes another way to the journal than what is queued
+          };
+      findShards(attempt, over, turn, beside, then);
     }
   }
 
-  private void child(NodeJob parent, WorkflowTurn.ChildStart start, List<Piece> pieces) {
+  /** How many of the children, the last ones, go to other shards. */
+  private static int besideItsShard(NodeJob job, WorkflowTurn turn) {
+    if (turn.children().isEmpty()) {
+      return 0;
+    }
+    WorkflowState workflow = job.workflow();
+    Shard shard = job.shard();
+    int here = 0;
+    if (workflow != null) {
+      for (JobRef child : workflow.children().values()) {
+        here += child.shard().equals(shard.id) ? 1 : 0;
+      }
+    }
+    return Math.clamp(
+        here + turn.children().size() - MOST_CHILDREN_HERE, 0, turn.children().size());
+  }
+
+  /** Shards for the last children of a turn, one each; tries again when one has been made. */
+  private void findShards(
+      Attempt attempt,
+      boolean over,
+      WorkflowTurn turn,
+      int beside,
+      Consumer<Outcome<Boolean>> answer) {
+    Shard own = attempt.job().shard();
+    if (attempt.over != over || !own.owned()) {
+      answer.accept(Outcome.ok(false));
+      return;
+    }
+    int first = turn.children().size() - beside;
+    List<@Nullable Shard> found = new ArrayList<>(turn.children().size());
+    for (int i = 0; i < turn.children().size(); i++) {
+      WorkflowTurn.ChildStart start = turn.children().get(i);
+      if (i < first || start.found() != null) {
+        found.add(null); // a name is reserved for a number of its own shard
+        continue;
+      }
+      Shard shard =
+          shards.forDueBeside(
+              own, start.spec().dueMicros(), () -> findShards(attempt, over, turn, beside, answer));
+      if (shard == null) {
+        String full = shards.full();
+        if (full != null) {
+          answer.accept(new Outcome.Full<>(full));
+        }
+        return;
+      }
+      found.add(shard);
+    }
+    write(attempt, turn, found, answer, () -> {});
+  }
+
+  private void write(
+      Attempt attempt,
+      WorkflowTurn turn,
+      List<@Nullable Shard> beside,
+      Consumer<Outcome<Boolean>> answer,
+      Runnable sent) {
+    Shard shard = attempt.job().shard();
+    List<Piece> children = new ArrayList<>(turn.children().size());
+    Map<Shard, Long> awakeBy = new LinkedHashMap<>(2);
+    for (int i = 0; i < turn.children().size(); i++) {
+      WorkflowTurn.ChildStart start = turn.children().get(i);
+      Shard elsewhere = beside.isEmpty() ? null : beside.get(i);
+      child(attempt.job(), start, elsewhere, children);
+      boolean joins = start.found() instanceof WorkflowTurn.Found.Joins;
+      awakeBy.merge(
+          elsewhere != null ? elsewhere : shard,
+          joins ? Shards.ALWAYS_AWAKE : start.spec().dueMicros(),
+          Math::min);
+    }
+    Answers answers = new Answers(answer);
+    List<List<Operation>> written = new ArrayList<>(2);
+    for (List<Piece> part : parts(turn.entries(), children)) {
+      written.add(operations(attempt, part, answers));
+    }
+    answers.left = written.size();
+    Runnable send =
+        () -> {
+          if (beside.isEmpty()) {
+            written.forEach(part -> committer.add(shard.journal, part.getFirst()));
+          } else {
+            written.forEach(part -> committer.addTogether(together(shard, part)));
+          }
+          sent.run();
+        };
+    whenAwake(awakeBy, send);
+  }
+
+  /** Runs {@code then} once all shards are awake by their times, which keeps them here. */
+  private void whenAwake(Map<Shard, Long> awakeBy, Runnable then) {
+    int[] left = {awakeBy.size()};
+    if (left[0] == 0) {
+      then.run();
+      return;
+    }
+    List<Shard> held = List.copyOf(awakeBy.keySet());
+    held.forEach(Shard::hold);
+    Runnable one =
+        () -> {
+          if (--left[0] == 0) {
+            held.forEach(Shard::unhold);
+            then.run();
+          }
+        };
+    awakeBy.forEach((shard, due) -> shards.ensureAwakeBy(shard, due, one));
+  }
+
+  private static AtomicAdds together(Shard own, List<Operation> part) {
+    AtomicAdds together = new AtomicAdds();
+    for (Operation operation : part) {
+      Shard shard = operation.listener instanceof Besides added ? added.shard : own;
+      together.add(shard.journal, operation);
+    }
+    return together;
+  }
+
+  private void child(
+      NodeJob parent, WorkflowTurn.ChildStart start, @Nullable Shard beside, List<Piece> pieces) {
     Shard shard = parent.shard();
     switch (start.found()) {
       case null -> {
@@ -125,12 +251,13 @@ final class TurnWriter {
           throw new IllegalArgumentException(
               "child of call " + start.call() + ": a name (expected: one that was looked up)");
         }
-        JobRef child = shard.ref(shard.nextNumber());
+        Shard in = beside != null ? beside : shard;
+        JobRef child = in.ref(in.nextNumber());
         JobSpec spec = start.spec().withMore(start.spec().more().childOf(shard.ref(parent.number)));
         Frame add = Frame.of(Kind.ADD, child.number(), spec.encode());
-        shard.added++;
-        shard.addedBytes += add.frameBytes();
-        pieces.add(new Piece(started(start, child, true), add));
+        in.added++;
+        in.addedBytes += add.frameBytes();
+        pieces.add(new Piece(started(start, child, true), add, beside));
       }
       case WorkflowTurn.Found.Free(long number, byte[] body) ->
           pieces.add(
@@ -206,21 +333,39 @@ final class TurnWriter {
     return ordered;
   }
 
-  private Operation operation(Attempt attempt, List<Piece> part, Answers answers) {
+  /** A checkpoint, with the ADDs of children behind it, and those that go to other shards. */
+  private List<Operation> operations(Attempt attempt, List<Piece> part, Answers answers) {
     Shard shard = attempt.job().shard();
     List<HistoryEntry> entries = new ArrayList<>(part.size());
     List<Frame> adds = new ArrayList<>(0);
+    List<Operation> beside = new ArrayList<>(0);
     boolean joins = false;
     for (Piece piece : part) {
       entries.add(piece.entry);
       joins |= piece.entry instanceof HistoryEntry.ChildStarted started && !started.own();
-      if (piece.add != null) {
+      if (piece.add != null && piece.beside != null) {
+        beside.add(new Operation(piece.add, new Besides(piece.beside)));
+      } else if (piece.add != null) {
         adds.add(piece.add);
       }
     }
+    int before = attempt.nextEntry(0);
     Frame frame = checkpoint(attempt, entries);
     shard.addedBytes += frame.frameBytes();
-    return new Operation(frame, adds, new Written(attempt, adds, joins, answers));
+    Operation operation = new Operation(frame, adds, new Written(attempt, adds, joins, answers));
+    if (!adds.isEmpty() || !beside.isEmpty()) {
+      operation.guard = () -> isTaken(attempt, before);
+    }
+    List<Operation> all = new ArrayList<>(1 + beside.size());
+    all.add(operation);
+    all.addAll(beside);
+    return all;
+  }
+
+  private static boolean isTaken(Attempt attempt, int before) {
+    ShardFold<NodeJob> fold = attempt.job().shard().fold;
+    return fold != null
+        && fold.takesCheckpoint(attempt.job().number, attempt.number(), attempt.revision(), before);
   }
 
   /** A checkpoint of these entries, behind those that the attempt has written or sent. */
@@ -294,5 +439,25 @@ final class TurnWriter {
     public void lost(Operation.Loss loss, String why) {
       answers.hears(loss.outcome(why));
     }
+  }
+
+  /** What becomes of a child in another shard than its workflow's. */
+  private final class Besides implements Operation.Listener {
+    private final Shard shard;
+
+    Besides(Shard shard) {
+      this.shard = shard;
+    }
+
+    @Override
+    public void applied(ShardFold.Answer answer, @Nullable FoldedJob job) {
+      env.metrics().count("jobs.added", 1);
+      if (job != null) {
+        life.added(shard, NodeJob.of(job));
+      }
+    }
+
+    @Override
+    public void lost(Operation.Loss loss, String why) {} // its checkpoint is lost with it
   }
 }

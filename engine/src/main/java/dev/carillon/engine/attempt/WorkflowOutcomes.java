@@ -163,18 +163,16 @@ public final class WorkflowOutcomes {
     NodeJob job = attempt.job();
     WorkflowState workflow = job.workflow();
     List<JobRef> children = workflow != null ? workflow.ownChildren() : List.of();
-    int[] left = {children.size()};
-    if (left[0] == 0) {
+    if (children.isEmpty()) {
       outcomes.ends(attempt, state, error, reason);
     } else if (outcomes.settle(attempt)) {
-      Runnable then =
+      ChildrenInTurn.each(
+          children,
+          (child, then) -> life.cancelChild(job, child, then),
           () -> {
-            if (--left[0] == 0) {
-              job.busy--;
-              outcomes.ends(attempt, state, error, reason);
-            }
-          };
-      children.forEach(child -> life.cancelChild(job, child, then));
+            job.busy--;
+            outcomes.ends(attempt, state, error, reason);
+          });
     }
   }
 

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** A batch of adds in several shards, which one transaction commits, or none of them. */
+/**
+ * A batch of adds in several shards, which one transaction commits, or none of them; perhaps with
+ * the checkpoint of the workflow that starts them.
+ */
 public final class AtomicAdds {
   final Map<ShardJournal, List<Operation>> adds = new LinkedHashMap<>();
 
@@ -16,6 +19,17 @@ public final class AtomicAdds {
   public void add(ShardJournal journal, Operation operation) {
     operation.together = this;
     adds.computeIfAbsent(journal, j -> new ArrayList<>()).add(operation);
+  }
+
+  boolean isRefused() {
+    for (List<Operation> operations : adds.values()) {
+      for (Operation operation : operations) {
+        if (operation.isRefused()) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   void forEach(Consumer<Operation> action) {

@@ -33,6 +33,9 @@ public final class Committer {
   private static final int MAX_ENTRY_BYTES = 4 << 20;
   private static final int MAX_GROUP_BYTES = 16 << 20;
 
+  /** An operation that is judged before it is sent begins another entry behind so many. */
+  private static final int MOST_LOOKED_THROUGH = 1_024;
+
   private final NodeEnvironment env;
   private final Timers timers;
   private final Host host;
@@ -245,6 +248,16 @@ public final class Committer {
       return false;
     }
     takeBack(adds);
+    if (adds.isRefused()) {
+      adds.forEach(
+          operation -> {
+            if (operation.guard != null) {
+              operation.refused();
+            }
+          });
+      adds.forEach(operation -> lose(operation, Operation.Loss.NOT_WRITTEN, "it was refused"));
+      return gatherTogether(group);
+    }
     adds.adds.forEach(
         (journal, operations) -> {
           List<Operation> entry = new ArrayList<>(operations);
@@ -289,12 +302,32 @@ public final class Committer {
       if (entryBytes > 0 && entryBytes + bytes > MAX_ENTRY_BYTES) {
         return;
       }
+      if (first.guard != null && concerns(entry, first.frame.job())) {
+        return; // it is judged by what those before it have made of the job
+      }
       journal.removeFirst();
       unqueue(first);
+      if (first.isRefused()) {
+        first.refused();
+        continue;
+      }
       entry.add(first);
       entryBytes += bytes;
       gatheredBytes += bytes;
     }
+  }
+
+  /** Whether one of an entry may be about the job; of a long entry nobody looks. */
+  private static boolean concerns(List<Operation> entry, long job) {
+    if (entry.size() > MOST_LOOKED_THROUGH) {
+      return true;
+    }
+    for (Operation operation : entry) {
+      if (operation.frame.job() == job) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void gather(List<Batch> group) {
@@ -313,6 +346,9 @@ public final class Committer {
       journal.leaveCommitQueue();
       List<Operation> operations = new ArrayList<>(journal.queued());
       fill(journal, operations);
+      if (operations.isEmpty() && !journal.isAppending()) {
+        continue; // all of it was refused
+      }
       group.add(batch(journal, operations));
     }
   }

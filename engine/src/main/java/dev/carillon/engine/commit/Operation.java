@@ -9,6 +9,7 @@ import dev.carillon.engine.job.JobSpec;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Transactions.Rider;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,13 @@ public final class Operation {
 
   /** What goes with it in the same transaction, if anything. */
   public @Nullable Rider rider;
+
+  /**
+   * Whether the fold would take it, asked just before it is sent, with nothing of its job on the
+   * way: where not, it is not written, and its listener hears {@link ShardFold.Answer#STALE}. For
+   * what brings operations along that must not be there without it. Null for always.
+   */
+  public @Nullable BooleanSupplier guard;
 
   public Operation(Frame frame, Listener listener) {
     this(frame, null, null, List.of(), listener);
@@ -104,6 +112,16 @@ public final class Operation {
         case UNKNOWN -> new Outcome.Unknown<>(why);
       };
     }
+  }
+
+  /** The fold would refuse it: it is not written. */
+  void refused() {
+    stage = Stage.SETTLED;
+    listener.applied(ShardFold.Answer.STALE, null);
+  }
+
+  boolean isRefused() {
+    return guard != null && !guard.getAsBoolean();
   }
 
   /** What it takes in an entry. */

@@ -463,6 +463,11 @@ public class FoldedJob {
     return (more & OptionalSpec.RECURRING) != 0;
   }
 
+  /** Whether it was started as the child of a workflow. */
+  public boolean isChild() {
+    return (more & OptionalSpec.CHILD) != 0;
+  }
+
   /** Whether it is one time of a recurring job. */
   public boolean isOccurrence() {
     return (more & OptionalSpec.OCCURRENCE) != 0;

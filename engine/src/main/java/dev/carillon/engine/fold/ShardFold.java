@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 public final class ShardFold<J extends FoldedJob> {
   private static final int REMEMBERED_MESSAGE_CHARS = 200;
 
+  /** The result of a child is remembered until its workflow has it, unless it is larger. */
+  private static final int REMEMBERED_RESULT_BYTES = 4 << 10;
+
   private static final byte[] NOTHING = {};
 
   private final LongMap<J> live = new LongMap<>();
@@ -246,27 +249,11 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.DUPLICATE;
     }
     J job = job(number, body);
-    if (job == null || isStray(job)) {
+    if (job == null) {
       return Answer.NO_SUCH_JOB;
     }
     put(job);
     return Answer.APPLIED;
-  }
-
-  /** Whether it is the child of a workflow whose checkpoint, which starts it, was refused. */
-  private boolean isStray(J job) {
-    for (JobRef waiter : job.waiters()) {
-      J parent = live.get(waiter.number());
-      WorkflowState workflow = parent != null ? parent.workflow() : null;
-      if (workflow != null
-          && workflow.begun()
-          && job.has(JobSpec.MORE)
-          && job.head().more().child()
-          && workflow.callOf(new JobRef(waiter.shard(), job.number)) == 0) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** A job with this spec; null where it shares a payload that is not here. */
@@ -283,6 +270,16 @@ public final class ShardFold<J extends FoldedJob> {
     J job = maker.make(number, JobSpec.decodeHead(head), head, this::intern);
     job.share(payload);
     return job;
+  }
+
+  /**
+   * Whether a checkpoint of the job would be applied now.
+   *
+   * @param before as in {@link OperationBody.Checkpoint}
+   */
+  public boolean takesCheckpoint(long number, int attempt, int revision, int before) {
+    J job = live.get(number);
+    return job != null && WorkflowFold.takes(job, attempt, revision, before);
   }
 
   /** Applies an add whose spec is at hand. */
@@ -655,10 +652,15 @@ public final class ShardFold<J extends FoldedJob> {
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
     oldestEnds.ended(job, end);
     for (JobRef waiter : job.waiters()) {
-      debts.put(new Owed(job.number, waiter), new Debt(job.number, waiter, end.state()));
+      debts.put(new Owed(job.number, waiter), debt(job, waiter, end));
     }
     listener.ended(job, end);
     return Answer.APPLIED;
+  }
+
+  private static Debt debt(FoldedJob job, JobRef waiter, OperationBody.End end) {
+    boolean small = job.isChild() && end.result().length <= REMEMBERED_RESULT_BYTES;
+    return new Debt(job.number, waiter, end.state(), small ? end.encode() : null);
   }
 
   private void leaveLine(J job) {

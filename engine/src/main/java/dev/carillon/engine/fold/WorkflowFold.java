@@ -58,10 +58,14 @@ final class WorkflowFold<J extends FoldedJob> {
     bytes.added += more;
   }
 
-  private Answer checkpoint(J job, Frame frame, OperationBody.Checkpoint checkpoint) {
+  static boolean takes(FoldedJob job, int attempt, int revision, int before) {
     WorkflowState workflow = job.workflow();
-    int before = workflow != null ? workflow.checkpointed() : 0;
-    if (!job.isAt(checkpoint.attempt(), checkpoint.revision()) || checkpoint.before() != before) {
+    int made = workflow != null ? workflow.checkpointed() : 0;
+    return job.isAt(attempt, revision) && before == made;
+  }
+
+  private Answer checkpoint(J job, Frame frame, OperationBody.Checkpoint checkpoint) {
+    if (!takes(job, checkpoint.attempt(), checkpoint.revision(), checkpoint.before())) {
       return Answer.STALE;
     }
     job.clearMarkers(0);

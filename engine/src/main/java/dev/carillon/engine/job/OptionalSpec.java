@@ -44,7 +44,7 @@ public record OptionalSpec(
   public static final int CONCURRENCY = 8;
   public static final int AFTER = 16;
   static final int WAITERS = 32;
-  private static final int CHILD = 64;
+  public static final int CHILD = 64;
   private static final int ALL =
       RECURRING | POLICY | OCCURRENCE | CONCURRENCY | AFTER | WAITERS | CHILD;
 

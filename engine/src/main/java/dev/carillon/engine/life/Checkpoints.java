@@ -66,9 +66,7 @@ public final class Checkpoints {
   /** A job whose attempt ended meanwhile was passed over, and comes back. */
   void settled(NodeJob job) {
     job.busy--;
-    if (job.isIdle(NodeJob.Phase.READY)) {
-      life.scheduleAgain(job);
-    }
+    life.goOnIfPassedOver(job);
     Shard shard = job.shard;
     boolean waits = job.attempt == null && job.phase() != NodeJob.Phase.GONE;
     if (waits && job.cancelRequested() && shard != null && shard.owned()) {

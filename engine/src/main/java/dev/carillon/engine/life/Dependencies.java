@@ -10,6 +10,7 @@ import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.WorkflowState;
+import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.Debt;
@@ -45,6 +46,8 @@ public final class Dependencies {
   private static final long RETRY_NANOS = 50_000_000;
   private static final long REFUSED_NANOS = 60_000_000_000L;
   private static final long ELSEWHERE_NANOS = 500_000_000L;
+  private static final int MOST_BYTES_IN_A_LETTER = 32 << 10;
+  private static final byte[] NOTHING = {};
   private static final byte NOT_LIVE = 0;
   private static final byte REGISTERED = 1;
 
@@ -305,7 +308,7 @@ public final class Dependencies {
             tell.ended(),
             tell.state(),
             copies,
-            null,
+            tell.end().length == 0 ? null : OperationBody.End.decode(new ByteReader(tell.end())),
             told -> {
               answer.accept(told ? Outcome.ok(new byte[0]) : wentBack());
               over();
@@ -364,7 +367,12 @@ public final class Dependencies {
 
   /** The shard owes these. */
   void owes(Shard shard, List<Debt> debts) {
-    debts.forEach(debt -> begin(() -> pay(shard, debt, null)));
+    debts.forEach(debt -> begin(() -> pay(shard, debt, endOf(debt))));
+  }
+
+  private static OperationBody.@Nullable End endOf(Debt debt) {
+    byte[] end = debt.end();
+    return end != null ? OperationBody.End.decode(new ByteReader(end)) : null;
   }
 
   /** The shard owes this, for a job that has just ended. */
@@ -467,7 +475,7 @@ public final class Dependencies {
             }
             requests.send(
                 head,
-                new RemoteRequest.Tell(waiter, news.ended(), news.state()),
+                new RemoteRequest.Tell(waiter, news.ended(), news.state(), letter(news.end())),
                 outcome -> {
                   if (outcome.isOk()) {
                     done.accept(true);
@@ -478,6 +486,12 @@ public final class Dependencies {
                 again);
           }
         });
+  }
+
+  /** An end as a letter takes it along; nothing where the reader has to look in the journal. */
+  private static byte[] letter(OperationBody.@Nullable End end) {
+    byte[] encoded = end != null ? end.encode() : NOTHING;
+    return encoded.length <= MOST_BYTES_IN_A_LETTER ? encoded : NOTHING;
   }
 
   private void tell(Shard shard, NodeJob job, News news) {

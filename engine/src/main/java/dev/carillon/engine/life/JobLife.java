@@ -757,7 +757,7 @@ public final class JobLife implements Attempts.Life {
     }
     countEnd(end.state());
     for (JobRef waiter : job.waiters()) {
-      dependencies.owes(shard, new Debt(job.number, waiter, end.state()), end);
+      dependencies.owes(shard, new Debt(job.number, waiter, end.state(), null), end);
     }
     if (job.hasName()) {
       names.ended(shard, job, end);

@@ -4,6 +4,7 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.Attempts;
+import dev.carillon.engine.attempt.ChildrenInTurn;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
@@ -190,20 +191,15 @@ public final class Terminations {
       return;
     }
     job.busy++; // no attempt of it starts meanwhile
-    int[] left = {children.size()};
-    for (JobRef child : children) {
-      endChild(
-          job,
-          child,
-          () -> {
-            if (--left[0] == 0) {
-              job.busy--;
-              if (job.phase() != NodeJob.Phase.GONE) {
-                then.run();
-              }
-            }
-          });
-    }
+    ChildrenInTurn.each(
+        children,
+        (child, asked) -> endChild(job, child, asked),
+        () -> {
+          job.busy--;
+          if (job.phase() != NodeJob.Phase.GONE) {
+            then.run();
+          }
+        });
   }
 
   private static List<JobRef> childrenOf(NodeJob job) {

@@ -101,8 +101,11 @@ public sealed interface RemoteRequest {
    * One that the job waited for has ended.
    *
    * @param state as what; null where nobody knows any more
+   * @param end of a child, encoded; empty where it is too long for a letter or not at hand
    */
-  record Tell(JobRef job, JobRef ended, @Nullable JobState state) implements RemoteRequest {
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record Tell(JobRef job, JobRef ended, @Nullable JobState state, byte[] end)
+      implements RemoteRequest {
     @Override
     public boolean isRepeatable() {
       return true;

@@ -42,9 +42,10 @@ public final class RemoteRequestFormat {
       case RemoteRequest.Look(JobRef job) -> begin(out, 11, job);
       case RemoteRequest.Replace replace -> replace(begin(out, 12, replace.job()), replace);
       case RemoteRequest.Await(JobRef job, JobRef waiter) -> waiter.write(begin(out, 13, job));
-      case RemoteRequest.Tell(JobRef job, JobRef ended, JobState state) -> {
+      case RemoteRequest.Tell(JobRef job, JobRef ended, JobState state, byte[] end) -> {
         begin(out, 14, job).u8(state == null ? 0 : state.code());
         ended.write(out);
+        out.raw(end);
       }
       case RemoteRequest.Signal(JobRef job, String type, String key, String by, byte[] payload) ->
           begin(out, 15, job).string(type).string(key).string(by).raw(payload);
@@ -104,7 +105,7 @@ public final class RemoteRequestFormat {
       case 14 -> {
         int state = in.u8();
         yield new RemoteRequest.Tell(
-            job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state));
+            job, JobRef.read(in), state == 0 ? null : JobState.ofCode(state), in.rest());
       }
       case 15 -> new RemoteRequest.Signal(job, in.string(), in.string(), in.string(), in.rest());
       case 16 -> new RemoteRequest.Terminate(job, Why.read(in));

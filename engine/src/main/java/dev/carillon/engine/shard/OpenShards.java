@@ -94,6 +94,21 @@ final class OpenShards {
     }
   }
 
+  /**
+   * The same, but another shard than that one, which takes no more new jobs: one workflow alone has
+   * so many children in it.
+   */
+  @Nullable Shard forDueBeside(Shard full, long dueMicros, Runnable later) {
+    Shard found = forDue(dueMicros, later);
+    if (found != full) {
+      return found;
+    }
+    filled.add(full.bucket);
+    leave(full);
+    shards.settling.seal(full);
+    return forDue(dueMicros, later);
+  }
+
   private boolean isFull(Shard shard) {
     return shard.added >= options.maxShardJobs() || shard.addedBytes >= options.maxShardBytes();
   }

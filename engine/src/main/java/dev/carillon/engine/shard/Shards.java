@@ -192,6 +192,11 @@ public final class Shards {
     return open.forDue(dueMicros, later);
   }
 
+  /** {@link OpenShards#forDueBeside}. */
+  public @Nullable Shard forDueBeside(Shard full, long dueMicros, Runnable later) {
+    return open.forDueBeside(full, dueMicros, later);
+  }
+
   /** {@link OpenShards#full}. */
   public @Nullable String full() {
     return open.full();
