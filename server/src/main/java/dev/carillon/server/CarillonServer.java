@@ -120,13 +120,19 @@ public final class CarillonServer implements AutoCloseable {
     return http.streams();
   }
 
+  /** The listener, for tests that look at what it holds. */
+  HttpFace http() {
+    return http;
+  }
+
   private boolean isStopping() {
     return http.isStopping();
   }
 
   /**
    * Stops in order: no webhook begins and the server is not ready any more, requests that run go on
-   * for the grace, further ones are answered 503, then the port is closed.
+   * for the grace, further ones are answered 503. Those that run after the grace are answered what
+   * is known of them, 503 or 504. Then the port is closed.
    */
   @Override
   public void close() {

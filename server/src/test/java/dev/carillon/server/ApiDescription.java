@@ -65,7 +65,8 @@ final class ApiDescription {
     return root.path("components").path("schemas").path(name);
   }
 
-  private JsonNode resolved(JsonNode node) {
+  /** What a reference refers to; anything else itself. */
+  JsonNode resolved(JsonNode node) {
     JsonNode ref = node.get("$ref");
     return ref == null ? node : root.at(ref.asString().substring(1));
   }

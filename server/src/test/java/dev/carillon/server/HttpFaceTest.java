@@ -26,7 +26,7 @@ class HttpFaceTest {
   private static final String HEAD =
       "POST " + JOBS + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
   private static final HttpLimits LIMITS =
-      new HttpLimits(64, 4, 2, 8 << 10, 4 << 20, Duration.ofMillis(700), Duration.ofSeconds(5));
+      new HttpLimits(64, 8, 2, 8 << 10, 4 << 20, Duration.ofMillis(700), Duration.ofSeconds(5));
 
   private ServerFixture fixture;
   private ApiClient client;
@@ -150,6 +150,13 @@ class HttpFaceTest {
     assertThatThrownBy(() -> ServerOptions.standard().address(any))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("until authentication is configured");
+  }
+
+  @Test
+  void bodyThatIsNoneIsToldSo() throws IOException {
+    assertThat(raw(HEAD + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"))
+        .startsWith("HTTP/1.1 400")
+        .contains("urn:carillon:problem:invalid");
   }
 
   @Test

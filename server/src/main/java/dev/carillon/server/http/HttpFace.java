@@ -32,6 +32,9 @@ public final class HttpFace {
   private static final int PLATFORM_THREADS = 16;
   private static final long LOOK_NANOS = Duration.ofMillis(10).toNanos();
 
+  /** How long those that were interrupted have to answer. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+
   /** Segments are split before they are decoded, so that these mean nothing here. */
   private static final UriCompliance PATHS =
       UriCompliance.from(
@@ -46,6 +49,7 @@ public final class HttpFace {
   private final Server server;
   private final ServerConnector connector;
   private final Admittance admittance;
+  private final Connections connections;
 
   /**
    * A listener that is not open yet.
@@ -64,6 +68,7 @@ public final class HttpFace {
       List<Observer> observers) {
     this.listens = address.getAddress();
     this.admittance = new Admittance(limits);
+    this.connections = new Connections(limits);
     QueuedThreadPool threads = new QueuedThreadPool(PLATFORM_THREADS);
     threads.setName("carillon-http");
     threads.setDaemon(true);
@@ -81,10 +86,12 @@ public final class HttpFace {
     connector.setHost(listens.getHostAddress());
     connector.setPort(address.getPort());
     connector.setIdleTimeout(limits.idle().toMillis());
+    connector.addBean(connections);
     server.addConnector(connector);
     server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
     server.setErrorHandler(HttpFace::refuse);
-    server.setHandler(new RequestHandler(router, access, limits, admittance, observers));
+    server.setHandler(
+        new RequestHandler(router, access, limits, admittance, connections, observers));
     server.setStopTimeout(0);
   }
 
@@ -96,6 +103,7 @@ public final class HttpFace {
   public void start() throws IOException {
     try {
       server.start();
+      connections.sweep(connector.getScheduler());
     } catch (IOException e) {
       stopServer();
       throw e;
@@ -131,19 +139,39 @@ public final class HttpFace {
   }
 
   /**
-   * Refuses new requests, waits for those that run, then closes the port.
+   * Refuses new requests, waits for those that run, has the rest answer what they know, then closes
+   * the port.
    *
    * @param grace how long to wait at most
    */
   public void stop(Duration grace) {
     refuse();
-    long deadline = System.nanoTime() + grace.toNanos();
-    while (admittance.requests() + admittance.streams() > 0
-        && System.nanoTime() - deadline < 0
-        && !Thread.currentThread().isInterrupted()) {
-      LockSupport.parkNanos(LOOK_NANOS);
+    if (!awaitNone(grace)) {
+      admittance.interrupt();
+      boolean unused = awaitNone(LAST_WORDS);
     }
     stopServer();
+  }
+
+  private boolean awaitNone(Duration time) {
+    long deadline = System.nanoTime() + time.toNanos();
+    while (admittance.requests() + admittance.streams() > 0) {
+      if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+    }
+    return true;
+  }
+
+  /** Whether nothing is taken: no place, no room of bodies. */
+  public boolean isIdle() {
+    return admittance.isEmpty();
+  }
+
+  /** How many connections are open. */
+  public int connections() {
+    return connections.size();
   }
 
   private void stopServer() {
@@ -168,6 +196,7 @@ public final class HttpFace {
     Answer answer = Problem.of(kind, "the request is not one by HTTP that is served here").answer();
     response.setStatus(answer.status());
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, answer.contentType());
+    response.getHeaders().put(HttpHeader.CONNECTION, "close");
     response.write(true, ByteBuffer.wrap(answer.body()), callback);
     return true;
   }

@@ -7,7 +7,6 @@ import dev.carillon.server.access.Caller;
 import dev.carillon.server.access.Denied;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Problem.Kind;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 /** The way of a request through the steps that the page of this room lists. */
 final class RequestHandler extends Handler.Abstract {
   private static final byte[] NO_BODY = {};
-  private static final int CHUNK = 8 << 10;
   private static final int DRAINED_BYTES = 64 << 10;
   private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long STILL_LET_IN_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -39,6 +38,7 @@ final class RequestHandler extends Handler.Abstract {
   private final Access access;
   private final HttpLimits limits;
   private final Admittance admittance;
+  private final Connections connections;
   private final List<Observer> observers;
 
   RequestHandler(
@@ -46,11 +46,13 @@ final class RequestHandler extends Handler.Abstract {
       Access access,
       HttpLimits limits,
       Admittance admittance,
+      Connections connections,
       List<Observer> observers) {
     this.router = router;
     this.access = access;
     this.limits = limits;
     this.admittance = admittance;
+    this.connections = connections;
     this.observers = List.copyOf(observers);
   }
 
@@ -69,9 +71,7 @@ final class RequestHandler extends Handler.Abstract {
     private @Nullable Caller caller;
     private @Nullable Arrival arrival;
     private Map<String, String> variables = Map.of();
-    private boolean entered;
-    private boolean streams;
-    private long bodyBytes;
+    private Admittance.@Nullable Place place;
     private boolean bodyTaken;
     private boolean unread;
     private long letInNanos = begun;
@@ -82,21 +82,21 @@ final class RequestHandler extends Handler.Abstract {
     }
 
     void run(Callback callback) {
+      Connection connection = request.getConnectionMetaData().getConnection();
+      connections.begins(connection);
       try {
         Answer answer = answer();
+        boolean unused = Thread.interrupted(); // what it was to say is said by the answer
         observe(answer.status());
         send(answer);
         callback.succeeded();
       } catch (Throwable e) { // the client is gone, or does not read
         callback.failed(e);
       } finally {
-        if (entered) {
-          admittance.leave();
+        connections.ends(connection);
+        if (place != null) {
+          place.close();
         }
-        if (streams) {
-          admittance.leaveStream();
-        }
-        admittance.giveBack(bodyBytes);
       }
     }
 
@@ -126,29 +126,29 @@ final class RequestHandler extends Handler.Abstract {
       Route found = match.route();
       route = found;
       variables = match.variables();
-      enter(found);
+      Admittance.Place taken = admittance.enter(stay(found));
+      place = taken;
       Arrival came = arrival(found);
       arrival = came;
       Caller asks = letIn(found, came);
+      taken.of(asks.name());
       Map<String, List<String>> query =
           Router.query(request.getHttpURI().getQuery(), found.query());
       Answer answer =
-          found.handler().handle(new Call(found, asks, came, variables, query, body(found, came)));
+          found
+              .handler()
+              .handle(new Call(found, asks, came, variables, query, body(found, came, taken)));
       if (found.waits()) {
         var unused = letIn(found, came); // what it waited for is for those who still may
       }
       return answer;
     }
 
-    /** Probes are always let in; they wait for nothing. */
-    private void enter(Route found) {
+    private static Admittance.Stay stay(Route found) {
       if (found.waits()) {
-        admittance.enterStream();
-        streams = true;
-      } else if (found.role() != Role.ANYONE) {
-        admittance.enter();
-        entered = true;
+        return Admittance.Stay.STREAM;
       }
+      return found.role() == Role.ANYONE ? Admittance.Stay.PROBE : Admittance.Stay.REQUEST;
     }
 
     private String rawPath() {
@@ -189,7 +189,7 @@ final class RequestHandler extends Handler.Abstract {
     /** Takes a small body of a refused request off the connection, which can go on then. */
     private boolean drained() throws ClientGone {
       long length = request.getLength();
-      if (length < 0 || length > DRAINED_BYTES || !(entered || streams)) {
+      if (length < 0 || length > DRAINED_BYTES || place == null) {
         return false;
       }
       long deadline = System.nanoTime() + DRAIN_NANOS;
@@ -213,18 +213,20 @@ final class RequestHandler extends Handler.Abstract {
       }
     }
 
-    private byte[] body(Route found, Arrival came) throws ClientGone {
-      bodyTaken = true;
+    private byte[] body(Route found, Arrival came, Admittance.Place taken) throws ClientGone {
       if (found.method() == Method.GET || found.method() == Method.DELETE) {
+        unread = hasBody() && !drained();
+        bodyTaken = true;
         return NO_BODY;
       }
       requireJson(came);
+      bodyTaken = true;
       int most = found.body().maxBytes();
       if (request.getLength() > most) {
         unread = true;
         throw tooLarge(most);
       }
-      return request.getLength() == 0 ? NO_BODY : read(most);
+      return request.getLength() == 0 ? NO_BODY : read(most, taken);
     }
 
     /** Also where there is no body: a page of another site cannot send this type unasked. */
@@ -245,36 +247,41 @@ final class RequestHandler extends Handler.Abstract {
           .refusal();
     }
 
-    private byte[] read(int most) throws ClientGone {
+    private byte[] read(int most, Admittance.Place taken) throws ClientGone {
       long deadline = System.nanoTime() + limits.bodyTime().toNanos();
       unread = true;
-      ByteArrayOutputStream bytes =
-          new ByteArrayOutputStream(Math.clamp(request.getLength(), CHUNK, most));
+      BodyParts parts = new BodyParts();
       while (true) {
         Content.Chunk chunk = request.read();
         if (chunk == null) {
           await(deadline);
           continue;
         }
-        if (Content.Chunk.isFailure(chunk)) {
-          throw new ClientGone(chunk.getFailure());
+        if (Content.Chunk.isFailure(chunk)) { // told to a client that is still there
+          throw Problem.of(
+                  Kind.INVALID,
+                  "body: it broke off, or is no body by HTTP (expected: as it was announced)")
+              .refusal();
         }
         int size = chunk.remaining();
         try {
-          if (bytes.size() + size > most) {
+          if (parts.size() + size > most) {
             throw tooLarge(most);
           }
-          admittance.take(size);
-          bodyBytes += size;
-          byte[] part = new byte[size];
-          chunk.getByteBuffer().get(part);
-          bytes.writeBytes(part);
+          taken.take(size);
+          parts.add(chunk.getByteBuffer());
         } finally {
           chunk.release();
         }
         if (chunk.isLast()) {
           unread = false;
-          return bytes.toByteArray();
+          if (parts.isOne()) {
+            return parts.join();
+          }
+          taken.take(parts.size()); // for a moment it is there twice
+          byte[] whole = parts.join();
+          taken.giveBack(whole.length);
+          return whole;
         }
       }
     }
@@ -288,6 +295,9 @@ final class RequestHandler extends Handler.Abstract {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         came = false;
+      }
+      if (!came && admittance.isStopping()) {
+        throw Problem.of(Kind.STOPPING, "the server stops; nothing was done").refusal();
       }
       if (!came) {
         throw Problem.of(

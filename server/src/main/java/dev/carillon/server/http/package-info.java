@@ -4,8 +4,11 @@
  * <p>The way of a request, each step with the answer where it ends there:
  *
  * <ol>
+ *   <li>{@link dev.carillon.server.http.Connections}: as many connections of one address as may be,
+ *       and no request that comes for longer than it may; else the connection is closed.
  *   <li>{@link dev.carillon.server.http.Admittance}: as many requests at once and bytes of bodies
- *       as may be; else 429 with {@code Retry-After}, before anything is read. Probes pass.
+ *       as may be, over all and of one caller; else 429 with {@code Retry-After}, before anything
+ *       is read. Probes pass.
  *   <li>{@link dev.carillon.server.http.Router}: the route of path and method; else 404, 405.
  *   <li>{@link dev.carillon.server.access.Access}: who asks, and whether that role is enough; else
  *       401, 403.
@@ -22,8 +25,8 @@
  *
  * <p>Requests run on virtual threads, one each, and may block. State: the counters of {@code
  * Admittance}; everything else is immutable. Stopping: {@link
- * dev.carillon.server.http.HttpFace#stop} refuses new requests with 503 and waits for those that
- * run.
+ * dev.carillon.server.http.HttpFace#stop} refuses new requests with 503, waits for those that run,
+ * and interrupts the rest, which answer what they know.
  */
 @NullMarked
 package dev.carillon.server.http;
