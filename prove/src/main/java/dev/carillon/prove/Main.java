@@ -23,9 +23,11 @@ import picocli.CommandLine.Mixin;
       PoisonCommand.class,
       PoolCommand.class,
       WorkflowCommand.class,
+      ApiCommand.class,
       NodeChild.class,
       PoisonChild.class,
-      WorkflowChild.class
+      WorkflowChild.class,
+      ApiChild.class
     },
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
 public final class Main implements Callable<Integer> {
@@ -45,6 +47,8 @@ public final class Main implements Callable<Integer> {
         new ScaleSuite(),
         new WorkflowSuite(KillSuite.Kind.SQLITE),
         new WorkflowSuite(KillSuite.Kind.POSTGRES),
+        new ApiSuite(KillSuite.Kind.SQLITE),
+        new ApiSuite(KillSuite.Kind.POSTGRES),
         new RestartSuite(),
         new RestoreSuite());
   }
