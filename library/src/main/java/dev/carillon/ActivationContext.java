@@ -91,6 +91,16 @@ final class ActivationContext implements JobContext {
   }
 
   @Override
+  public void progress(long done, long total, String message) {
+    current.get().progress(done, total, message);
+  }
+
+  @Override
+  public void progress(String message) {
+    current.get().progress(message);
+  }
+
+  @Override
   public void save(Object state) {
     throw refused("save");
   }

@@ -13,6 +13,7 @@ import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Transactions;
 import java.sql.Connection;
@@ -110,6 +111,22 @@ final class AttemptContext implements JobContext {
       run.pauseSeen();
     }
     return requested;
+  }
+
+  @Override
+  public void progress(long done, long total, String message) {
+    Limits.checkProgress(done, total);
+    report(new Report(done, total, Limits.checkMessage(message), null, false));
+  }
+
+  @Override
+  public void progress(String message) {
+    String checked = Limits.checkMessage(message);
+    report(new Report(Report.UNKNOWN, Report.UNKNOWN, checked, null, false));
+  }
+
+  private void report(Report report) {
+    run.reports().report(attempt, report);
   }
 
   @Override

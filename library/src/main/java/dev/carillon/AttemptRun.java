@@ -51,6 +51,9 @@ final class AttemptRun extends Event implements Runnable, RunningAttempt, Gather
   private volatile boolean pauseSeen;
   private volatile boolean over;
 
+  /** Null where it has reported nothing. */
+  private @Nullable ReportRelay reports;
+
   /** Its timeout has come: nobody asks about what it throws now. */
   private volatile boolean timedOut;
 
@@ -144,6 +147,16 @@ final class AttemptRun extends Event implements Runnable, RunningAttempt, Gather
     String type = frame.getClassName();
     return (type.equals(AttemptRun.class.getName()) && frame.getMethodName().equals("attempted"))
         || type.startsWith(REPLAY);
+  }
+
+  @Override
+  public synchronized ReportRelay reports() {
+    ReportRelay made = reports;
+    if (made == null) {
+      made = new ReportRelay(runner.loop());
+      reports = made;
+    }
+    return made;
   }
 
   @Override

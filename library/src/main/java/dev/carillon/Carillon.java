@@ -570,6 +570,21 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   }
 
   /**
+   * What the code of a workflow published last; see {@link dev.carillon.api.JobHandle#published}.
+   *
+   * @param id the job
+   * @param type the type to decode it to
+   * @param <T> what it is
+   * @return the value, or empty if there is none
+   * @throws JobNotFoundException if there is no such job or its retention is over
+   * @throws dev.carillon.api.CodecException if it cannot be decoded to the type
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public <T> Optional<T> published(JobId id, TypeToken<T> type) {
+    return queries.published(id, type);
+  }
+
+  /**
    * The input of a job, decoded as it was stored: no upcaster is asked.
    *
    * @param id the job

@@ -4,11 +4,13 @@ import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
+import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.query.HistoryReader;
@@ -74,6 +76,28 @@ final class JobQueries {
     return found.filter(others::mayDiffer).isEmpty()
         ? found
         : opened.reads.await("job " + id, () -> found.map(job -> others.complete(ref, job)));
+  }
+
+  <T> Optional<T> published(JobId id, TypeToken<T> type) {
+    opened.requireOpen();
+    Limits.checkPresent("type", type);
+    JobRef ref = opened.tickets.existing(id);
+    PublishedValue.Found found =
+        opened
+            .loop
+            .post(
+                new Ask<Optional<PublishedValue.Found>>(
+                    opened.loop,
+                    "reading what job " + id + " published",
+                    Ask.Effect.READS,
+                    (node, asked) ->
+                        node.published(ref, outcome -> StoreAnswers.pass(outcome, asked))))
+            .await()
+            .orElseThrow(() -> new JobNotFoundException(id));
+    byte[] value = found.value();
+    return value == null
+        ? Optional.empty()
+        : Optional.ofNullable(opened.payloads.decode(value, type));
   }
 
   Optional<JobInfo> get(String namespace, String name) {

@@ -11,10 +11,10 @@ import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.AttemptOutcome.Verdict;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.replay.Activation;
 import dev.carillon.replay.JobFacts;
-import dev.carillon.replay.Shown;
 import dev.carillon.replay.WorkflowCode;
 import dev.carillon.replay.WorkflowHost;
 import dev.carillon.replay.WorkflowRun;
@@ -249,5 +249,5 @@ final class ReplayedRun implements WorkflowHost, WorkflowCode, Activation {
   }
 
   @Override
-  public void show(Shown shown) {}
+  public void report(Report report) {}
 }

@@ -18,6 +18,9 @@ interface RunningAttempt {
   /** A result as it is kept. */
   byte[] encode(@Nullable Object result);
 
+  /** Where its code reports of the job. */
+  ReportRelay reports();
+
   /** Whether its code has returned, or waits. */
   boolean isOver();
 

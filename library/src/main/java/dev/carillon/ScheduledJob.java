@@ -11,6 +11,7 @@ import dev.carillon.api.Subscription;
 import dev.carillon.api.TypeToken;
 import dev.carillon.engine.job.JobRef;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -65,6 +66,11 @@ final class ScheduledJob<O> implements JobHandle<O> {
   @Override
   public Subscription watch(Consumer<JobInfo> watcher) {
     return carillon.watch(id(), watcher);
+  }
+
+  @Override
+  public <T> Optional<T> published(TypeToken<T> type) {
+    return carillon.published(id(), type);
   }
 
   @Override

@@ -195,6 +195,11 @@ final class WorkflowAttempt extends Event implements Activation, RunningAttempt,
   }
 
   @Override
+  public ReportRelay reports() {
+    return job.reports();
+  }
+
+  @Override
   public boolean isOver() {
     return over;
   }

@@ -11,8 +11,8 @@ import dev.carillon.api.StepContext;
 import dev.carillon.api.Workflow;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.replay.JobFacts;
-import dev.carillon.replay.Shown;
 import dev.carillon.replay.WorkflowCode;
 import dev.carillon.replay.WorkflowHost;
 import dev.carillon.replay.WorkflowRun;
@@ -32,6 +32,7 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
   private final Registration registration;
   private final JobSpec spec;
   private final JobFacts facts;
+  private final ReportRelay reports;
 
   /** The attempt that it is in, or was in last. */
   private volatile @Nullable WorkflowAttempt current;
@@ -45,6 +46,7 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
     this.runner = runner;
     this.registration = registration;
     this.spec = first.spec();
+    this.reports = new ReportRelay(runner.loop());
     this.facts =
         new JobFacts(
             first.id(),
@@ -231,7 +233,13 @@ final class WorkflowJob implements WorkflowHost, WorkflowCode {
     }
   }
 
-  /** The seam for what is shown of a workflow; nothing is kept of it yet. */
   @Override
-  public void show(Shown shown) {}
+  public void report(Report report) {
+    reports.report(current().attempt(), report);
+  }
+
+  /** What it and its steps report. */
+  ReportRelay reports() {
+    return reports;
+  }
 }

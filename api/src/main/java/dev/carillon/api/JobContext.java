@@ -115,6 +115,28 @@ public interface JobContext {
   boolean pauseRequested();
 
   /**
+   * Reports how far the job is: see {@link JobInfo#progress()} and {@link JobHandle#watch}. Returns
+   * at once, also if it is called a million times a second. The last report is durable within a
+   * second, and what is reported last is durable with the end of the job. A report of a smaller
+   * part than before changes the message alone, also in a later attempt.
+   *
+   * @param done how much is done, not negative
+   * @param total of how much, at least {@code done}
+   * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @throws InvalidArgumentException if a value is out of range
+   */
+  void progress(long done, long total, String message);
+
+  /**
+   * Reports what the job is doing, where it is not known how much there is to do. Numbers that were
+   * reported before stay.
+   *
+   * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @throws InvalidArgumentException if it is too long
+   */
+  void progress(String message);
+
+  /**
    * Saves where to resume, replacing what was saved before. Durable when it returns: later attempts
    * of the job read it with {@link #saved(TypeToken)}, after failures and crashes too. What was
    * done since the last save may be done again.

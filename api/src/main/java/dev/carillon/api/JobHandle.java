@@ -1,6 +1,7 @@
 package dev.carillon.api;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,30 @@ public interface JobHandle<O> {
    * @throws StoreCorruptedException if the job cannot be read
    */
   Subscription watch(Consumer<JobInfo> watcher);
+
+  /**
+   * What the code of the job, a workflow, published last by {@link Workflow#publish}. It stays
+   * after the end of the job, as long as the job is kept.
+   *
+   * @param type the type to decode it to
+   * @param <T> what it is
+   * @return the value, or empty if there is none
+   * @throws JobNotFoundException if the job ended and its retention is over
+   * @throws CodecException if it cannot be decoded to the type
+   * @throws StoreUnavailableException if the store could not be reached
+   */
+  <T> Optional<T> published(TypeToken<T> type);
+
+  /**
+   * What the code of the job, a workflow, published last; see {@link #published(TypeToken)}.
+   *
+   * @param type the class to decode it to
+   * @param <T> what it is
+   * @return the value, or empty if there is none
+   */
+  default <T> Optional<T> published(Class<T> type) {
+    return published(TypeToken.of(type));
+  }
 
   /**
    * Waits for the job to succeed and returns its result.

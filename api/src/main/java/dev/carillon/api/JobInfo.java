@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param recurring its schedule and how far it is; null unless it is recurring
  * @param occurrence of which recurring job it is one time; null unless it is
  * @param dependencies the jobs that must have ended before it starts
+ * @param progress how far it is, as last recorded; null where nothing of it has reported any
  */
 public record JobInfo(
     JobId id,
@@ -66,7 +67,8 @@ public record JobInfo(
     boolean cancelRequested,
     @Nullable RecurringInfo recurring,
     @Nullable OccurrenceInfo occurrence,
-    List<DependencyInfo> dependencies) {
+    List<DependencyInfo> dependencies,
+    @Nullable JobProgress progress) {
 
   /**
    * Checks that the parts fit each other and copies the metadata.

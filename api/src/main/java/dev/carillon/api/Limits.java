@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -198,6 +199,38 @@ public final class Limits {
    */
   public static String checkReason(String reason) {
     return Check.text("reason", reason, REASON_MAX_BYTES);
+  }
+
+  /**
+   * Checks how far a job is said to be.
+   *
+   * @param done how much is done
+   * @param total of how much
+   * @throws InvalidArgumentException unless it is 0 or more of at least as much
+   */
+  public static void checkProgress(long done, long total) {
+    if (done < 0) {
+      throw InvalidArgumentException.of("done", done, "at least 0");
+    }
+    if (total < done) {
+      throw InvalidArgumentException.of("total", total, "at least what is done, " + done);
+    }
+  }
+
+  /**
+   * Checks what a job is said to be doing.
+   *
+   * @param message what is going on
+   * @return the same message
+   * @throws InvalidArgumentException if it is null or too long
+   */
+  public static String checkMessage(String message) {
+    int bytes = checkPresent("message", message).getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > REASON_MAX_BYTES) {
+      throw InvalidArgumentException.of(
+          "message", message, "at most " + REASON_MAX_BYTES + " UTF-8 bytes, is " + bytes);
+    }
+    return message;
   }
 
   /**

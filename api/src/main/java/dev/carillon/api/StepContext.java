@@ -35,7 +35,10 @@ public interface StepContext {
   boolean pauseRequested();
 
   /**
-   * Shows how far the workflow is. Replaces what was shown before; it is not part of the history.
+   * Reports how far the workflow is: see {@link JobInfo#progress()} and {@link JobHandle#watch}. It
+   * is durable within a second and is not part of the history. A report of a smaller part than
+   * before changes the message alone. The progress of a workflow that reports none is that of its
+   * children, added up.
    *
    * @param done how much is done, not negative
    * @param total of how much, at least {@code done}
@@ -45,7 +48,8 @@ public interface StepContext {
   void progress(long done, long total, String message);
 
   /**
-   * Shows what the workflow is doing, where it is not known how much there is to do.
+   * Reports what the workflow is doing, where it is not known how much there is to do. Numbers that
+   * were reported before stay.
    *
    * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @throws InvalidArgumentException if it is too long

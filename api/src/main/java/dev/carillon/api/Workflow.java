@@ -239,7 +239,10 @@ public non-sealed interface Workflow extends WorkflowSteps {
   // ---- showing
 
   /**
-   * Shows how far the workflow is. Replaces what was shown before; it is not part of the history.
+   * Reports how far the workflow is: see {@link JobInfo#progress()} and {@link JobHandle#watch}. It
+   * is durable within a second and is not part of the history. A report of a smaller part than
+   * before changes the message alone. The progress of a workflow that reports none is that of its
+   * children, added up.
    *
    * @param done how much is done, not negative
    * @param total of how much, at least {@code done}
@@ -249,7 +252,8 @@ public non-sealed interface Workflow extends WorkflowSteps {
   void progress(long done, long total, String message);
 
   /**
-   * Shows what the workflow is doing, where it is not known how much there is to do.
+   * Reports what the workflow is doing, where it is not known how much there is to do. Numbers that
+   * were reported before stay.
    *
    * @param message what is going on; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @throws InvalidArgumentException if it is too long
@@ -257,14 +261,16 @@ public non-sealed interface Workflow extends WorkflowSteps {
   void progress(String message);
 
   /**
-   * Publishes a value that can be read from outside while the workflow runs. Replaces what was
-   * published before; it is not part of the history.
+   * Publishes a value that can be read from outside: see {@link JobHandle#published}. Replaces what
+   * was published before. It is durable within a second, stays after the end of the job and through
+   * {@link #continueAsNew}, and is not part of the history.
    *
-   * @param value the value, encoded like a payload, at most {@link Limits#PAYLOAD_MAX_BYTES}
-   * @throws InvalidArgumentException if it is null or too large
+   * @param value the value, encoded like a payload, at most {@link Limits#PAYLOAD_MAX_BYTES}; null
+   *     takes back what was published
+   * @throws InvalidJobException if it is too large
    * @throws CodecException if it cannot be encoded
    */
-  void publish(Object value);
+  void publish(@Nullable Object value);
 
   // ---- what would differ from one run to the next
 

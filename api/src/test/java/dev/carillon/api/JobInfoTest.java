@@ -81,6 +81,6 @@ class JobInfoTest {
       JobState state, BlockReason blocked, Instant ended, Map<String, String> metadata) {
     return new JobInfo(
         ID, "send", 1, "default", "default", 0, null, null, metadata, state, blocked, NOON, NOON, 1,
-        null, ended, null, null, null, null, null, false, null, null, List.of());
+        null, ended, null, null, null, null, null, false, null, null, List.of(), null);
   }
 }

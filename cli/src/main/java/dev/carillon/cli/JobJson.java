@@ -3,6 +3,7 @@ package dev.carillon.cli;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobProgress;
 import dev.carillon.engine.query.JobReader.Story;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -55,10 +56,29 @@ final class JobJson {
     if (info.lastError() != null) {
       json.put("lastError", error(info.lastError()));
     }
+    if (info.progress() != null) {
+      json.put("progress", progress(info.progress()));
+    }
+    if (story.published() != null) {
+      put(json, "published", payload(story.published()));
+    }
     put(json, "payload", payload(story.payload()));
     byte[] result = story.view().result();
     put(json, "result", result == null ? null : payload(result));
     json.put("events", events(story.events()));
+    return json;
+  }
+
+  private static Map<String, Object> progress(JobProgress progress) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    if (progress.done() != null && progress.total() != null) {
+      json.put("done", progress.done());
+      json.put("total", progress.total());
+    }
+    if (!progress.message().isEmpty()) {
+      json.put("message", progress.message());
+    }
+    json.put("at", progress.at().toString());
     return json;
   }
 

@@ -31,6 +31,7 @@ import dev.carillon.engine.job.Why;
 import dev.carillon.engine.life.Checkpoints;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
+import dev.carillon.engine.life.ProgressReports;
 import dev.carillon.engine.life.Updates;
 import dev.carillon.engine.life.Watchers;
 import dev.carillon.engine.life.Workflows;
@@ -80,6 +81,7 @@ final class Assembly {
   final Wire wire;
   final JobLookup lookup;
   final Watchers watchers;
+  final ProgressReports reports;
   final Attempts.Rules rules;
   final Attempts attempts;
   final Rates rates;
@@ -128,6 +130,7 @@ final class Assembly {
     this.wire = new Wire(basics, notifications, status, new WireHost());
     this.lookup = new JobLookup(basics, shards);
     this.watchers = new Watchers(basics, status, shards, lookup);
+    this.reports = new ProgressReports(basics, committer, shards, watchers);
     this.rules =
         new Attempts.Rules(
             new Retries(env, options.failurePolicy()),
@@ -138,7 +141,7 @@ final class Assembly {
         new Attempts(
             basics,
             new Attempts.Parts(
-                status, shards, committer, runner, new LifeHost(), watchers, new Loans()),
+                status, shards, committer, runner, new LifeHost(), watchers, reports, new Loans()),
             rules);
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(basics, status, this::sayLook);
@@ -161,7 +164,8 @@ final class Assembly {
                 attempts,
                 rules,
                 lookup,
-                watchers),
+                watchers,
+                reports),
             this::pauseForPoison);
     this.checkpoints = new Checkpoints(env, committer, life);
     this.workflows = new Workflows(env, attempts, checkpoints);
@@ -172,7 +176,15 @@ final class Assembly {
         new Lending(
             basics,
             new Lending.Parts(
-                status, wire, handlerLists, permits, dispatcher, attempts, life, checkpoints));
+                status,
+                wire,
+                handlerLists,
+                permits,
+                dispatcher,
+                attempts,
+                life,
+                checkpoints,
+                reports));
     this.borrowing = new Borrowing(env, runner, options, timers, wire, dispatcher, permits, status);
     dispatcher.lender(lending::borrowerFor);
     this.adds =

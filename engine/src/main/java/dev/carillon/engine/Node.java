@@ -15,6 +15,7 @@ import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.job.FlowSetting;
 import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.engine.job.HistoryEntry;
@@ -22,6 +23,7 @@ import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.job.OccurrencesAdded;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.life.JobLife;
@@ -32,13 +34,11 @@ import dev.carillon.engine.member.Formats;
 import dev.carillon.engine.member.MemberState;
 import dev.carillon.engine.member.NodeStats;
 import dev.carillon.engine.member.Orders;
-import dev.carillon.engine.member.TimeSlice;
 import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.AddRequest;
 import dev.carillon.engine.request.Questions;
-import dev.carillon.engine.shard.Shard;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import java.time.Instant;
@@ -485,6 +485,20 @@ public final class Node {
     }
   }
 
+  /** An attempt reports of its job; {@code source} is asked when that is to be recorded. */
+  public void report(Attempt attempt, Report.Source source) {
+    if (attempt.isBorrowed()) {
+      parts.borrowing.report(attempt, source);
+    } else {
+      parts.reports.report(attempt, source);
+    }
+  }
+
+  /** What the job published last; empty where there is no such job. */
+  public void published(JobRef ref, Consumer<Outcome<Optional<PublishedValue.Found>>> answer) {
+    parts.lookup.published(ref, answer);
+  }
+
   /** The runner says how an attempt went; false where it no longer counts. */
   public boolean finished(Attempt attempt, AttemptOutcome outcome) {
     if (attempt.isBorrowed()) {
@@ -618,28 +632,7 @@ public final class Node {
 
   /** A look at the node. */
   public NodeStats stats() {
-    int loaded = 0;
-    int live = 0;
-    int standsIn = 0;
-    for (Shard shard : parts.shards.all()) {
-      standsIn += shard.home.equals(options.nodeId()) ? 0 : 1;
-      if (shard.fold != null) {
-        loaded++;
-        live += shard.fold.live().size();
-      }
-    }
-    return new NodeStats(
-        parts.shards.size(),
-        loaded,
-        live,
-        parts.attempts.running(),
-        parts.dispatcher.ready(),
-        parts.dispatcher.blocked(),
-        parts.committer.queued(),
-        parts.shards.refused().size(),
-        standsIn,
-        parts.adds.addedTotal(),
-        parts.life.endedTotal());
+    return NodeLook.stats(parts);
   }
 
   /** Which due jobs in memory do not run, and why; takes a turn a shard. */
@@ -670,12 +663,7 @@ public final class Node {
 
   /** What this node knows of all: itself, the others, and how its shards stand. */
   public ClusterLook cluster() {
-    Map<ShardId, TimeSlice.Own> own = new LinkedHashMap<>();
-    for (Shard shard : parts.shards.all()) {
-      boolean inClaim = shard.journal.isAcquiring();
-      own.put(shard.id, new TimeSlice.Own(inClaim, shard.atMostPending()));
-    }
-    return new ClusterLook(stats(), members(), parts.status.living(), own);
+    return NodeLook.cluster(parts);
   }
 
   /** Jobs that wait for a transaction of a handler's to end. */

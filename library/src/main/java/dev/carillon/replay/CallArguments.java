@@ -3,7 +3,6 @@ package dev.carillon.replay;
 import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
 import dev.carillon.engine.format.Micros;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -28,24 +27,6 @@ final class CallArguments {
           "time", time, Limits.EARLIEST_DUE + " to " + Limits.LATEST_DUE);
     }
     return Micros.ceil(time);
-  }
-
-  static void progress(long done, long total) {
-    if (done < 0) {
-      throw InvalidArgumentException.of("done", done, "at least 0");
-    }
-    if (total < done) {
-      throw InvalidArgumentException.of("total", total, "at least what is done, " + done);
-    }
-  }
-
-  static String message(String message) {
-    int bytes = Limits.checkPresent("message", message).getBytes(StandardCharsets.UTF_8).length;
-    if (bytes > Limits.REASON_MAX_BYTES) {
-      throw InvalidArgumentException.of(
-          "message", message, "at most " + Limits.REASON_MAX_BYTES + " UTF-8 bytes, is " + bytes);
-    }
-    return message;
   }
 
   static int version(int newest) {

@@ -26,6 +26,7 @@ import dev.carillon.engine.job.HistoryEntry.StepFailed;
 import dev.carillon.engine.job.HistoryEntry.TimerSet;
 import dev.carillon.engine.job.HistoryEntry.VersionChosen;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowTurn.ChildStart;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -474,31 +475,26 @@ final class Context implements Workflow {
 
   @Override
   public void progress(long done, long total, String message) {
-    CallArguments.progress(done, total);
-    show(done, total, CallArguments.message(message));
+    report(Reporting.progress(done, total, message));
   }
 
   @Override
   public void progress(String message) {
-    show(-1, -1, CallArguments.message(message));
-  }
-
-  private void show(long done, long total, String message) {
-    enter();
-    if (!calls.cursor().isReplaying()) {
-      run.shown().progress(done, total, message);
-    }
+    report(Reporting.progress(message));
   }
 
   @Override
-  public void publish(Object value) {
-    Limits.checkPresent("value", value);
-    enter();
-    byte[] encoded = host.encode(value, value.getClass());
-    Limits.checkPayload(encoded.length);
-    if (!calls.cursor().isReplaying()) {
-      run.shown().publish(encoded);
+  public void publish(@Nullable Object value) {
+    byte[] encoded = value != null ? host.encode(value, value.getClass()) : null;
+    if (encoded != null) {
+      Limits.checkPayload(encoded.length);
     }
+    report(new Report(Report.UNKNOWN, Report.UNKNOWN, null, encoded, encoded == null));
+  }
+
+  private void report(Report report) {
+    enter();
+    run.reporting().report(report, calls.cursor().isReplaying());
   }
 
   // ---- what would differ from one run to the next

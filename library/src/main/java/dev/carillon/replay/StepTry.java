@@ -142,12 +142,11 @@ final class StepTry implements StepContext {
 
   @Override
   public void progress(long done, long total, String message) {
-    CallArguments.progress(done, total);
-    run.shown().progress(done, total, CallArguments.message(message));
+    run.reporting().report(Reporting.progress(done, total, message), false);
   }
 
   @Override
   public void progress(String message) {
-    run.shown().progress(-1, -1, CallArguments.message(message));
+    run.reporting().report(Reporting.progress(message), false);
   }
 }

@@ -5,6 +5,7 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.StepBody;
 import dev.carillon.api.StepContext;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +53,8 @@ public interface WorkflowHost {
   /** Calls {@link WorkflowRun#wake} soon, of this run and perhaps of many in one go. */
   void wake(WorkflowRun run);
 
-  /** Shows what the workflow says of itself; replaces what it said before. */
-  void show(Shown shown);
+  /** The workflow reports something of itself. */
+  void report(Report report);
 
   /** Something that can be called off. */
   @FunctionalInterface

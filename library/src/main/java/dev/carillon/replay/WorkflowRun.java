@@ -56,14 +56,14 @@ public final class WorkflowRun implements Runnable {
   // The workflow's thread's own.
   private final History history = new History();
   private final StartedSteps started;
-  private final ShownState shown;
+  private final Reporting reporting;
   private final Tries tries;
 
   /** A run that is to begin. */
   public WorkflowRun(WorkflowHost host, WorkflowCode code) {
     this.host = host;
     this.code = code;
-    this.shown = new ShownState(host);
+    this.reporting = new Reporting(host);
     this.tries = new Tries(this, host);
     this.started = new StartedSteps(this, host, tries);
   }
@@ -250,6 +250,9 @@ public final class WorkflowRun implements Runnable {
     Context wf = new Context(this, host, code);
     AttemptOutcome outcome = new Ending(this, wf, code).run();
     started.stop();
+    if (!isUnwinding()) {
+      reporting.live();
+    }
     return isUnwinding() ? new AttemptOutcome.Interrupted() : outcome;
   }
 
@@ -261,8 +264,8 @@ public final class WorkflowRun implements Runnable {
     return history;
   }
 
-  ShownState shown() {
-    return shown;
+  Reporting reporting() {
+    return reporting;
   }
 
   StartedSteps started() {
@@ -415,6 +418,7 @@ public final class WorkflowRun implements Runnable {
   private void send() {
     WorkflowTurn turn = unwindReason == null ? outbox.next() : null;
     if (turn != null) {
+      reporting.live();
       Activation writer = active();
       writer.checkpoint(turn, answer -> answered(writer, answer));
     }
@@ -616,6 +620,7 @@ public final class WorkflowRun implements Runnable {
       long micros = paused ? Long.MAX_VALUE : Math.max(1, list.until() - now);
       return Waiting.park(Math.min(LOOK_AGAIN_MICROS, micros) * 1000);
     }
+    reporting.live();
     Activation ends = activation;
     activation = null;
     AttemptOutcome outcome =

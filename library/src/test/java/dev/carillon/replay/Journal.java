@@ -18,6 +18,7 @@ import dev.carillon.engine.job.HistoryEntry.Signalled;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OptionalSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
@@ -70,7 +71,7 @@ final class Journal implements WorkflowHost, WorkflowCode {
   private final List<Integer> cuts = new ArrayList<>(List.of(0));
 
   private final BlockingQueue<AttemptOutcome> outcomes = new LinkedBlockingQueue<>();
-  private final List<Shown> shown = new CopyOnWriteArrayList<>();
+  private final List<Report> reported = new CopyOnWriteArrayList<>();
   private List<String> seen = new CopyOnWriteArrayList<>();
   private @Nullable WorkflowRun run;
   private ThreadFactory stepThreads = INLINE;
@@ -242,8 +243,8 @@ final class Journal implements WorkflowHost, WorkflowCode {
     return List.copyOf(seen);
   }
 
-  List<Shown> shown() {
-    return shown;
+  List<Report> reported() {
+    return reported;
   }
 
   /** An attempt. */
@@ -413,7 +414,7 @@ final class Journal implements WorkflowHost, WorkflowCode {
   }
 
   @Override
-  public void show(Shown now) {
-    shown.add(now);
+  public void report(Report report) {
+    reported.add(report);
   }
 }

@@ -32,6 +32,7 @@ import dev.carillon.engine.job.HistoryEntry.StepBegun;
 import dev.carillon.engine.job.HistoryEntry.StepDone;
 import dev.carillon.engine.job.HistoryEntry.StepFailed;
 import dev.carillon.engine.job.HistoryEntry.TimerFired;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowWait;
 import java.io.IOException;
 import java.time.Duration;
@@ -706,7 +707,7 @@ class WorkflowRunTest {
     journal.signal("go", "x");
     result(journal.begin());
     assertThat(journal.seen()).containsExactly("begin true", "a true", "asked true", "got false");
-    assertThat(journal.shown()).extracting(Shown::message).containsExactly("begun", "half");
+    assertThat(journal.reported()).extracting(Report::message).containsExactly("begun", "half");
   }
 
   @Test

@@ -326,7 +326,8 @@ class KillChecksTest {
             false,
             null,
             null,
-            List.of());
+            List.of(),
+            null);
     return new Found(info, List.<JobEvent>of());
   }
 }

@@ -160,6 +160,7 @@ class TickChecksTest {
         false,
         null,
         null,
-        List.of());
+        List.of(),
+        null);
   }
 }

@@ -15,6 +15,7 @@ import dev.carillon.api.NameTakenException;
 import dev.carillon.api.SignalResult;
 import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
+import dev.carillon.api.TypeToken;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -172,7 +173,8 @@ public final class RecordingScheduler implements JobScheduler {
         !live,
         null,
         null,
-        List.of());
+        List.of(),
+        null);
   }
 
   private static final class Recorded {
@@ -232,6 +234,11 @@ public final class RecordingScheduler implements JobScheduler {
 
     @Override
     public Subscription watch(Consumer<JobInfo> watcher) {
+      throw runsNothing();
+    }
+
+    @Override
+    public <T> Optional<T> published(TypeToken<T> type) {
       throw runsNothing();
     }
 

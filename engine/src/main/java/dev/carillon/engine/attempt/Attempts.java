@@ -59,6 +59,13 @@ public final class Attempts {
     void convict(NodeJob job);
   }
 
+  /** Records what jobs reported of themselves. */
+  @FunctionalInterface
+  public interface LastReport {
+    /** The job ends or begins anew: what it reported last stands before that in the journal. */
+    void write(NodeJob job);
+  }
+
   /** Hears how attempts go. */
   public interface News {
     /** An attempt's handler is about to be called. */
@@ -79,6 +86,7 @@ public final class Attempts {
       AttemptRunner runner,
       Life life,
       News news,
+      LastReport lastReport,
       Elsewhere elsewhere) {}
 
   /** What decides over the attempts that follow one. */

@@ -55,6 +55,7 @@ public final class Outcomes {
   private final Committer committer;
   private final Attempts.Life life;
   private final Attempts.News news;
+  private final Attempts.LastReport lastReport;
   private final Retries retries;
   private final Recurrences recurrences;
   private final AttemptSet running;
@@ -68,6 +69,7 @@ public final class Outcomes {
     this.committer = room.parts().committer();
     this.life = room.parts().life();
     this.news = room.parts().news();
+    this.lastReport = room.parts().lastReport();
     this.retries = room.rules().retries();
     this.recurrences = room.rules().recurrences();
     this.running = room.running();
@@ -418,6 +420,7 @@ public final class Outcomes {
   void end(Attempt attempt, OperationBody.End end) {
     NodeJob job = attempt.job();
     if (settle(attempt)) {
+      lastReport.write(job);
       Frame frame = Frame.of(Kind.END, job.number, end.encode());
       Operation operation = new Operation(frame, end, new Settlement(attempt, Kind.END));
       operation.rider = attempt.rider;

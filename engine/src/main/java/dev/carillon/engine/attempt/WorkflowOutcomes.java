@@ -42,6 +42,7 @@ public final class WorkflowOutcomes {
   private final NodeEnvironment env;
   private final NodeOptions options;
   private final Attempts.Life life;
+  private final Attempts.LastReport lastReport;
   private final Outcomes outcomes;
   private final TurnWriter writer;
 
@@ -49,6 +50,7 @@ public final class WorkflowOutcomes {
     this.env = room.basics().env();
     this.options = room.basics().options();
     this.life = room.parts().life();
+    this.lastReport = room.parts().lastReport();
     this.outcomes = outcomes;
     this.writer = new TurnWriter(room);
   }
@@ -198,6 +200,7 @@ public final class WorkflowOutcomes {
     if (!outcomes.settle(attempt)) {
       return;
     }
+    lastReport.write(job);
     byte[] spec = job.head().withPayload(renewed.input(), renewed.typeVersion()).encode();
     OperationBody.Renew body =
         new OperationBody.Renew(

@@ -161,6 +161,9 @@ public class FoldedJob {
     /** What it waits for and remembers, if it is a workflow. */
     @Nullable WorkflowState workflow;
 
+    /** What it reported of itself. */
+    @Nullable Reported reported;
+
     /** The recurring job has another occurrence from now on. */
     void moved(ScheduleState next) {
       move = next;
@@ -181,7 +184,8 @@ public class FoldedJob {
           && concurrency == null
           && occurrence == null
           && payload == null
-          && workflow == null;
+          && workflow == null
+          && reported == null;
     }
   }
 
@@ -313,6 +317,7 @@ public class FoldedJob {
     attempts = 0;
     UncommonState kept = rare();
     kept.workflow = null;
+    kept.reported = kept.reported != null ? kept.reported.begunAnew() : null;
     kept.payload = null;
     kept.saved = null;
     kept.jitterMicros = 0;
@@ -401,7 +406,13 @@ public class FoldedJob {
     return (long) Frame.HEADER_BYTES
         + bodyBytes
         + (kept.saved != null ? kept.saved.length : 0)
-        + (kept.workflow != null ? kept.workflow.bytes() : 0);
+        + (kept.workflow != null ? kept.workflow.bytes() : 0)
+        + (kept.reported != null ? kept.reported.publishedBytes() : 0);
+  }
+
+  /** What it reported of itself; null where that is nothing. */
+  public @Nullable Reported reported() {
+    return rare != null ? rare.reported : null;
   }
 
   /** What it waits for and remembers, if it is a workflow; null where it is none, or not yet. */

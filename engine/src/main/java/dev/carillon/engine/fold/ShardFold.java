@@ -11,6 +11,7 @@ import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleState;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -326,6 +327,7 @@ public final class ShardFold<J extends FoldedJob> {
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY -> NOTHING;
       case RENEW -> OperationBody.Renew.decode(frame.reader()).spec();
+      case REPORT -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -376,6 +378,7 @@ public final class ShardFold<J extends FoldedJob> {
       case WAITER -> waiter(job, OperationBody.Waiter.decode(in));
       case MET -> met(job, OperationBody.Met.decode(in));
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY, RENEW -> workflows.apply(job, frame);
+      case REPORT -> workflows.report(job, frame, Report.Recorded.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
     };
@@ -608,6 +611,7 @@ public final class ShardFold<J extends FoldedJob> {
     FoldedJob.UncommonState rare = job.rare();
     rare.saved = null;
     rare.workflow = null;
+    rare.reported = null;
     if (next.outcome() == JobState.SUCCEEDED) {
       rare.lastErrorType = null;
       rare.lastErrorMessage = null;
@@ -652,6 +656,7 @@ public final class ShardFold<J extends FoldedJob> {
     keyed += job.has(JobSpec.KEYED) ? 1 : 0;
     oldestEnds.ended(job, end);
     for (JobRef waiter : job.waiters()) {
+      workflows.childEnded(job, end.state(), live.get(waiter.number()), waiter);
       debts.put(new Owed(job.number, waiter), debt(job, waiter, end));
     }
     listener.ended(job, end);

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * awaited             bytes   if AWAITED
  * workflow            {@link WorkflowState}  if WORKFLOW; its history follows as HISTORY
  * version             varint  if VERSION
+ * reported            {@link Reported}  if REPORTED; a published value follows as REPORT
  * spec                rest
  * </pre>
  *
@@ -54,6 +55,7 @@ public record StateFormat(
   private static final int WORKFLOW = 256;
   private static final int TERMINATED = 512;
   private static final int VERSION = 1024;
+  private static final int REPORTED = 2048;
   private static final int ALL =
       SAVED
           | CANCEL
@@ -65,7 +67,8 @@ public record StateFormat(
           | WAITERS
           | WORKFLOW
           | TERMINATED
-          | VERSION;
+          | VERSION
+          | REPORTED;
 
   private static final byte[] NOTHING = {};
 
@@ -112,6 +115,9 @@ public record StateFormat(
     if (rare.version != 0) {
       out.varint(rare.version);
     }
+    if (rare.reported != null) {
+      rare.reported.write(out);
+    }
     return out.raw(spec).toBytes();
   }
 
@@ -126,7 +132,8 @@ public record StateFormat(
         | (rare.waiters != null ? WAITERS : 0)
         | (rare.workflow != null ? WORKFLOW : 0)
         | (rare.terminated ? TERMINATED : 0)
-        | (rare.version != 0 ? VERSION : 0);
+        | (rare.version != 0 ? VERSION : 0)
+        | (rare.reported != null ? REPORTED : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -154,6 +161,7 @@ public record StateFormat(
     byte[] awaited = (flags & AWAITED) != 0 ? in.bytes() : NOTHING;
     rare.workflow = (flags & WORKFLOW) != 0 ? WorkflowState.read(in) : null;
     rare.version = (flags & VERSION) != 0 ? (int) in.varint() : 0;
+    rare.reported = (flags & REPORTED) != 0 ? Reported.read(in) : null;
     return new StateFormat(attempts, revision, due, priority, rare, waiters, awaited, in.rest());
   }
 

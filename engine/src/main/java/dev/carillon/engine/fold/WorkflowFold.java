@@ -1,11 +1,15 @@
 package dev.carillon.engine.fold;
 
+import dev.carillon.api.JobState;
 import dev.carillon.engine.fold.ShardFold.Answer;
 import dev.carillon.engine.fold.ShardFold.Listener;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.job.HistoryEntry;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of {@link ShardFold} that knows workflows: what the operations about an event history
@@ -88,6 +92,34 @@ final class WorkflowFold<J extends FoldedJob> {
     job.rare().jitterMicros = 0;
     job.clearMarkers(0);
     return Answer.APPLIED;
+  }
+
+  /** What any job reports of itself, a workflow also what its children do. */
+  Answer report(J job, Frame frame, Report.Recorded recorded) {
+    if (recorded.revision() != job.revision) {
+      return Answer.STALE;
+    }
+    FoldedJob.UncommonState rare = job.rare();
+    Reported reported = rare.reported != null ? rare.reported : new Reported();
+    rare.reported = reported;
+    bytes.live -= job.bytes();
+    boolean counts = reported.apply(recorded, position.place(), frame.frameBytes());
+    bytes.live += job.bytes();
+    return counts ? Answer.APPLIED : Answer.STALE;
+  }
+
+  /** The child of a workflow has ended: what it reported still counts for its parent. */
+  void childEnded(J child, JobState state, @Nullable J parent, JobRef parentRef) {
+    Reported reported = child.reported();
+    WorkflowState workflow = parent != null ? parent.workflow() : null;
+    if (reported == null || parent == null || workflow == null || !reported.hasNumbers()) {
+      return;
+    }
+    if (workflow.callOf(new JobRef(parentRef.shard(), child.number)) != 0) {
+      FoldedJob.UncommonState rare = parent.rare();
+      rare.reported = rare.reported != null ? rare.reported : new Reported();
+      rare.reported.childEnded(reported, state == JobState.SUCCEEDED);
+    }
   }
 
   private Answer signal(J job, Frame frame, OperationBody.Signal signal) {

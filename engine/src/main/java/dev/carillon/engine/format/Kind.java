@@ -62,6 +62,8 @@ public enum Kind {
   HISTORY(26),
   /** A workflow goes on from its beginning, with another input. */
   RENEW(27),
+  /** What a handler or a workflow reports of its job: progress, or a published value. */
+  REPORT(28),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

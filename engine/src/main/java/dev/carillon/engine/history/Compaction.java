@@ -4,6 +4,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.HistoryPlace;
 import dev.carillon.engine.fold.OldestEnds;
+import dev.carillon.engine.fold.Reported;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.StateFormat;
 import dev.carillon.engine.fold.WorkflowState;
@@ -13,6 +14,7 @@ import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Outcome;
@@ -27,6 +29,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.Predicate;
 
 /**
  * Writes what is worth keeping of a generation into the next: live jobs as their state with {@link
@@ -65,6 +68,7 @@ public final class Compaction {
    * @param oldest when the oldest ended of what is kept of ended jobs
    * @param ended the numbers of the ended jobs that are kept
    * @param histories where the event histories of its live workflows stand, by their numbers
+   * @param published where the values stand that they published, by their numbers
    */
   public record Staged(
       long count,
@@ -73,9 +77,10 @@ public final class Compaction {
       int failed,
       OldestEnds oldest,
       Set<Long> ended,
-      Map<Long, long[]> histories) {
+      Map<Long, long[]> histories,
+      Map<Long, Long> published) {
     private static final Staged NOTHING =
-        new Staged(0, 0, 0, 0, new OldestEnds(), Set.of(), Map.of());
+        new Staged(0, 0, 0, 0, new OldestEnds(), Set.of(), Map.of(), Map.of());
   }
 
   private Compaction(Store store, Source source, long snapshot, Since since) {
@@ -142,6 +147,8 @@ public final class Compaction {
     writeStates(fold, payloads, failures);
     Map<Long, long[]> histories = new LinkedHashMap<>();
     writeHistories(fold, histories, failures);
+    Map<Long, Long> published = new LinkedHashMap<>();
+    writePublished(fold, published, failures);
     OccurrenceStories stories =
         new OccurrenceStories(evidence::contains, payloads, frame -> write(frame, failures));
     long[] place = {-1};
@@ -161,17 +168,22 @@ public final class Compaction {
     flush(failures);
     return failures.isEmpty()
         ? Outcome.ok(
-            new Staged(staged, stagedBytes, dead.size(), failed[0], oldest, evidence, histories))
+            new Staged(
+                staged,
+                stagedBytes,
+                dead.size(),
+                failed[0],
+                oldest,
+                evidence,
+                histories,
+                published))
         : failures.getFirst().map(n -> Staged.NOTHING);
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */
   private void writeStates(
       ShardFold<FoldedJob> fold, SharedPayloads payloads, List<Outcome<Long>> failures) {
-    List<FoldedJob> live = new ArrayList<>();
-    fold.live().forEach(live::add);
-    live.sort((a, b) -> Long.compare(a.number, b.number));
-    for (FoldedJob job : live) {
+    for (FoldedJob job : sorted(fold, job -> true)) {
       byte[] spec = payloads.spec(job);
       write(Frame.of(Kind.STATE, job.number, StateFormat.write(job, spec)), failures);
     }
@@ -180,18 +192,11 @@ public final class Compaction {
   /** The history of each live workflow, put together: a replay reads little else. */
   private void writeHistories(
       ShardFold<FoldedJob> fold, Map<Long, long[]> histories, List<Outcome<Long>> failures) {
-    List<FoldedJob> workflows = new ArrayList<>();
-    fold.live()
-        .forEach(
-            job -> {
-              WorkflowState workflow = job.workflow();
-              if (workflow != null && workflow.entries() > 0) {
-                workflows.add(job);
-              }
-            });
-    workflows.sort((a, b) -> Long.compare(a.number, b.number));
-    for (FoldedJob job : workflows) {
+    for (FoldedJob job : sorted(fold, job -> job.workflow() != null)) {
       WorkflowState workflow = Objects.requireNonNull(job.workflow());
+      if (workflow.entries() == 0) {
+        continue;
+      }
       Outcome<List<HistoryEntry>> read =
           WorkflowHistory.read(
               store,
@@ -203,6 +208,44 @@ public final class Compaction {
       }
       histories.put(job.number, write(job.number, history, failures));
     }
+  }
+
+  /** The value that each live workflow published last. */
+  private void writePublished(
+      ShardFold<FoldedJob> fold, Map<Long, Long> published, List<Outcome<Long>> failures) {
+    for (FoldedJob job : sorted(fold, job -> job.reported() != null)) {
+      Reported reported = Objects.requireNonNull(job.reported());
+      if (!reported.hasPublished()) {
+        continue;
+      }
+      PublishedValue.Place place =
+          new PublishedValue.Place(source.shard(), source.generation(), reported.publishedPlace());
+      if (!(PublishedValue.read(store, place) instanceof Outcome.Ok<byte[]>(byte[] value))) {
+        failures.add(PublishedValue.read(store, place).map(bytes -> 0L));
+        return;
+      }
+      Report report = new Report(Report.UNKNOWN, Report.UNKNOWN, null, value, false);
+      published.put(job.number, HistoryPlace.of(staged + 1, block.size()));
+      write(
+          Frame.of(
+              Kind.REPORT,
+              job.number,
+              new Report.Recorded(job.revision, 0, false, report).encode()),
+          failures);
+    }
+  }
+
+  private static List<FoldedJob> sorted(ShardFold<FoldedJob> fold, Predicate<FoldedJob> wanted) {
+    List<FoldedJob> found = new ArrayList<>();
+    fold.live()
+        .forEach(
+            job -> {
+              if (wanted.test(job)) {
+                found.add(job);
+              }
+            });
+    found.sort((a, b) -> Long.compare(a.number, b.number));
+    return found;
   }
 
   /** Writes a history, a part at a time; returns where it stands, as {@link HistoryPlace}s. */

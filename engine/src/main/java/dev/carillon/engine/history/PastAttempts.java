@@ -79,10 +79,15 @@ public final class PastAttempts {
     }
     if (frame.kind() == Kind.STATE && answer == ShardFold.Answer.APPLIED) {
       state(frame.job(), fold.job(frame.job()));
-    } else if (!runs.isEmpty() && frame.kind() != Kind.HISTORY) {
+    } else if (!runs.isEmpty() && !standsBehindState(frame.kind())) {
       other(frame.job(), fold.job(frame.job()));
     }
     return false;
+  }
+
+  /** Whether a compaction writes it between a state and the attempts that the state counts. */
+  private static boolean standsBehindState(Kind kind) {
+    return kind == Kind.HISTORY || kind == Kind.REPORT;
   }
 
   private void state(long number, @Nullable FoldedJob job) {

@@ -81,6 +81,7 @@ public final class JobLife implements Attempts.Life {
   private final Recurrences recurrences;
   private final JobMeters meters;
   private final Watchers watchers;
+  private final ProgressReports reports;
   private final BlockedTypes blockedTypes;
   private final NameRelease names;
   private final Cancels cancels;
@@ -103,7 +104,8 @@ public final class JobLife implements Attempts.Life {
       Attempts attempts,
       Attempts.Rules rules,
       JobLookup lookup,
-      Watchers watchers) {}
+      Watchers watchers,
+      ProgressReports reports) {}
 
   /**
    * The life of a node's jobs.
@@ -123,6 +125,7 @@ public final class JobLife implements Attempts.Life {
     this.recurrences = parts.rules().recurrences();
     this.meters = parts.rules().meters();
     this.watchers = parts.watchers();
+    this.reports = parts.reports();
     this.pauseForPoison = pauseForPoison;
     this.blockedTypes = new BlockedTypes(env, timers);
     Shards shards = parts.shards();
@@ -762,6 +765,7 @@ public final class JobLife implements Attempts.Life {
     if (job.hasName()) {
       names.ended(shard, job, end);
     }
+    reports.ended(shard, job);
     watchers.ended(shard, job, end);
   }
 

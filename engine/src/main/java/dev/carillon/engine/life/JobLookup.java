@@ -5,6 +5,8 @@ import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.StoreCalls;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
+import dev.carillon.engine.fold.Reported;
+import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.query.JobReader;
@@ -45,6 +47,37 @@ public final class JobLookup {
     } else {
       find(ref, outcome -> answer.accept(outcome.map(found -> found.map(s -> asItIs(ref, s)))));
     }
+  }
+
+  /** What the job published last; empty where there is no such job. */
+  public void published(JobRef ref, Consumer<Outcome<Optional<PublishedValue.Found>>> answer) {
+    NodeJob job = live(ref);
+    if (job == null) {
+      find(
+          ref,
+          outcome ->
+              answer.accept(
+                  outcome.map(found -> found.map(s -> new PublishedValue.Found(s.published())))));
+      return;
+    }
+    Reported reported = job.reported();
+    if (reported == null || !reported.hasPublished()) {
+      answer.accept(Outcome.ok(Optional.of(new PublishedValue.Found(null))));
+      return;
+    }
+    PublishedValue.Place place =
+        new PublishedValue.Place(
+            ref.shard(), job.shard().journal.generation(), reported.publishedPlace());
+    env.submit(
+        NodeEnvironment.Channel.READ,
+        store -> PublishedValue.read(store, place),
+        outcome -> {
+          if (outcome instanceof Outcome.Conflict<byte[]>) {
+            published(ref, answer); // its shard was compacted meanwhile
+          } else {
+            answer.accept(outcome.map(value -> Optional.of(new PublishedValue.Found(value))));
+          }
+        });
   }
 
   /** The job as its journal tells it, with the state that it has on this node. */

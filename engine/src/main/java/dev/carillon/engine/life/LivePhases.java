@@ -183,7 +183,8 @@ public final class LivePhases {
         read.cancelRequested(),
         read.recurring(),
         read.occurrence(),
-        read.dependencies());
+        read.dependencies(),
+        read.progress());
   }
 
   private LongMap<NodeJob.Phase> index() {

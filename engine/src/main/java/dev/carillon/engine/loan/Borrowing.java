@@ -15,6 +15,7 @@ import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.PolicyFormat;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Loan;
@@ -83,6 +84,7 @@ public final class Borrowing {
   private final Dispatcher dispatcher;
   private final Permits permits;
   private final MemberStatus status;
+  private final BorrowedReports reports;
   private final Map<Long, Borrowed> all = new LinkedHashMap<>();
   private final List<Borrowed> waiting = new ArrayList<>();
 
@@ -168,6 +170,7 @@ public final class Borrowing {
     this.dispatcher = dispatcher;
     this.permits = permits;
     this.status = status;
+    this.reports = new BorrowedReports(env, timers, wire);
   }
 
   /** Attempts of others that are here, with those that wait. */
@@ -586,6 +589,7 @@ public final class Borrowing {
       Borrowed one, @Nullable Attempt ran, boolean completes, AttemptOutcome outcome) {
     one.told = true;
     telling.remove(one.loan.nonce());
+    reports.last(one.loan.nonce());
     Message done =
         new Message.Done(
             one.loan.nonce(),
@@ -595,6 +599,14 @@ public final class Borrowing {
             one.policy,
             outcome);
     wire.send(one.lender, Message.encode(done)); // one that seemed dead may be back
+  }
+
+  /** A handler reports of its job, which {@code source} has; its owner records it. */
+  public void report(Attempt attempt, Report.Source source) {
+    Borrowed one = all.get(attempt.nonce());
+    if (one != null && !one.told && !one.lenderGone && !attempt.over) {
+      reports.report(attempt, one.lender, source);
+    }
   }
 
   /** A handler's resume position; its owner keeps it. */

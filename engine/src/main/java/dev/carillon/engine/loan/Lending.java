@@ -11,8 +11,10 @@ import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.PolicyFormat;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.life.Checkpoints;
 import dev.carillon.engine.life.JobLife;
+import dev.carillon.engine.life.ProgressReports;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Message;
@@ -83,6 +85,7 @@ public final class Lending {
   private final Attempts attempts;
   private final JobLife life;
   private final Checkpoints checkpoints;
+  private final ProgressReports reports;
   private final Map<Long, Borrower> borrowers = new LinkedHashMap<>();
   private final Map<Long, Attempt> out = new LinkedHashMap<>();
   private long fullSinceNanos;
@@ -103,7 +106,8 @@ public final class Lending {
       Dispatcher dispatcher,
       Attempts attempts,
       JobLife life,
-      Checkpoints checkpoints) {}
+      Checkpoints checkpoints,
+      ProgressReports reports) {}
 
   private static final class Borrower {
     final long incarnation;
@@ -147,6 +151,7 @@ public final class Lending {
     this.attempts = parts.attempts();
     this.life = parts.life();
     this.checkpoints = parts.checkpoints();
+    this.reports = parts.reports();
   }
 
   /** Attempts that others run for this node. */
@@ -336,6 +341,12 @@ public final class Lending {
         }
       }
       case Message.Save(long nonce, byte[] state) -> save(from, nonce, state);
+      case Message.Reported(long nonce, Report report) -> {
+        Attempt attempt = lentTo(from, nonce);
+        if (attempt != null) {
+          reports.report(attempt, () -> report);
+        }
+      }
       case Message.Ready(long nonce) -> ready(from, nonce);
       case Message.Lasted(long nonce) -> {
         Attempt attempt = lentTo(from, nonce);

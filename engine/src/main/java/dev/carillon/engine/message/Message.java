@@ -6,6 +6,7 @@ import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.Report;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,6 +107,9 @@ public sealed interface Message {
   /** The lender's: what became of that. */
   record Saved(long nonce, Outcome<Boolean> outcome) implements Message {}
 
+  /** The borrower's: so its handler reports of the job. */
+  record Reported(long nonce, Report report) implements Message {}
+
   /** The lender's: it had taken the borrower for dead and deleted its permit. */
   record Revoked() implements Message {}
 
@@ -178,6 +182,7 @@ public sealed interface Message {
       case Asked(long number, Question question) ->
           Question.write(question, out.u8(16).varint(number));
       case Told(long number, byte[] answer) -> out.u8(17).varint(number).bytes(answer);
+      case Reported(long nonce, Report report) -> report.write(out.u8(18).i64(nonce));
     }
     return out.toBytes();
   }
@@ -213,7 +218,8 @@ public sealed interface Message {
       case 15 -> new Look(in.string());
       case 16 -> new Asked(in.varint(), Question.read(in));
       case 17 -> new Told(in.varint(), in.bytes());
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 17)");
+      case 18 -> new Reported(in.i64(), Report.read(in));
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 18)");
     };
   }
 

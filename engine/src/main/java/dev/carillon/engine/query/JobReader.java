@@ -8,6 +8,7 @@ import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.RecurringInfo;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.fold.Reported;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
@@ -25,6 +26,7 @@ import dev.carillon.engine.job.JobView;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Ticket;
@@ -78,8 +80,16 @@ public final class JobReader {
    * What a journal tells of one job: how it is now, its input and what happened to it.
    *
    * @param older how many events are older than these
+   * @param published what it published last, encoded; null for nothing
    */
-  public record Story(JobRef ref, JobView view, List<JobEvent> events, int older, byte[] payload) {}
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  public record Story(
+      JobRef ref,
+      JobView view,
+      List<JobEvent> events,
+      int older,
+      byte[] payload,
+      byte @Nullable [] published) {}
 
   /** One job with its newest events, if its shard is there and has it. */
   public Outcome<Optional<Story>> find(JobRef ref) {
@@ -259,6 +269,9 @@ public final class JobReader {
     private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
 
+    /** What each published last; it counts where the fold says that there is such a value. */
+    private final Map<Long, byte[]> published = new LinkedHashMap<>();
+
     /** How many of a recurring job's events are of earlier occurrences. */
     private final Map<Long, Integer> eventsBefore = new LinkedHashMap<>();
 
@@ -283,6 +296,9 @@ public final class JobReader {
           new ShardFold<>(
               maker,
               (job, end) -> {
+                if (!hasPublished(job)) {
+                  published.remove(job.number);
+                }
                 ended.put(job.number, ended(new JobRef(shard, job.number), home, job, end));
                 bodies.put(job.number, job.body());
               });
@@ -312,6 +328,12 @@ public final class JobReader {
           tellAgain(frame);
         }
         return;
+      }
+      if (frame.kind() == Kind.REPORT && selection.wants(frame.job())) {
+        byte[] value = Report.Recorded.decode(frame.reader()).report().published();
+        if (value != null) {
+          published.put(frame.job(), value);
+        }
       }
       if (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD) {
         ended.remove(frame.job());
@@ -432,10 +454,16 @@ public final class JobReader {
             }
             if (view != null && body != null) {
               byte[] payload = JobSpec.decode(body).payload();
-              stories.add(new Story(ref, view, told.events(), told.older(), payload));
+              byte[] value = live == null || hasPublished(live) ? published.get(number) : null;
+              stories.add(new Story(ref, view, told.events(), told.older(), payload, value));
             }
           });
       return stories;
+    }
+
+    private static boolean hasPublished(FoldedJob job) {
+      Reported reported = job.reported();
+      return reported != null && reported.hasPublished();
     }
   }
 
@@ -557,7 +585,8 @@ public final class JobReader {
         job.cancelRequested(),
         run.recurring(),
         run.occurrence(),
-        job.awaited() != null ? job.awaited().infos() : List.of());
+        job.awaited() != null ? job.awaited().infos() : List.of(),
+        job.reported() != null ? job.reported().progress() : null);
   }
 
   private static @Nullable String reason(Now now, FoldedJob.@Nullable UncommonState rare) {

@@ -6,6 +6,7 @@ import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.Reported;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Micros;
@@ -695,6 +696,16 @@ public final class Retention {
               WorkflowState workflow = job != null ? job.workflow() : null;
               if (workflow != null) {
                 workflow.moved(positions);
+              }
+            });
+    staged
+        .published()
+        .forEach(
+            (number, place) -> {
+              NodeJob job = fold.job(number);
+              Reported reported = job != null ? job.reported() : null;
+              if (reported != null) {
+                reported.publishedMoved(place);
               }
             });
   }

@@ -4,6 +4,7 @@ import dev.carillon.api.DependencyInfo;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobProgress;
 import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.RecurringInfo;
 import dev.carillon.server.json.JsonText;
@@ -41,6 +42,10 @@ public final class JobJson {
     if (error != null) {
       out.object("lastError", inner -> write(inner, error));
     }
+    JobProgress progress = job.progress();
+    if (progress != null) {
+      out.object("progress", inner -> write(inner, progress));
+    }
     RecurringInfo recurring = job.recurring();
     if (recurring != null) {
       out.object("recurring", inner -> write(inner, recurring));
@@ -52,6 +57,16 @@ public final class JobJson {
     if (!job.dependencies().isEmpty()) {
       out.list("dependencies", job.dependencies(), JobJson::write);
     }
+  }
+
+  private static void write(JsonText out, JobProgress progress) {
+    if (progress.done() != null && progress.total() != null) {
+      out.put("done", progress.done()).put("total", progress.total());
+    }
+    if (!progress.message().isEmpty()) {
+      out.put("message", progress.message());
+    }
+    out.put("perSecond", progress.perSecond()).put("at", progress.at());
   }
 
   private static void write(JsonText out, RecurringInfo recurring) {
