@@ -7,6 +7,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.api.Subscription;
 import dev.carillon.engine.Node;
+import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.member.ClusterLook;
 import dev.carillon.engine.member.ClusterReader;
@@ -286,6 +287,15 @@ public final class NodeControl {
             new Ask<T>(
                 loop, doing, Ask.Effect.READS, (node, asked) -> asked.answer(question.apply(node))))
         .await();
+  }
+
+  /**
+   * Whether this node only asks others, see {@link CarillonBuilder#clientOnly}: it takes no
+   * handlers.
+   */
+  public boolean isClientOnly() {
+    Membership membership = opened.options.membership();
+    return membership != null && membership.client();
   }
 
   /**

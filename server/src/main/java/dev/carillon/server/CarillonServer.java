@@ -85,23 +85,43 @@ public final class CarillonServer implements AutoCloseable {
   /**
    * Opens the port.
    *
-   * @param carillon the node; it stays open when the server is closed
+   * @param carillon the node; it stays open when the server is closed. On one that is client only
+   *     bulk actions, webhooks and the audit's entries are for other servers to run
    * @param options how
    * @return a server that answers
    * @throws IOException if the port cannot be opened
    */
   public static CarillonServer start(Carillon carillon, ServerOptions options) throws IOException {
+    CarillonServer server = startWithoutWebhooks(carillon, options);
+    if (!carillon.node().isClientOnly()) {
+      server.webhooks.register(carillon);
+    }
+    return server;
+  }
+
+  /**
+   * The same for a program that is there for a moment and does not know what signs webhooks: they
+   * wait for another server.
+   *
+   * @param carillon the node
+   * @param options how
+   * @return a server that answers
+   * @throws IOException if the port cannot be opened
+   */
+  public static CarillonServer startWithoutWebhooks(Carillon carillon, ServerOptions options)
+      throws IOException {
     CarillonServer server = new CarillonServer(carillon, options);
-    HandlerRegistration bulk = BulkRunner.on(carillon);
+    HandlerRegistration bulk = carillon.node().isClientOnly() ? null : BulkRunner.on(carillon);
     server.bulk = bulk;
     try {
       server.http.start();
     } catch (IOException e) {
-      bulk.close();
       server.audit.close();
+      if (bulk != null) {
+        bulk.close();
+      }
       throw e;
     }
-    server.webhooks.register(carillon);
     return server;
   }
 

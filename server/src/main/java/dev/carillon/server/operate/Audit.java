@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,11 +58,11 @@ public final class Audit implements Observer, AutoCloseable {
   private final LongSupplier nanos;
   private final AtomicLong lost = new AtomicLong();
   private final AtomicLong leftOut = new AtomicLong();
-  private final HandlerRegistration handler;
+  private final @Nullable HandlerRegistration handler;
   private long denialsFrom;
 
   /**
-   * The audit of a node; it runs the entries of all.
+   * The audit of a node; it runs the entries of all, unless it is client only.
    *
    * @param carillon the node
    */
@@ -74,7 +75,8 @@ public final class Audit implements Observer, AutoCloseable {
     this.carillon = carillon;
     this.nanos = nanos;
     this.denialsFrom = nanos.getAsLong() - DENIALS_AT_ONCE * DENIAL_NANOS;
-    this.handler = carillon.handle(TYPE, (entry, job) -> {});
+    boolean runs = !carillon.node().isClientOnly();
+    this.handler = runs ? carillon.handle(TYPE, (entry, job) -> {}) : null;
   }
 
   /** How many entries the store did not take. */
@@ -84,7 +86,9 @@ public final class Audit implements Observer, AutoCloseable {
 
   @Override
   public void close() {
-    handler.close();
+    if (handler != null) {
+      handler.close();
+    }
   }
 
   @Override
