@@ -27,12 +27,7 @@ import picocli.CommandLine.Option;
 /** Who shares a store, and who has which shards. */
 @Command(
     name = "cluster",
-    subcommands = {
-      ClusterOrder.Drain.class,
-      ClusterOrder.Undrain.class,
-      ClusterOrder.Move.class,
-      ClusterUpgrade.class
-    },
+    subcommands = {ClusterOrder.Drain.class, ClusterOrder.Undrain.class, ClusterOrder.Move.class},
     description = {
       "Shows the nodes that share a store and how many shards each has.",
       "Nothing is claimed and no node is asked: the store is read twice, more than a",

@@ -2,20 +2,18 @@ package dev.carillon.cli;
 
 import dev.carillon.Carillon;
 import dev.carillon.CarillonBuilder;
+import dev.carillon.cli.client.ServerFile;
 import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
 import dev.carillon.server.webhook.WebhookFile;
 import dev.carillon.server.webhook.WebhookSettings;
-import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
@@ -52,8 +50,6 @@ import picocli.CommandLine.Spec;
       "  ./carillon serve jdbc:postgresql://db/app --address 0.0.0.0"
     })
 final class Serve implements Callable<Integer> {
-  private static final String SQLITE = "jdbc:sqlite:";
-
   @Parameters(
       index = "0",
       arity = "0..1",
@@ -140,9 +136,9 @@ final class Serve implements Callable<Integer> {
 
   private void serve(Carillon carillon, CarillonServer server) throws Exception {
     String base = "http://%s:%d".formatted(shown(server), server.address().getPort());
-    @Nullable Path note = note();
+    @Nullable ServerFile note = ServerFile.of(url);
     if (note != null) {
-      Files.writeString(note, base + "\n");
+      note.write(base);
     }
     CountDownLatch stopped = new CountDownLatch(1);
     Runtime.getRuntime()
@@ -170,24 +166,11 @@ final class Serve implements Callable<Integer> {
     return host.indexOf(':') < 0 ? host : "[" + host + "]";
   }
 
-  /** Where programs on this machine find the server of a SQLite file. */
-  private @Nullable Path note() {
-    if (!url.toLowerCase(Locale.ROOT).startsWith(SQLITE)) {
-      return null;
-    }
-    Path file = SqliteStore.fileOf(url);
-    return file.resolveSibling(file.getFileName() + ".server");
-  }
-
-  private static void stop(Carillon carillon, CarillonServer server, @Nullable Path note) {
+  private static void stop(Carillon carillon, CarillonServer server, @Nullable ServerFile note) {
     server.close();
     carillon.close();
     if (note != null) {
-      try {
-        Files.deleteIfExists(note);
-      } catch (IOException e) {
-        // The next start of a server overwrites it.
-      }
+      note.remove();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.carillon.cli;
 
 import dev.carillon.SharedRecords;
 import dev.carillon.api.StoreLockedException;
+import dev.carillon.cli.client.ServerFile;
 import dev.carillon.engine.member.Formats;
 import dev.carillon.server.access.Tokens;
 import dev.carillon.server.json.Json;
@@ -9,7 +10,6 @@ import dev.carillon.server.operate.TokenJson;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreAddress;
 import dev.carillon.store.Stores;
-import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -27,7 +27,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +52,6 @@ interface TokenPlace extends AutoCloseable {
 
   /** The options that say where. */
   final class Options {
-    private static final String SQLITE = "jdbc:sqlite:";
-
     @Parameters(
         arity = "0..*",
         paramLabel = "[URL] [ID]",
@@ -116,16 +113,9 @@ interface TokenPlace extends AutoCloseable {
 
     /** The server that has a SQLite file open, as the file beside it says. */
     private static @Nullable String holder(String url) {
-      if (!url.toLowerCase(Locale.ROOT).startsWith(SQLITE)) {
-        return null;
-      }
-      Path file = SqliteStore.fileOf(url);
-      Path note = file.resolveSibling(file.getFileName() + ".server");
-      try {
-        return Files.exists(note) ? Files.readString(note).strip() : null;
-      } catch (IOException e) {
-        return null;
-      }
+      ServerFile file = ServerFile.of(url);
+      URI server = file == null ? null : file.read();
+      return server == null ? null : server.toString();
     }
   }
 

@@ -80,7 +80,7 @@ class ArchitectureTest {
   private static final String SIMULATOR = "dev.carillon.simulator";
   private static final String PROVE = "dev.carillon.prove";
   private static final String BENCH = "dev.carillon.bench";
-  private static final String CLI = "dev.carillon.cli";
+  private static final String CLI = "dev.carillon.cli..";
 
   /** All that runs in a simulated world. */
   private static final DescribedPredicate<JavaClass> SIMULATED =
@@ -228,6 +228,30 @@ class ArchitectureTest {
                                     rooms.subList(i + 1, rooms.size()).stream())
                                 .toArray(String[]::new)))
             .toArray(ArchRule[]::new));
+  }
+
+  /** Texts and times know no server; finding one knows no command. */
+  @TestFactory
+  Stream<DynamicTest> roomsOfTheCommandLineUseOnlyThoseBeforeThem() {
+    return tests(
+        noClasses()
+            .that()
+            .resideInAPackage("dev.carillon.cli.text")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("dev.carillon.cli.client", "dev.carillon.cli.remote"),
+        noClasses()
+            .that()
+            .resideInAPackage("dev.carillon.cli.client")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.carillon.cli.remote"),
+        noClasses()
+            .that()
+            .resideInAPackage("dev.carillon.cli.*")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.carillon.cli"));
   }
 
   @TestFactory

@@ -207,7 +207,7 @@ class MainTest {
 
   @Test
   void commandWithoutAStoreIsMisused() {
-    assertThat(run("cluster")).isEqualTo(2);
+    assertThat(run("export")).isEqualTo(2);
     assertThat(err.toString()).contains("'URL'");
   }
 

@@ -1,0 +1,123 @@
+package dev.carillon.cli.remote;
+
+import dev.carillon.api.CarillonException;
+import dev.carillon.api.Due;
+import dev.carillon.cli.client.Address;
+import dev.carillon.cli.client.CommandFailure;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** The options that say which jobs. All of them must fit. */
+final class JobFilter {
+  @Option(
+      names = {"-s", "--state"},
+      split = ",",
+      paramLabel = "STATE",
+      description = "in one of these states, such as DEAD,BLOCKED")
+  private List<String> states = new ArrayList<>();
+
+  @Option(
+      names = {"-t", "--type"},
+      paramLabel = "TYPE",
+      description = "of this type")
+  private String type = "";
+
+  @Option(
+      names = {"-q", "--queue"},
+      paramLabel = "QUEUE",
+      description = "in this queue")
+  private String queue = "";
+
+  @Option(names = "--name-prefix", paramLabel = "TEXT", description = "whose name begins like this")
+  private String namePrefix = "";
+
+  @Option(
+      names = "--due-from",
+      paramLabel = "TIME",
+      description = "due from then on: a time, or 2h from now, -2h before")
+  private String dueFrom = "";
+
+  @Option(names = "--due-to", paramLabel = "TIME", description = "due before then")
+  private String dueTo = "";
+
+  @Option(names = "--ended-from", paramLabel = "TIME", description = "ended from then on")
+  private String endedFrom = "";
+
+  @Option(names = "--ended-to", paramLabel = "TIME", description = "ended before then")
+  private String endedTo = "";
+
+  @Option(
+      names = "--occurrences-of",
+      paramLabel = "ID",
+      description = "occurrences of this recurring job")
+  private String occurrencesOf = "";
+
+  @Option(
+      names = {"-m", "--meta"},
+      paramLabel = "KEY=VALUE",
+      description = "with this entry in its metadata")
+  private Map<String, String> metadata = new LinkedHashMap<>();
+
+  /** Any job. */
+  JobFilter() {}
+
+  /** Whether it names anything. */
+  boolean isEmpty() {
+    return parameters(Instant.EPOCH).isEmpty();
+  }
+
+  /** Adds the conditions to what is asked for. */
+  Address on(Address address, Instant now) {
+    parameters(now).forEach(each -> address.with(each.getKey(), each.getValue()));
+    return address;
+  }
+
+  /** The conditions as the API names them. */
+  List<Map.Entry<String, String>> parameters(Instant now) {
+    List<Map.Entry<String, String>> all = new ArrayList<>();
+    states.forEach(state -> put(all, "state", state.strip().toUpperCase(Locale.ROOT)));
+    put(all, "type", type);
+    put(all, "queue", queue);
+    put(all, "namePrefix", namePrefix);
+    put(all, "dueFrom", time("--due-from", dueFrom, now));
+    put(all, "dueTo", time("--due-to", dueTo, now));
+    put(all, "endedFrom", time("--ended-from", endedFrom, now));
+    put(all, "endedTo", time("--ended-to", endedTo, now));
+    put(all, "occurrencesOf", occurrencesOf);
+    metadata.forEach((key, value) -> put(all, "meta." + key, value));
+    return all;
+  }
+
+  private static void put(List<Map.Entry<String, String>> all, String name, String value) {
+    if (!value.isEmpty()) {
+      all.add(Map.entry(name, value));
+    }
+  }
+
+  /** A time by RFC 3339, or a duration from now, with a minus before now. */
+  static String time(String option, String text, Instant now) {
+    if (text.isEmpty()) {
+      return "";
+    }
+    boolean before = text.startsWith("-");
+    try {
+      return switch (Due.parse(Durations.api(before ? text.substring(1) : text))) {
+        case Due.At at when !before -> at.time().toString();
+        case Due.In in -> (before ? now.minus(in.delay()) : now.plus(in.delay())).toString();
+        default -> throw wrongTime(option, text);
+      };
+    } catch (CarillonException e) {
+      throw wrongTime(option, text);
+    }
+  }
+
+  private static CommandFailure wrongTime(String option, String text) {
+    return CommandFailure.invalid(
+        option, text, "a time such as 2026-03-01T08:00:00Z, or 2h from now, or -2h before");
+  }
+}

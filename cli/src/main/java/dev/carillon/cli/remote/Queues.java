@@ -1,0 +1,104 @@
+package dev.carillon.cli.remote;
+
+import dev.carillon.cli.client.Address;
+import dev.carillon.cli.client.ApiClient;
+import dev.carillon.cli.client.ExitCode;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Pause, limit and rate of queues. */
+@Command(
+    name = "queues",
+    header = "Queues: pause them, limit them. One queue is one over all namespaces.",
+    subcommands = {
+      Queues.Get.class,
+      Queues.Pause.class,
+      Queues.Resume.class,
+      Queues.Limit.class,
+      Queues.RateOf.class
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./carillon queues pause mail --reason 'the relay is down'",
+      "  ./carillon queues limit mail 20",
+      "  ./carillon queues rate mail 100/1s --burst 10"
+    })
+public final class Queues extends Group {
+  /** The group. */
+  public Queues() {}
+
+  /** Of one queue. */
+  abstract static class OfQueue extends ServerCommand {
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue")
+    private String queue = "";
+
+    Address queue() {
+      return Address.root("queues", queue);
+    }
+  }
+
+  /** What is in effect. */
+  @Command(name = "get", header = "Shows whether a queue is paused, its limit and its rate.")
+  static final class Get extends OfQueue {
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.show(server, queue(), report());
+    }
+  }
+
+  /** Pauses. */
+  @Command(
+      name = "pause",
+      header = "Lets nothing of a queue start until it is resumed.",
+      description = "What runs goes on.")
+  static final class Pause extends OfQueue {
+    @Mixin private JobChanges.Reason reason = new JobChanges.Reason();
+
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.post(server, queue().then("pause"), reason.body(), report());
+    }
+  }
+
+  /** Resumes. */
+  @Command(name = "resume", header = "Lets a paused queue go on.")
+  static final class Resume extends OfQueue {
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.post(server, queue().then("resume"), JobChanges.object(), report());
+    }
+  }
+
+  /** How many at once. */
+  @Command(name = "limit", header = "Lets so many of a queue run at once, on all nodes together.")
+  static final class Limit extends OfQueue {
+    @Parameters(index = "1", paramLabel = "COUNT", description = "from 1 on, or none")
+    private String limit = "";
+
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.limit(server, queue(), limit, report());
+    }
+  }
+
+  /** How often. */
+  @Command(
+      name = "rate",
+      header = "Lets so many of a queue start in a time, on all nodes together.")
+  static final class RateOf extends OfQueue {
+    @Parameters(
+        index = "1",
+        paramLabel = "RATE",
+        description = "so many in a time, such as 100/1s or 5/1h, or none")
+    private String rate = "";
+
+    @Mixin private FlowCommands.Burst burst = new FlowCommands.Burst();
+
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.rate(server, queue(), rate, burst.burst, report());
+    }
+  }
+}
