@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
@@ -145,8 +146,41 @@ class AgeCompactionTest {
   /** A crash has left an older generation beside a packed one, and it has to go before. */
   @Test
   void shardIsCompactedOnceHoweverLongTheDropOfItsOlderGenerationTakes() {
+    addToAPackedShardWithAnOlderGeneration();
+
+    world.holdAnswers(NodeEnvironment.Channel.CONTROL);
+    pass(Duration.ofMinutes(10));
+    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.DROP_GENERATIONS);
+    world.letGo();
+    pass(Duration.ofMinutes(10));
+
+    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.PUBLISH);
+    assertThat(world.reports()).isEmpty();
+  }
+
+  @Test
+  void lastJobOfAShardIsKeptThatEndsBeforeItsShardIsCompacted() {
+    JobRef last = addToAPackedShardWithAnOlderGeneration();
+
+    world.holdAnswers(NodeEnvironment.Channel.CONTROL);
+    pass(Duration.ofMinutes(10));
+    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.DROP_GENERATIONS);
+    List<Outcome<CancelResult>> answers = new ArrayList<>();
+    world.cancel(last, "not needed", answers::add);
+    world.settle();
+    assertThat(answers).containsExactly(Outcome.ok(new CancelResult.Cancelled()));
+    world.letGo();
+    pass(Duration.ofMinutes(10));
+
+    assertThat(state(last)).isEqualTo(JobState.CANCELLED);
+    world.restart(options(3));
+    assertThat(state(last)).isEqualTo(JobState.CANCELLED);
+  }
+
+  /** A node packed a shard of dead letters and one live job and died; the next has loaded it. */
+  private JobRef addToAPackedShardWithAnOlderGeneration() {
     Schedule schedule = Schedule.every(DEAD_RETENTION.multipliedBy(2));
-    world.add(world.recurring(schedule, world.nowMicros() + 1_000_000));
+    JobRef live = world.add(world.recurring(schedule, world.nowMicros() + 1_000_000));
     for (int i = 0; i < options(1).packFromJobs(); i++) {
       dead();
     }
@@ -159,14 +193,6 @@ class AgeCompactionTest {
     world.pass(passed);
     pass(DEAD_RETENTION.plusMinutes(9).plusSeconds(30).minus(passed)); // it is loaded by now
     operations.clear();
-
-    world.holdAnswers(NodeEnvironment.Channel.CONTROL);
-    pass(Duration.ofMinutes(10));
-    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.DROP_GENERATIONS);
-    world.letGo();
-    pass(Duration.ofMinutes(10));
-
-    assertThat(operations).containsOnlyOnce(ForwardingStore.Operation.PUBLISH);
-    assertThat(world.reports()).isEmpty();
+    return live;
   }
 }

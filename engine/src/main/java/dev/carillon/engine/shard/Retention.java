@@ -514,9 +514,13 @@ public final class Retention {
       return retires ? keyedSince : Math.min(keyedSince, now);
     }
 
-    /** Whether the shard is still as it was: somebody may have come for one of its jobs. */
+    /**
+     * Whether the shard is still as it was: somebody may have come for one of its jobs, or the last
+     * of them has ended, whose own retention begins then.
+     */
     boolean fits(Shard shard) {
-      return shard.owned() && (retires ? !isUsed(shard) : shard.loaded());
+      ShardFold<NodeJob> fold = shard.fold;
+      return shard.owned() && (retires ? !isUsed(shard) : fold != null && fold.live().size() > 0);
     }
   }
 
@@ -596,6 +600,7 @@ public final class Retention {
           shard.replaced =
               shard.replaced.stream().filter(old -> old.generation() >= packed).toList();
           then.run();
+          shards.settle(shard); // its last job may have ended meanwhile
         });
   }
 
@@ -640,7 +645,7 @@ public final class Retention {
               shard.packed = null;
               shard.drainedAs(null);
               shard.lastEndMicros = Math.max(shard.lastEndMicros, summary.lastEndMicros());
-              dropOld(shard, summary, plan.published());
+              dropOld(shard, plan, summary);
             }
             case Outcome.Fenced<Head> fenced -> shards.lost(shard);
             case Outcome.Conflict<Head> conflict -> unstaged(shard, plan);
@@ -663,13 +668,13 @@ public final class Retention {
   }
 
   /** Generations whose retention is over go at once; a lingering shard's stays for a while. */
-  private void dropOld(Shard shard, Summary summary, Consumer<Summary> published) {
-    if (!summary.drained()) {
+  private void dropOld(Shard shard, Plan plan, Summary summary) {
+    if (!plan.retires()) {
       shard.journal.endRewrite();
       shard.replaced = summary.replaced();
       noteHistory();
       committer.touch(shard.journal);
-      published.accept(summary);
+      plan.published().accept(summary);
       return;
     }
     dropGenerations(
@@ -677,7 +682,7 @@ public final class Retention {
         shard.journal.generation(),
         () -> {
           shard.journal.endRewrite();
-          published.accept(summary);
+          plan.published().accept(summary);
         });
   }
 
