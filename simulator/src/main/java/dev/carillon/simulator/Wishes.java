@@ -28,6 +28,8 @@ final class Wishes {
   /** Runs at most {@link Climate#namespaceLimit} at once. */
   static final String LIMITED_NAMESPACE = "tenant";
 
+  private static final int MOST_TIMES = 12;
+
   /** Has no handler until everything has healed. */
   static final String LATE_TYPE = "late";
 
@@ -97,6 +99,10 @@ final class Wishes {
     Instant until = schedule.until();
     if (until != null && RecurrenceJudge.micros(until) < first) {
       schedule = schedule.until(RecurrenceJudge.instant(first + SECOND));
+      if (once.ifExists() == IfExists.UPDATE && schedule.times() == null) {
+        // It goes on from the time of the job that it changes, which may be days before.
+        schedule = schedule.times(MOST_TIMES);
+      }
     }
     long jitter = chance.between(0, RecurrenceJudge.micros(schedule.jitter()));
     long deadline = once.deadlineMicros() == 0 ? 0 : first + chance.spread(SECOND, HOUR);
@@ -153,7 +159,7 @@ final class Wishes {
     }
     boolean mayBeEndless =
         schedule.kind() == Schedule.Kind.EVERY && (schedule.until() != null || period > span / 16);
-    return mayBeEndless && chance.oneIn(2) ? schedule : schedule.times(chance.between(1, 12));
+    return mayBeEndless && chance.oneIn(2) ? schedule : schedule.times(chance.between(1, MOST_TIMES));
   }
 
   private Misfire misfire() {
