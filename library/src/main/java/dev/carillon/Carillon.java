@@ -73,6 +73,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   private final NodeLoop loop;
   private final Scheduling scheduling;
   private final JobQueries queries;
+  private final Diagnosis diagnosis;
   private final Results results;
   private final JobControl control;
   private final Requester.Parts requests;
@@ -85,6 +86,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
     this.loop = opened.loop;
     this.scheduling = new Scheduling(this, opened);
     this.queries = new JobQueries(opened);
+    this.diagnosis = new Diagnosis(opened, queries);
     this.results = new Results(opened);
     this.control = new JobControl(loop, opened.tickets);
     Signals signals = new Signals(loop, opened.tickets, opened.payloads);
@@ -621,6 +623,19 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    */
   public RawPayload rawInput(JobId id) {
     return queries.rawInput(id);
+  }
+
+  /**
+   * Everything that keeps a job from starting, in the order in which it would have to go; or where
+   * the job runs. The node that has the job answers from memory and changes nothing; of a node that
+   * gives no answer within 700 ms the answer says so.
+   *
+   * @param id the job
+   * @return what keeps it; empty if there is no such job
+   * @throws dev.carillon.api.StoreUnavailableException if the store had to be read and could not be
+   */
+  public Optional<WhyInfo> why(JobId id) {
+    return diagnosis.why(id);
   }
 
   /**

@@ -12,6 +12,7 @@ import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.member.ClusterLook;
 import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.engine.member.NodeStats;
+import dev.carillon.engine.message.Question;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -190,6 +191,37 @@ public final class NodeControl {
                             most,
                             ANSWER_NANOS,
                             answers -> asked.answer(RunningInfo.of(answers)))))
+        .await();
+  }
+
+  /**
+   * The due jobs that do not run, on this node and on the others, counted by queue and by what
+   * keeps each of them first. Reads and changes nothing of any job. Waits for an answer of a node
+   * up to 700 ms; one that gave none is named.
+   *
+   * @param namespace of the jobs; null for all namespaces
+   * @param queue of the jobs; null for all queues
+   * @return what waits; of each node at most 1,000 combinations
+   */
+  public WaitsInfo waits(@Nullable String namespace, @Nullable String queue) {
+    opened.requireOpen();
+    if (namespace != null) {
+      Limits.checkNamespace(namespace);
+    }
+    if (queue != null) {
+      Limits.checkQueue(queue);
+    }
+    return loop.post(
+            new Ask<WaitsInfo>(
+                loop,
+                "asking what waits",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.questions()
+                        .waiting(
+                            new Question.Waiting(namespace, queue),
+                            ANSWER_NANOS,
+                            answers -> asked.answer(WaitsInfo.of(answers)))))
         .await();
   }
 

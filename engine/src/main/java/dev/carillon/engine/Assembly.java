@@ -13,6 +13,7 @@ import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.commit.ShardJournal;
+import dev.carillon.engine.dispatch.DispatchLook;
 import dev.carillon.engine.dispatch.Dispatcher;
 import dev.carillon.engine.dispatch.Flow;
 import dev.carillon.engine.dispatch.JobMeters;
@@ -52,6 +53,7 @@ import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.request.Adds;
 import dev.carillon.engine.request.Controls;
+import dev.carillon.engine.request.Hindrances;
 import dev.carillon.engine.request.Intake;
 import dev.carillon.engine.request.NamedChildren;
 import dev.carillon.engine.request.Questions;
@@ -205,7 +207,21 @@ final class Assembly {
             wire,
             new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing),
             basics,
-            new Questions.Parts(status, shards, attempts, borrowing, lookup));
+            new Questions.Parts(status, shards, attempts, borrowing, lookup, hindrances(env)));
+  }
+
+  private Hindrances hindrances(NodeEnvironment env) {
+    return new Hindrances(
+        env,
+        new Hindrances.Parts(
+            status,
+            shards,
+            committer,
+            attempts,
+            slowStart,
+            new DispatchLook(env, dispatcher, keys, status::nodeId),
+            handlerLists,
+            lending));
   }
 
   private void blocked(NodeJob job) {

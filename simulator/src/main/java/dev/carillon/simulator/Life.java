@@ -196,6 +196,7 @@ final class Life implements NodeEnvironment {
     }
     turnAt = Long.MAX_VALUE;
     long sleep = node.turn();
+    world.why.turned(this);
     if (sleep == 0) {
       Violation.check(
           ++turnsAtOnce < ENDLESS, Guarantee.NOT_STUCK, "the loop turns without end and sleep");

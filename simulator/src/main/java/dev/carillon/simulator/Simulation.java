@@ -98,6 +98,11 @@ final class Simulation {
     from.deliverNextLate();
   }
 
+  /** What nodes said of why jobs do not run. */
+  WhyProbe why() {
+    return world.why;
+  }
+
   /** How a seed went. */
   record Result(
       long seed, long hash, long events, long faults, int jobs, @Nullable Violation violation) {

@@ -27,6 +27,7 @@ final class World {
   final FlowRecords flow;
   final KeyJudge keys = new KeyJudge(this);
   final MemberJudge members = new MemberJudge(this);
+  final WhyProbe why = new WhyProbe(this);
   final Rings rings;
 
   /** The life whose store call takes effect just now; null for one that nobody answers for. */

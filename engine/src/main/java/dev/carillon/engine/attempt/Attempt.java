@@ -243,6 +243,26 @@ public final class Attempt implements Grant.Run, JobPlace {
     return stopCause == null ? "shutdown" : stopCause.name().toLowerCase(Locale.ROOT);
   }
 
+  /** Whether its handler was called and has not returned, or its outcome is on its way. */
+  public boolean wasCalled() {
+    return called;
+  }
+
+  /** Whether its handler has returned. */
+  public boolean hasReturned() {
+    return returned;
+  }
+
+  /** Whether it waits for the end of a transaction. */
+  public boolean waitsForTransaction() {
+    return settling;
+  }
+
+  /** The id of the node that it is lent to; empty where it is not, or that is not known. */
+  public String borrower() {
+    return borrower;
+  }
+
   /** Whether this node runs it for another. */
   public boolean isBorrowed() {
     return grant == null;
@@ -289,6 +309,7 @@ public final class Attempt implements Grant.Run, JobPlace {
   }
 
   /** When its handler was called; before that, when its node meant to call it. */
+  @Override
   public long startedMicros() {
     return startedMicros;
   }

@@ -34,15 +34,15 @@ public final class Dispatcher {
   /** So many jobs that cannot be lent are passed over for those that can. */
   private static final int MOST_PASSED_OVER = 64;
 
-  private final Map<String, HandlerSlot> handlers = new LinkedHashMap<>();
+  final Map<String, HandlerSlot> handlers = new LinkedHashMap<>();
   private final Map<LaneKey, Lane> lanes = new LinkedHashMap<>();
-  private final Map<String, Gate> namespaces = new LinkedHashMap<>();
-  private final Map<String, Gate> queues = new LinkedHashMap<>();
-  private final ArrayDeque<Lane> ring = new ArrayDeque<>();
-  private final List<Lane> aside = new ArrayList<>();
+  final Map<String, Gate> namespaces = new LinkedHashMap<>();
+  final Map<String, Gate> queues = new LinkedHashMap<>();
+  final ArrayDeque<Lane> ring = new ArrayDeque<>();
+  final List<Lane> aside = new ArrayList<>();
   private final List<Lane> crowded = new ArrayList<>();
   private final Gate node;
-  private final Starter starter;
+  final Starter starter;
   private final Keys keys;
   private final Consumer<NodeJob> blocked;
   private final PayloadMemory payloads;
@@ -60,16 +60,16 @@ public final class Dispatcher {
   /** Attempts that this node has started itself. */
   private long starts;
 
-  private @Nullable NodeJob waitsAlone;
+  @Nullable NodeJob waitsAlone;
   private @Nullable Lane lastLane;
   private @Nullable HandlerSlot lastHandler;
-  private boolean exclusive;
+  boolean exclusive;
 
   /** An attempt of another node's runs alone, or waits to. */
-  private boolean reserved;
+  boolean reserved;
 
-  private boolean open;
-  private boolean stopped;
+  boolean open;
+  boolean stopped;
   private long ready;
   private int sweepAt = FIRST_SWEEP;
 

@@ -101,6 +101,11 @@ public final class Gate {
     shares = kept;
   }
 
+  /** Its part of a limit of all nodes; null where the limit is this node's alone. */
+  @Nullable Share share() {
+    return share;
+  }
+
   @Nullable TokenBucket bucket() {
     return bucket;
   }

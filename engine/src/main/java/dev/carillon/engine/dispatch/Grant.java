@@ -48,6 +48,9 @@ public final class Grant implements KeySlot.Holder {
 
     /** Whether the attempt was told to stop, so that its recurring job moves on. */
     boolean isStopped();
+
+    /** When its handler was called, or was meant to be. */
+    long startedMicros();
   }
 
   private record Taken(TokenBucket bucket, TokenBucket.Take take) {}
@@ -66,6 +69,7 @@ public final class Grant implements KeySlot.Holder {
     this.handler = handler;
     this.alone = alone;
     lane.underWay++;
+    lane.starts++;
     enter(lane.namespaceGate);
     enter(lane.queueGate);
   }
@@ -99,6 +103,11 @@ public final class Grant implements KeySlot.Holder {
   @Override
   public boolean isStarted() {
     return true;
+  }
+
+  @Override
+  public long startedMicros() {
+    return run != null ? run.startedMicros() : 0;
   }
 
   @Override

@@ -29,6 +29,9 @@ public final class HandlerSlot implements JobPlace {
   /** How long attempts of jobs without a timeout of their own may take here; 0 for any time. */
   public long timeoutMicros;
 
+  /** When it was unregistered last; 0 for never. */
+  public long wentMicros;
+
   /** That jobs wait for it was noticed, and told of, and that it cannot decode one was. */
   boolean missingTold;
 

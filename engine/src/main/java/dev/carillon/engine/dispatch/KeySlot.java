@@ -55,6 +55,11 @@ public final class KeySlot {
       return false;
     }
 
+    /** When its attempt started; 0 where none has. */
+    default long startedMicros() {
+      return 0;
+    }
+
     /** Whether its attempt is over or was told to stop. */
     default boolean isEnding() {
       return false;
@@ -151,6 +156,17 @@ public final class KeySlot {
 
   private static boolean isLeaving(NodeJob job) {
     return job.shard != null && !job.shard.owned();
+  }
+
+  /** Who holds it, in the order in which they got it. */
+  Iterable<Holder> holders() {
+    return holders;
+  }
+
+  /** The first that waits, if it still does; lets go of none. */
+  @Nullable NodeJob peek() {
+    NodeJob first = line.peek();
+    return first != null && isWaiting(first) ? first : null;
   }
 
   /** How many wait for it, at most. */

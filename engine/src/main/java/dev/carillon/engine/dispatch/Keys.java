@@ -96,7 +96,7 @@ public final class Keys {
     waiting.forEach(host::ready);
   }
 
-  private boolean mayJudge() {
+  boolean mayJudge() {
     return open && !fenced && !stopped;
   }
 
@@ -119,12 +119,17 @@ public final class Keys {
     return slot;
   }
 
+  /** The key, if anybody has it or waits for it. */
+  @Nullable KeySlot find(String namespace, String key) {
+    return slots.get(new Name(namespace, key));
+  }
+
   private static String recordKey(String prefix, KeySlot slot) {
     return prefix + slot.namespace + "\0" + slot.key;
   }
 
   /** How many may hold the key here, as far as this job is concerned. */
-  private static int room(KeySlot slot, Concurrency concurrency) {
+  static int room(KeySlot slot, Concurrency concurrency) {
     Share share = slot.share;
     return share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.usable());
   }
@@ -255,7 +260,7 @@ public final class Keys {
   }
 
   /** What a job goes by: its own rate, or that of the last one that started. */
-  private static Rate rate(TokenBucket bucket, @Nullable Concurrency concurrency) {
+  static Rate rate(TokenBucket bucket, @Nullable Concurrency concurrency) {
     Rate own = concurrency != null ? concurrency.rate() : null;
     return own != null ? own : bucket.rate();
   }

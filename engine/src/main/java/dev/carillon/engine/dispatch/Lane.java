@@ -25,6 +25,12 @@ public final class Lane implements JobPlace {
   /** Attempts under way, also those whose outcome is not durable yet. */
   public int underWay;
 
+  /** Attempts that were ever granted, and how many there were when its pace was looked at. */
+  long starts;
+
+  private long sampledStarts;
+  private long sampledNanos = Long.MIN_VALUE;
+
   /** The meters of its jobs by type, and that of the job before. */
   final Map<String, JobMeter> meters = new LinkedHashMap<>(2);
 
@@ -88,6 +94,31 @@ public final class Lane implements JobPlace {
   /** Why nothing of it starts; null where something may. */
   public @Nullable String paused() {
     return namespaceGate.paused != null ? namespaceGate.paused : queueGate.paused;
+  }
+
+  /** How many stand in it. */
+  int standing() {
+    return fresh.size() + late.size();
+  }
+
+  /** How many stand before the job, of the first {@code most} that are looked at. */
+  int before(NodeJob job, int most) {
+    return fresh.before(job, most) + late.before(job, Math.max(0, most - fresh.size()));
+  }
+
+  /**
+   * How many start in a second, since somebody asked last; 0 where that was never, or just now.
+   *
+   * @param leastNanos for a shorter time there is no pace
+   */
+  double pace(long nowNanos, long leastNanos) {
+    long took = sampledNanos == Long.MIN_VALUE ? 0 : nowNanos - sampledNanos;
+    double pace = took >= leastNanos ? (starts - sampledStarts) * 1e9 / took : 0;
+    if (sampledNanos == Long.MIN_VALUE || took >= 16 * leastNanos) {
+      sampledNanos = nowNanos;
+      sampledStarts = starts;
+    }
+    return pace;
   }
 
   void forEach(Consumer<NodeJob> action) {

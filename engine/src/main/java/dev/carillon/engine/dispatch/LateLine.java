@@ -143,6 +143,11 @@ final class LateLine {
     return rest.remove(job);
   }
 
+  /** How many go before the job, of the first {@code most} that are looked at. */
+  int before(NodeJob job, int most) {
+    return front.before(job, most) + rest.before(job, Math.max(0, most - front.size()));
+  }
+
   /** In no order that means anything. */
   void forEach(Consumer<NodeJob> action) {
     front.forEach(action);

@@ -60,6 +60,25 @@ final class ReadyLine {
     return other == null || (first != null && compare(first, other) <= 0) ? first : other;
   }
 
+  /** How many go before the job, of the first {@code most} that are looked at. */
+  int before(NodeJob job, int most) {
+    int before = 0;
+    int left = most;
+    for (NodeJob each : inOrder) {
+      if (left-- <= 0) {
+        return before;
+      }
+      before += compare(each, job) < 0 ? 1 : 0;
+    }
+    for (NodeJob each : overtaking) {
+      if (left-- <= 0) {
+        return before;
+      }
+      before += compare(each, job) < 0 ? 1 : 0;
+    }
+    return before;
+  }
+
   /** In no order that means anything. */
   void forEach(Consumer<NodeJob> action) {
     inOrder.forEach(action);

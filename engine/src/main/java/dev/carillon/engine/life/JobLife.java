@@ -515,6 +515,7 @@ public final class JobLife implements Attempts.Life {
 
   /** The handler for {@code type} is gone. */
   public void unregister(String type) {
+    dispatcher.handler(type).wentMicros = env.wallMicros();
     dispatcher.unregister(type).forEach(this::schedule);
   }
 

@@ -209,7 +209,7 @@ public final class Occurrences {
   }
 
   /** Whether the occurrence must wait because one before it has not ended. */
-  static boolean mustWait(NodeJob job) {
+  public static boolean mustWait(NodeJob job) {
     return overlapOf(job) == Overlap.BUFFER_ALL
         && liveOf(job.shard(), ShardFold.scheduleOf(job)).getFirst() != job;
   }

@@ -8,6 +8,7 @@ import dev.carillon.engine.limit.LimitClaim.Question;
 import dev.carillon.store.Records.Stamp;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** This node's part of a limit that all nodes have together. Owned by the loop. */
@@ -145,6 +146,24 @@ public final class Share {
     this.record = record;
     this.said = LimitClaim.none(incarnation);
     this.user = user;
+  }
+
+  /** How many of it other nodes keep, as far as this node knows. */
+  public int usedElsewhere() {
+    int used = 0;
+    for (LimitClaim each : elsewhere) {
+      used += each.share();
+    }
+    return used;
+  }
+
+  /** Names the incarnations that keep some of it, and how many. */
+  public void eachUserElsewhere(ObjLongConsumer<Integer> user) {
+    for (LimitClaim each : elsewhere) {
+      if (each.share() > 0) {
+        user.accept(each.share(), each.incarnation());
+      }
+    }
   }
 
   /** How many may be in use. */

@@ -117,13 +117,23 @@ public final class TokenBucket {
   }
 
   /** How long until an attempt may start by a rate; not positive where one may. */
-  long waitNanos(Rate asked, long now) {
+  public long waitNanos(Rate asked, long now) {
     return fullNanos(asked, now) - (capacityNanos(asked) - intervalNanos(asked)) - now;
   }
 
   /** How much may be used up by a rate from now on before the record is written again. */
   long durableNanos(Rate asked, long now) {
     return isWrittenForOther(asked) ? 0 : durableNanos - Math.max(fullNanos(asked, now), now);
+  }
+
+  /** Whether its record was read. */
+  public boolean isKnown() {
+    return read;
+  }
+
+  /** Whether its record allows one more start by a rate. */
+  public boolean isReady(Rate asked, long now) {
+    return durableNanos(asked, now) >= intervalNanos(asked);
   }
 
   void take(Rate asked, long now) {

@@ -151,6 +151,19 @@ public final class HandlerLists {
     return known != null && known.types.contains(type);
   }
 
+  /** The incarnations of other nodes that have a handler for the type, as far as is known. */
+  public List<Long> having(String type) {
+    return others.entrySet().stream()
+        .filter(other -> other.getValue().types.contains(type))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /** The types that other nodes have handlers for. */
+  public void types(Set<String> into) {
+    others.values().forEach(other -> into.addAll(other.types));
+  }
+
   /** Who is there now. */
   public void saw(List<Member> members) {
     Set<Long> there = new LinkedHashSet<>();

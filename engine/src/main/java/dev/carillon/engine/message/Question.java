@@ -3,6 +3,7 @@ package dev.carillon.engine.message;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.ShardId;
 import org.jspecify.annotations.Nullable;
 
@@ -34,25 +35,58 @@ public sealed interface Question {
    */
   record Phases(ShardId shard, long number) implements Question {}
 
+  /**
+   * How a job stands there, and what keeps it from starting.
+   *
+   * @param type of the job, and so on: for one that is not in memory there
+   */
+  record Why(JobRef job, String type, String namespace, String queue) implements Question {}
+
+  /**
+   * Which due jobs do not run there, counted by namespace, queue and reason.
+   *
+   * @param namespace of the jobs; null for all
+   * @param queue of the jobs; null for all
+   */
+  record Waiting(@Nullable String namespace, @Nullable String queue) implements Question {}
+
+  private static void write(@Nullable String text, ByteWriter out) {
+    out.u8(text != null ? 1 : 0);
+    if (text != null) {
+      out.string(text);
+    }
+  }
+
+  private static @Nullable String optional(ByteReader in) {
+    return in.u8() == 1 ? in.string() : null;
+  }
+
   static void write(Question question, ByteWriter out) {
     switch (question) {
       case Running(String namespace, int most) -> {
-        out.u8(1).u8(namespace != null ? 1 : 0);
-        if (namespace != null) {
-          out.string(namespace);
-        }
+        write(namespace, out.u8(1));
         out.varint(most);
       }
       case Phases(ShardId shard, long number) -> out.u8(2).string(shard.toString()).varint(number);
+      case Why why -> {
+        why.job().write(out.u8(3));
+        out.string(why.type()).string(why.namespace()).string(why.queue());
+      }
+      case Waiting(String namespace, String queue) -> {
+        write(namespace, out.u8(4));
+        write(queue, out);
+      }
     }
   }
 
   static Question read(ByteReader in) {
     int kind = in.u8();
     return switch (kind) {
-      case 1 -> new Running(in.u8() == 1 ? in.string() : null, (int) in.varint());
+      case 1 -> new Running(optional(in), (int) in.varint());
       case 2 -> new Phases(ShardId.parse(in.string()), in.varint());
-      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 or 2)");
+      case 3 -> new Why(JobRef.read(in), in.string(), in.string(), in.string());
+      case 4 -> new Waiting(optional(in), optional(in));
+      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 to 4)");
     };
   }
 }

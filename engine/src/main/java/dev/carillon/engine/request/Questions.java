@@ -11,6 +11,7 @@ import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.loan.Borrowing;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.JobStand;
 import dev.carillon.engine.message.Message;
 import dev.carillon.engine.message.Question;
 import dev.carillon.engine.message.RunningJob;
@@ -53,7 +54,8 @@ public final class Questions {
       Shards shards,
       Attempts attempts,
       Borrowing borrowing,
-      JobLookup lookup) {}
+      JobLookup lookup,
+      Hindrances hindrances) {}
 
   /**
    * What nodes answered.
@@ -76,6 +78,10 @@ public final class Questions {
     final Map<Long, String> missing = new LinkedHashMap<>();
     final Map<String, byte[]> answers = new LinkedHashMap<>();
     final Consumer<Asked> done;
+
+    /** 0 until it is under way. */
+    long number;
+
     Timers.@Nullable Timer limit;
 
     Asked(Consumer<Asked> done) {
@@ -152,6 +158,49 @@ public final class Questions {
     return null;
   }
 
+  /**
+   * How a job that has not ended stands on the node that has its shard.
+   *
+   * @param owner the incarnation that has the shard, as far as the store says; 0 for nobody
+   * @param answer hears null where nobody answered
+   */
+  public void why(
+      Question.Why question, long owner, long patienceNanos, Consumer<@Nullable JobStand> answer) {
+    if (parts.shards().known(question.job().shard()) != null) {
+      answer.accept(parts.hindrances().of(question));
+      return;
+    }
+    ask(
+        question,
+        member -> member.incarnation() == owner,
+        patienceNanos,
+        asked ->
+            answer.accept(
+                asked.answers.isEmpty()
+                    ? null
+                    : JobStand.decode(asked.answers.values().iterator().next())));
+  }
+
+  /** Which due jobs do not run, on this node and on all others, counted by what keeps them. */
+  public void waiting(
+      Question.Waiting question, long patienceNanos, Consumer<Answers<List<WaitCounts.Row>>> done) {
+    ask(
+        question,
+        Questions::runsHandlers,
+        patienceNanos,
+        asked -> done.accept(asked.read((node, in) -> WaitCounts.decode(in))));
+  }
+
+  /** Whether a node of that incarnation is there, as far as this one knows. */
+  public boolean isThere(long incarnation) {
+    return parts.status().isThere(incarnation);
+  }
+
+  /** The id of the node of an incarnation; empty where it is not known. */
+  public String nodeId(long incarnation) {
+    return parts.status().nodeId(incarnation);
+  }
+
   private static boolean runsHandlers(Member member) {
     return !member.traits().contains(Member.Trait.CLIENT);
   }
@@ -162,25 +211,44 @@ public final class Questions {
     List<Member> living = parts.status().living();
     long own = parts.status().incarnation();
     boolean full = underWay.size() >= MOST_UNDER_WAY;
-    if (living.isEmpty()) {
-      asked.answers.put(nodeId, answer(question));
-    }
+    boolean here = living.isEmpty();
+    List<Long> others = new ArrayList<>();
     for (Member member : living) {
       if (whom.test(member) && member.incarnation() == own) {
-        asked.answers.put(nodeId, answer(question));
+        here = true;
       } else if (whom.test(member)) {
+        others.add(member.incarnation());
         asked.missing.put(member.incarnation(), name(member));
       }
+    }
+    if (here) {
+      asked.missing.put(own, nodeId);
+      answer(question, bytes -> own(asked, own, bytes));
     }
     if (asked.missing.isEmpty() || full) {
       done.accept(asked);
       return;
     }
     long number = ++numbers;
+    asked.number = number;
     underWay.put(number, asked);
     byte[] message = Message.encode(new Message.Asked(number, question));
-    asked.missing.keySet().forEach(member -> wire.send(member, message));
+    others.forEach(member -> wire.send(member, message));
     asked.limit = timers.at(env.monotonicNanos() + patienceNanos, () -> settle(number));
+  }
+
+  /** This node's answer stands before those of the others. */
+  private void own(Asked asked, long own, byte[] bytes) {
+    if (asked.missing.remove(own) == null) {
+      return; // too late
+    }
+    Map<String, byte[]> others = new LinkedHashMap<>(asked.answers);
+    asked.answers.clear();
+    asked.answers.put(nodeId, bytes);
+    asked.answers.putAll(others);
+    if (asked.missing.isEmpty() && asked.number != 0) {
+      settle(asked.number);
+    }
   }
 
   private static String name(Member member) {
@@ -215,14 +283,19 @@ public final class Questions {
 
   /** Another node asks. */
   void asked(long from, long number, Question question) {
-    wire.send(from, Message.encode(new Message.Told(number, answer(question))));
+    answer(question, answer -> wire.send(from, Message.encode(new Message.Told(number, answer))));
   }
 
-  private byte[] answer(Question question) {
-    return switch (question) {
-      case Question.Running(String namespace, int most) -> running(namespace, most);
-      case Question.Phases(ShardId shard, long number) -> phases(shard, number);
-    };
+  private void answer(Question question, Consumer<byte[]> answer) {
+    switch (question) {
+      case Question.Running(String namespace, int most) -> answer.accept(running(namespace, most));
+      case Question.Phases(ShardId shard, long number) -> answer.accept(phases(shard, number));
+      case Question.Why why -> answer.accept(parts.hindrances().of(why).encode());
+      case Question.Waiting waiting ->
+          new WaitCounts(
+                  env, timers, parts.status(), parts.hindrances().dispatch(), waiting, answer)
+              .of(parts.shards().all());
+    }
   }
 
   private byte[] running(@Nullable String namespace, int most) {

@@ -1,0 +1,150 @@
+package dev.carillon.simulator;
+
+import static dev.carillon.simulator.Violation.check;
+
+import dev.carillon.api.WaitReason;
+import dev.carillon.engine.job.FlowSubject;
+import dev.carillon.engine.message.Hindrance;
+import dev.carillon.engine.message.JobStand;
+import dev.carillon.engine.message.Question;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks nodes in whatever state they are why jobs do not run, and judges the answers by what the
+ * checker folded from the journals. Draws nothing by chance and leaves no trace, so that it changes
+ * no run.
+ *
+ * <ol>
+ *   <li>A due job that does not run has at least one reason.
+ *   <li>A reason that the journals can judge is so: its time, a pause, a job that it waits for, an
+ *       occurrence before it, a key, a limit.
+ *   <li>A job of which nothing is on its way to the store is judged; else the node may know less,
+ *       or more, than the journals.
+ * </ol>
+ */
+final class WhyProbe {
+  private static final int TURNS_A_LOOK = 61;
+  private static final int MOST_JOBS = 40;
+  private static final long NEWS_NANOS = 30 * VirtualClock.SECOND;
+
+  private final World world;
+  private final Map<WaitReason, Integer> named = new TreeMap<>();
+  private int turns;
+  private int looks;
+
+  WhyProbe(World world) {
+    this.world = world;
+  }
+
+  /** How often jobs were looked at. */
+  int looks() {
+    return looks;
+  }
+
+  /** How often each reason was named. */
+  Map<WaitReason, Integer> named() {
+    return named;
+  }
+
+  /** The node has had a turn: from time to time it is asked. */
+  void turned(Life life) {
+    if (++turns % TURNS_A_LOOK != 0 || life.stale() || !life.channels.idle()) {
+      return;
+    }
+    life.probe(() -> look(life));
+  }
+
+  private void look(Life life) {
+    int left = MOST_JOBS;
+    for (ModelShard shard : world.model.shards()) {
+      if (shard.owner != life.incarnation) {
+        continue;
+      }
+      for (ModelJob job : shard.jobs.values()) {
+        if (job.live() && left-- > 0) {
+          ask(life, job);
+        }
+      }
+    }
+  }
+
+  private void ask(Life life, ModelJob job) {
+    Question.Why question =
+        new Question.Why(job.ref, job.spec.type(), job.spec.namespace(), job.spec.queue());
+    life.node
+        .questions()
+        .why(
+            question,
+            0,
+            1,
+            stand -> {
+              if (stand != null && stand.known() == JobStand.Known.HERE) {
+                judge(life, job, stand);
+              }
+            });
+  }
+
+  private void judge(Life life, ModelJob job, JobStand stand) {
+    looks++;
+    check(
+        JobStand.decode(stand.encode()).equals(stand),
+        Guarantee.FOLD,
+        () -> "why of " + job + " is another once it was written and read");
+    boolean due = job.due <= life.wallMicros();
+    check(
+        !due || stand.run() != null || !stand.hindrances().isEmpty(),
+        Guarantee.FOLD,
+        () -> "why of " + job + ", which is due and does not run, is empty");
+    boolean changes =
+        stand.hindrances().stream().anyMatch(each -> each.reason() == WaitReason.STORE);
+    if (changes) {
+      return;
+    }
+    for (Hindrance each : stand.hindrances()) {
+      named.merge(each.reason(), 1, Integer::sum);
+      check(
+          isSo(life, job, each),
+          Guarantee.FOLD,
+          () -> "why of " + job + " names what is not so: " + each);
+    }
+  }
+
+  private boolean isSo(Life life, ModelJob job, Hindrance hindrance) {
+    return switch (hindrance.reason()) {
+      case NOT_DUE -> job.due > life.wallMicros() && hindrance.untilMicros() == job.due;
+      case PAUSED -> isPaused(job, hindrance);
+      case DEPENDENCY -> job.awaited.values().stream().anyMatch(one -> !one.met);
+      case OVERLAP -> job.parent != null;
+      case KEY -> job.spec.more().concurrency() != null;
+      case LIMIT -> isLimited(job, hindrance);
+      case SLOT -> life.node.running() > 0;
+      case NO_HANDLER -> Objects.equals(hindrance.facts().get("type"), job.spec.type());
+      case WAITING, UNFIT, RATE, TURN, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
+    };
+  }
+
+  private boolean isPaused(ModelJob job, Hindrance hindrance) {
+    String scope = hindrance.facts().get("scope");
+    if (Objects.equals(scope, "job")) {
+      return job.pauseReason != null;
+    }
+    long since = world.clock.nanos() - (world.climate.nodes == 1 ? 0 : NEWS_NANOS);
+    return world.flow.perhapsPausedSince(subject(job, scope), since);
+  }
+
+  private static FlowSubject subject(ModelJob job, @Nullable String scope) {
+    return Objects.equals(scope, "queue")
+        ? new FlowSubject(FlowSubject.Scope.QUEUE, job.spec.queue())
+        : new FlowSubject(FlowSubject.Scope.NAMESPACE, job.spec.namespace());
+  }
+
+  private boolean isLimited(ModelJob job, Hindrance hindrance) {
+    String scope = hindrance.facts().get("scope");
+    return Objects.equals(scope, "handler")
+        ? job.spec.type().equals(Wishes.LIMITED_TYPE)
+        : world.flow.perhapsLimited(subject(job, scope));
+  }
+}
