@@ -238,6 +238,19 @@ public final class NodeControl {
   }
 
   /**
+   * Tells a listener of the jobs of all nodes from now on: of this node's at once, of the others'
+   * within about a second. While somebody listens here the others are asked every half second and
+   * keep what happens for ten.
+   *
+   * @param listener told as {@link JobListener} says, by several threads; it must not block
+   * @return to be closed when nobody listens any more
+   */
+  public Subscription listenToAll(ClusterListener listener) {
+    opened.requireOpen();
+    return opened.news.listen(Limits.checkPresent("listener", listener));
+  }
+
+  /**
    * The nodes that share the store, as this node sees them. Reads nothing from the store.
    *
    * @return this node first; it alone on a store of one process

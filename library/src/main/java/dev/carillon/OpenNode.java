@@ -29,6 +29,7 @@ final class OpenNode {
   final Admission admission;
   final HandlerRunner runner;
   final ListenerRelay relay;
+  final ClusterNews news;
   final NodeLoop loop;
   final Tickets tickets;
   final Reads reads;
@@ -108,6 +109,7 @@ final class OpenNode {
         .forEach(
             (channel, heard) ->
                 notifications.add(store.doorbells().listen(channel, () -> post(heard))));
+    this.news = new ClusterNews(this);
     this.control = new NodeControl(this);
   }
 

@@ -207,7 +207,8 @@ final class Assembly {
             wire,
             new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing),
             basics,
-            new Questions.Parts(status, shards, attempts, borrowing, lookup, hindrances(env)));
+            new Questions.Parts(
+                status, shards, attempts, borrowing, lookup, watchers, hindrances(env)));
   }
 
   private Hindrances hindrances(NodeEnvironment env) {

@@ -3,14 +3,17 @@ package dev.carillon.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.Carillon;
+import dev.carillon.CarillonBuilder;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.api.TaskType;
+import dev.carillon.fixture.PostgresServer;
 import dev.carillon.server.EventStream.Event;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -117,5 +120,44 @@ class EventRoutesTest {
   void unknownKindIsRefused() {
     assertThat(fixture.client.get("/v1/events?kind=NONE").expect(400).detail())
         .contains("kind: \"NONE\" (expected: one of [STARTED, RETRYING, BLOCKED, ENDED])");
+  }
+
+  @Test
+  void eventsOfOtherNodesComeTooAndALostNodeIsNamed() {
+    Carillon library = shared("events-library").open();
+    try (ServerFixture server = ServerFixture.on(shared("events-one"))) {
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> server.carillon.node().members().size() == 2);
+      library.handle(OTHER, (input, job) -> {});
+      try (EventStream stream =
+          new EventStream(server.server, "/v1/namespaces/default/events?type=other")) {
+        // The other node keeps what happens only once it was asked.
+        JobId first = library.schedule(OTHER.job(1).in(Duration.ofSeconds(2))).id();
+        List<Event> events = stream.next(2);
+        assertThat(events).extracting(Event::name).containsExactly("started", "ended");
+        assertThat(events)
+            .allMatch(e -> e.data().path("job").path("id").asString().equals(first.value()));
+        assertThat(events.getLast().data().path("job").path("node").asString())
+            .isEqualTo("events-library");
+        library.schedule(OTHER.job(2));
+        long begun = System.nanoTime();
+        assertThat(stream.next(2)).extracting(Event::name).containsExactly("started", "ended");
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
+        library.close();
+        Event missed = stream.next(1).getFirst();
+        assertThat(missed.name()).isEqualTo("missed");
+        assertThat(missed.data().path("node").asString()).isEqualTo("events-library");
+      }
+    } finally {
+      library.close();
+    }
+  }
+
+  private static CarillonBuilder shared(String id) {
+    return Carillon.builder()
+        .url(PostgresServer.shared().url() + "&carillon.schema=server_events")
+        .nodeId(id)
+        .closeGrace(Duration.ofSeconds(2));
   }
 }

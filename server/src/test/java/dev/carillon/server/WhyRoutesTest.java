@@ -132,7 +132,7 @@ class WhyRoutesTest {
     assertThat(why.path("node").asString()).isEqualTo("library");
     assertThat(why.path("reasons").get(0).path("facts").path("holders").asString())
         .isEqualTo(holder.value());
-    JobId unknown = library.schedule(TaskType.of("hodl", Integer.class).job(3)).id();
+    JobId unknown = library.schedule(TaskType.of("holds", Integer.class).job(3)).id();
     awaitReasons(one, unknown, "NO_HANDLER");
     assertThat(why(one, unknown).path("reasons").get(0).path("facts").path("near").asString())
         .isEqualTo("hold");

@@ -46,6 +46,7 @@ public final class Watchers implements Attempts.News {
   private final MemberStatus status;
   private final Shards shards;
   private final JobLookup lookup;
+  private final RecentNews news;
 
   /** The job that this node looked at longest ago comes first. */
   private final Map<JobRef, List<Consumer<JobView>>> watchers = new LinkedHashMap<>();
@@ -61,6 +62,12 @@ public final class Watchers implements Attempts.News {
     this.status = status;
     this.shards = shards;
     this.lookup = lookup;
+    this.news = new RecentNews(env, basics.options().incarnation());
+  }
+
+  /** What happened to jobs of late, for other nodes. */
+  public RecentNews news() {
+    return news;
   }
 
   /** Notifies {@code watcher} of every change of the job from now on, until it ends. */
@@ -151,7 +158,7 @@ public final class Watchers implements Attempts.News {
 
   /** The job was added. */
   void scheduled(NodeJob job) {
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.scheduled(LivePhases.info(job));
     }
@@ -160,7 +167,7 @@ public final class Watchers implements Attempts.News {
   /** The job is due and may not start. */
   void blocked(NodeJob job) {
     changed(job);
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.blocked(LivePhases.info(job));
     }
@@ -169,7 +176,7 @@ public final class Watchers implements Attempts.News {
   @Override
   public void started(NodeJob job) {
     changed(job);
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.started(LivePhases.info(job));
     }
@@ -177,7 +184,7 @@ public final class Watchers implements Attempts.News {
 
   @Override
   public void retrying(NodeJob job) {
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.retrying(LivePhases.info(job));
     }
@@ -186,7 +193,7 @@ public final class Watchers implements Attempts.News {
   @Override
   public void failed(NodeJob job, NodeEvent.AttemptFailed failure) {
     env.tell(failure);
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null && !job.isStripped()) {
       listener.failed(failureOf(job, failure));
     }
@@ -221,7 +228,7 @@ public final class Watchers implements Attempts.News {
 
   /** An occurrence of a recurring job has ended, and the job goes on. */
   void occurred(Shard shard, NodeJob job, OperationBody.Next next) {
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.ended(JobReader.occurred(shard.ref(job.number), shard.home, job, next));
     }
@@ -231,7 +238,7 @@ public final class Watchers implements Attempts.News {
   void ended(Shard shard, NodeJob job, OperationBody.End end) {
     JobRef ref = shard.ref(job.number);
     List<Consumer<JobView>> told = watchers.remove(ref);
-    if (told == null && env.listener() == null) {
+    if (told == null && news.listener() == null) {
       return;
     }
     if (!job.isStripped()) {
@@ -252,7 +259,7 @@ public final class Watchers implements Attempts.News {
     if (told != null) {
       told.forEach(watcher -> watcher.accept(view));
     }
-    JobListener listener = env.listener();
+    JobListener listener = news.listener();
     if (listener != null) {
       listener.ended(view.info());
     }

@@ -50,6 +50,13 @@ public sealed interface Question {
    */
   record Waiting(@Nullable String namespace, @Nullable String queue) implements Question {}
 
+  /**
+   * What happened to the jobs there after an event that is known.
+   *
+   * @param known the last event that the asker knows
+   */
+  record News(JobNews.Place known) implements Question {}
+
   private static void write(@Nullable String text, ByteWriter out) {
     out.u8(text != null ? 1 : 0);
     if (text != null) {
@@ -72,6 +79,7 @@ public sealed interface Question {
         why.job().write(out.u8(3));
         out.string(why.type()).string(why.namespace()).string(why.queue());
       }
+      case News(JobNews.Place known) -> out.u8(5).i64(known.incarnation()).varint(known.number());
       case Waiting(String namespace, String queue) -> {
         write(namespace, out.u8(4));
         write(queue, out);
@@ -85,8 +93,9 @@ public sealed interface Question {
       case 1 -> new Running(optional(in), (int) in.varint());
       case 2 -> new Phases(ShardId.parse(in.string()), in.varint());
       case 3 -> new Why(JobRef.read(in), in.string(), in.string(), in.string());
+      case 5 -> new News(new JobNews.Place(in.i64(), in.varint()));
       case 4 -> new Waiting(optional(in), optional(in));
-      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 to 4)");
+      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 to 5)");
     };
   }
 }

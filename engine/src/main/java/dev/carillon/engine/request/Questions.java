@@ -8,9 +8,11 @@ import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.LivePhases;
+import dev.carillon.engine.life.Watchers;
 import dev.carillon.engine.loan.Borrowing;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.JobNews;
 import dev.carillon.engine.message.JobStand;
 import dev.carillon.engine.message.Message;
 import dev.carillon.engine.message.Question;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +58,7 @@ public final class Questions {
       Attempts attempts,
       Borrowing borrowing,
       JobLookup lookup,
+      Watchers watchers,
       Hindrances hindrances) {}
 
   /**
@@ -181,6 +185,31 @@ public final class Questions {
                     : JobStand.decode(asked.answers.values().iterator().next())));
   }
 
+  /**
+   * What happened to the jobs of the other nodes after the events that are known.
+   *
+   * @param known the last known event by the id of its node
+   */
+  public void news(
+      Map<String, JobNews.Place> known, long patienceNanos, Consumer<Answers<JobNews>> done) {
+    long own = parts.status().incarnation();
+    if (parts.status().living().isEmpty()) {
+      done.accept(new Answers<>(Map.of(), List.of()));
+      return;
+    }
+    ask(
+        member -> new Question.News(place(known, member)),
+        member -> runsHandlers(member) && member.incarnation() != own,
+        patienceNanos,
+        asked -> done.accept(asked.read((node, in) -> JobNews.decode(in))));
+  }
+
+  private static JobNews.Place place(Map<String, JobNews.Place> known, @Nullable Member member) {
+    return member == null
+        ? JobNews.Place.NONE
+        : known.getOrDefault(name(member), JobNews.Place.NONE);
+  }
+
   /** Which due jobs do not run, on this node and on all others, counted by what keeps them. */
   public void waiting(
       Question.Waiting question, long patienceNanos, Consumer<Answers<List<WaitCounts.Row>>> done) {
@@ -207,23 +236,32 @@ public final class Questions {
 
   private void ask(
       Question question, Predicate<Member> whom, long patienceNanos, Consumer<Asked> done) {
+    ask(member -> question, whom, patienceNanos, done);
+  }
+
+  /** Asks each node what it is to be asked: this one too, also where it knows no others yet. */
+  private void ask(
+      Function<@Nullable Member, Question> question,
+      Predicate<Member> whom,
+      long patienceNanos,
+      Consumer<Asked> done) {
     Asked asked = new Asked(done);
     List<Member> living = parts.status().living();
     long own = parts.status().incarnation();
     boolean full = underWay.size() >= MOST_UNDER_WAY;
     boolean here = living.isEmpty();
-    List<Long> others = new ArrayList<>();
+    List<Member> others = new ArrayList<>();
     for (Member member : living) {
       if (whom.test(member) && member.incarnation() == own) {
         here = true;
       } else if (whom.test(member)) {
-        others.add(member.incarnation());
+        others.add(member);
         asked.missing.put(member.incarnation(), name(member));
       }
     }
     if (here) {
       asked.missing.put(own, nodeId);
-      answer(question, bytes -> own(asked, own, bytes));
+      answer(question.apply(null), bytes -> own(asked, own, bytes));
     }
     if (asked.missing.isEmpty() || full) {
       done.accept(asked);
@@ -232,8 +270,10 @@ public final class Questions {
     long number = ++numbers;
     asked.number = number;
     underWay.put(number, asked);
-    byte[] message = Message.encode(new Message.Asked(number, question));
-    others.forEach(member -> wire.send(member, message));
+    for (Member member : others) {
+      Message.Asked message = new Message.Asked(number, question.apply(member));
+      wire.send(member.incarnation(), Message.encode(message));
+    }
     asked.limit = timers.at(env.monotonicNanos() + patienceNanos, () -> settle(number));
   }
 
@@ -291,6 +331,8 @@ public final class Questions {
       case Question.Running(String namespace, int most) -> answer.accept(running(namespace, most));
       case Question.Phases(ShardId shard, long number) -> answer.accept(phases(shard, number));
       case Question.Why why -> answer.accept(parts.hindrances().of(why).encode());
+      case Question.News(JobNews.Place known) ->
+          answer.accept(parts.watchers().news().after(known).encode());
       case Question.Waiting waiting ->
           new WaitCounts(
                   env, timers, parts.status(), parts.hindrances().dispatch(), waiting, answer)

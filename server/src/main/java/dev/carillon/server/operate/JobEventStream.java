@@ -1,8 +1,8 @@
 package dev.carillon.server.operate;
 
 import dev.carillon.Carillon;
+import dev.carillon.ClusterListener;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobListener;
 import dev.carillon.api.Subscription;
 import dev.carillon.server.http.Answer;
 import dev.carillon.server.jobs.JobJson;
@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to the jobs of this node, as server-sent events to one client.
+ * What happens to the jobs of all nodes, as server-sent events to one client.
  *
  * <p>The node's listener thread puts events into a queue of {@link #MOST_WAITING}; the thread of
  * the request writes them. A client that reads too slowly fills the queue: then it gets what is in
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Nothing is kept: a client that comes back looks at the list of jobs for what it missed.
  */
-final class JobEventStream implements JobListener, Answer.Stream {
+final class JobEventStream implements ClusterListener, Answer.Stream {
   /** How many events wait for a client that does not read. */
   static final int MOST_WAITING = 1_000;
 
@@ -64,7 +64,7 @@ final class JobEventStream implements JobListener, Answer.Stream {
     ENDED
   }
 
-  private record Happened(Kind kind, Instant at, JobInfo job) {}
+  private record Happened(String name, Instant at, Json.Body data) {}
 
   JobEventStream(Carillon carillon, EventFilter filter, BooleanSupplier stopping) {
     this.carillon = carillon;
@@ -94,9 +94,24 @@ final class JobEventStream implements JobListener, Answer.Stream {
     happened(Kind.ENDED, job);
   }
 
+  @Override
+  public void missed(String nodeId) {
+    put(new Happened("missed", clock.instant(), json -> json.put("node", nodeId)));
+  }
+
   private void happened(Kind kind, JobInfo job) {
-    if (!cut && filter.takes(kind, job)) {
-      cut = !waiting.offer(new Happened(kind, clock.instant(), job));
+    if (filter.takes(kind, job)) {
+      put(
+          new Happened(
+              kind.name().toLowerCase(Locale.ROOT),
+              clock.instant(),
+              json -> json.object("job", inner -> JobJson.write(inner, job))));
+    }
+  }
+
+  private void put(Happened happened) {
+    if (!cut) {
+      cut = !waiting.offer(happened);
     }
   }
 
@@ -104,7 +119,7 @@ final class JobEventStream implements JobListener, Answer.Stream {
 
   @Override
   public void write(Answer.Sink out) throws IOException {
-    Subscription listening = carillon.node().listen(this);
+    Subscription listening = carillon.node().listenToAll(this);
     try {
       String node = carillon.node().members().getFirst().nodeId();
       out.write(event("begun", null, json -> json.put("at", clock.instant()).put("node", node)));
@@ -146,10 +161,9 @@ final class JobEventStream implements JobListener, Answer.Stream {
       lastAt = each.at();
       bytes.writeBytes(
           event(
-              each.kind().name().toLowerCase(Locale.ROOT),
+              each.name(),
               Long.toString(written),
-              json ->
-                  json.put("at", each.at()).object("job", job -> JobJson.write(job, each.job()))));
+              json -> each.data().write(json.put("at", each.at()))));
     }
     return bytes.toByteArray();
   }
