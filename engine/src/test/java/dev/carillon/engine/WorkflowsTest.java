@@ -9,6 +9,13 @@ import dev.carillon.api.WhenFull;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.fold.FoldedJob;
+import dev.carillon.engine.fold.HistoryPlace;
+import dev.carillon.engine.fold.OldestEnds;
+import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
@@ -16,6 +23,7 @@ import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.job.WorkflowWait;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -406,5 +414,60 @@ class WorkflowsTest extends WorkflowCase {
 
     assertThat(running().spec().payload()).containsExactly(0); // the code looks again
     assertThat(running().historyCount()).isEqualTo(2);
+  }
+
+  @Test
+  void workflowWhoseStartIsMarkedGoesOnAnewAtOnce() {
+    checkpoint(running(), begun());
+    running().job().mark(true);
+
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, 1, List.of(), 1));
+
+    assertThat(running().spec().payload()).containsExactly(9);
+  }
+
+  // ---- found by simulated workflows
+
+  @Test
+  void workflowThatIsCancelledBeforeItsFirstCheckpointIsKnownToBeDurableCompensates() {
+    Attempt attempt = running();
+    attempt.ofWorkflow = true;
+    cancel();
+
+    WorkflowTurn turn = new WorkflowTurn(List.of(begun(), done(1)), List.of());
+    world.node().checkpoint(attempt, turn, outcome -> {});
+    world.finishOne(new AttemptOutcome.Interrupted());
+
+    assertThat(history(running()))
+        .anyMatch(entry -> entry instanceof HistoryEntry.CancelRequested)
+        .anyMatch(entry -> entry instanceof HistoryEntry.StepDone);
+  }
+
+  @Test
+  void cancelledWorkflowWhoseHistoryCannotBeReadJustNowCompensatesLater() {
+    checkpoint(running(), begun(), done(1));
+    cancel();
+
+    world.finishOne(new AttemptOutcome.Again(later(1), "its history could not be read"));
+    pass(Duration.ofSeconds(2));
+
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.CancelRequested.class);
+  }
+
+  @Test
+  void placesInAnotherGenerationBeginAnew() {
+    ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (ended, end) -> {});
+    fold.at(1);
+    fold.apply(Frame.of(Kind.ADD, 7, world.spec(world.nowMicros(), 0, 0, NOTHING).encode()));
+    byte[] signal = new OperationBody.Signal(1, "go", "", "me", NOTHING).encode();
+    fold.at(2);
+    fold.apply(Frame.of(Kind.SIGNAL, 7, signal));
+
+    fold.compacted(new OldestEnds(), List.of());
+    fold.at(2);
+    fold.apply(Frame.of(Kind.SIGNAL, 7, signal));
+
+    FoldedJob folded = Objects.requireNonNull(fold.job(7));
+    assertThat(Objects.requireNonNull(folded.workflow()).places()).endsWith(HistoryPlace.of(2, 0));
   }
 }

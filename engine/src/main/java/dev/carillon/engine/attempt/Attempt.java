@@ -548,6 +548,14 @@ public final class Attempt implements Grant.Run, JobPlace {
     return entries;
   }
 
+  /**
+   * Whether the code of a workflow has made entries, also ones that are on their way to the journal
+   * and not known to be there: only the code ends it then.
+   */
+  boolean mayHaveBegun() {
+    return checkpointed > 0 || job().hasBegun();
+  }
+
   /** Keeps what the runner needs to find again, such as the thread; the loop's, like this. */
   public void attach(Object kept) {
     attachment = kept;

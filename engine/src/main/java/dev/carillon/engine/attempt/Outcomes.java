@@ -115,7 +115,7 @@ public final class Outcomes {
   }
 
   void interrupted(Attempt attempt) {
-    if (attempt.job().hasBegun()) {
+    if (attempt.mayHaveBegun()) {
       asIfNotMade(attempt); // its code goes on where it was, and sees that it is cancelled
     } else if (attempt.job().cancelRequested()) {
       cancelled(attempt, null);
@@ -170,7 +170,7 @@ public final class Outcomes {
   }
 
   void failedOrStopped(Attempt attempt, JobError error, AttemptOutcome.Verdict verdict) {
-    if (attempt.job().cancelRequested() && !attempt.job().hasBegun()) {
+    if (attempt.job().cancelRequested() && !attempt.mayHaveBegun()) {
       cancelled(attempt, error);
     } else if (attempt.stopReason != null) {
       occurred(attempt, JobState.FAILED, error, attempt.stopReason);
@@ -180,7 +180,7 @@ public final class Outcomes {
   }
 
   private void again(Attempt attempt, long dueMicros, String note) {
-    if (attempt.job().cancelRequested()) {
+    if (attempt.job().cancelRequested() && !attempt.mayHaveBegun()) {
       cancelled(attempt, null);
       return;
     }
@@ -394,7 +394,7 @@ public final class Outcomes {
   }
 
   private void undecodable(Attempt attempt, JobError error) {
-    if (attempt.job().cancelRequested()) {
+    if (attempt.job().cancelRequested() && !attempt.mayHaveBegun()) {
       cancelled(attempt, error);
     } else {
       unfit(attempt, error, NodeJob.Phase.UNDECODABLE);

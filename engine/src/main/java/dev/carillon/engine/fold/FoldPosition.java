@@ -15,6 +15,12 @@ final class FoldPosition {
     }
   }
 
+  /** Another generation has its own entries, whose numbers begin anew. */
+  void leave() {
+    entry = 0;
+    place = -1;
+  }
+
   /** One more operation. */
   void next() {
     place++;

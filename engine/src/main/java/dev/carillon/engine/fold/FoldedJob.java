@@ -304,8 +304,8 @@ public class FoldedJob {
     return spec.type().equals(type)
         && spec.namespace().equals(namespace)
         && spec.queue().equals(queue)
-        && JobSpec.flags(newBody) == (flags & ~MARKED)
-        && spec.more().mask() == (more & ~UNSETTLED);
+        && JobSpec.flags(newBody) == (flags & 0xFF & ~MARKED)
+        && spec.more().mask() == (more & 0xFF & ~UNSETTLED);
   }
 
   /** Goes on from its beginning with another input; what it remembers of its code is gone. */

@@ -175,6 +175,7 @@ public final class ShardFold<J extends FoldedJob> {
    * {@code ended} is none any more, as it is for whoever reads the new generation.
    */
   public void compacted(OldestEnds left, Iterable<Long> ended) {
+    position.leave();
     oldestEnds = left;
     LongMap<Boolean> leftDead = new LongMap<>();
     for (long number : ended) {

@@ -14,11 +14,13 @@ import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequestFormat;
 import dev.carillon.engine.message.RemoteRequests;
+import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -64,13 +66,7 @@ public final class Signals {
 
           @Override
           public void none() {
-            lookup.find(
-                signal.job(),
-                outcome ->
-                    answer.accept(
-                        outcome.map(
-                            story ->
-                                story.isPresent() ? SignalResult.ENDED : SignalResult.NOT_FOUND)));
+            lookup.find(signal.job(), outcome -> answer.accept(answer(outcome)));
           }
 
           @Override
@@ -82,6 +78,16 @@ public final class Signals {
                 () -> signal(signal, answer));
           }
         });
+  }
+
+  /** The job is not live here: it has ended, or never was, or its shard is changing hands. */
+  private static Outcome<SignalResult> answer(Outcome<Optional<JobReader.Story>> outcome) {
+    if (outcome instanceof Outcome.Ok<Optional<JobReader.Story>>(var found)
+        && found.isPresent()
+        && !found.get().view().info().state().ended()) {
+      return new Outcome.Unavailable<>("the job's shard is changing hands");
+    }
+    return outcome.map(story -> story.isPresent() ? SignalResult.ENDED : SignalResult.NOT_FOUND);
   }
 
   private void append(
