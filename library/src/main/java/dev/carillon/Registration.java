@@ -179,7 +179,10 @@ record Registration(
   HandlerSettings settings() {
     Duration timeout = options.timeout();
     return new HandlerSettings(
-        options.limit(), timeout == null ? 0 : Micros.ceil(timeout), options.failurePolicy());
+        options.limit(),
+        timeout == null ? 0 : Micros.ceil(timeout),
+        options.failurePolicy(),
+        isWorkflow());
   }
 
   /** The input of a job, brought to this version. */
