@@ -15,6 +15,7 @@ import dev.carillon.server.jobs.JobRoutes;
 import dev.carillon.server.jobs.ScheduleRoutes;
 import dev.carillon.server.jobs.WhyRoutes;
 import dev.carillon.server.jobs.WorkflowRoutes;
+import dev.carillon.server.operate.AccessRoutes;
 import dev.carillon.server.operate.Audit;
 import dev.carillon.server.operate.ClusterRoutes;
 import dev.carillon.server.operate.EventRoutes;
@@ -24,6 +25,7 @@ import dev.carillon.server.operate.ProbeRoutes;
 import dev.carillon.server.operate.RunningRoutes;
 import dev.carillon.server.operate.TokenRoutes;
 import dev.carillon.server.operate.WaitingRoutes;
+import dev.carillon.server.pages.PageRoutes;
 import dev.carillon.server.webhook.Webhooks;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -74,6 +76,8 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new WaitingRoutes(carillon).routes());
     table.addAll(new EventRoutes(carillon, this::isStopping).routes());
     table.addAll(new TokenRoutes(new Tokens(records)).routes());
+    table.addAll(new AccessRoutes().routes());
+    table.addAll(new PageRoutes().routes());
     this.router = new Router(table);
     this.http =
         new HttpFace(

@@ -10,6 +10,7 @@
  *   <li>{@code webhook}: jobs whose work is an HTTP request
  *   <li>{@code jobs}: jobs, schedules, workflows, dead letters, bulk actions
  *   <li>{@code operate}: probes, meters, queues, the cluster, events
+ *   <li>{@code pages}: the dashboard's files
  *   <li>this one: {@link dev.carillon.server.CarillonServer} puts them together, opens and stops
  * </ol>
  *

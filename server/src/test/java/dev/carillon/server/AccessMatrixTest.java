@@ -197,6 +197,12 @@ class AccessMatrixTest {
     assertThat(fixture.server.routes())
         .filteredOn(route -> route.role() == Role.ANYONE)
         .extracting(Route::operation)
-        .containsExactlyInAnyOrder("getLiveness", "getReadiness", "getDescription");
+        .containsExactlyInAnyOrder(
+            "getLiveness",
+            "getReadiness",
+            "getDescription",
+            "goToDashboard",
+            "getDashboard",
+            "getDashboardFile");
   }
 }
