@@ -1,0 +1,387 @@
+package dev.carillon.browser;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.deque.html.axecore.playwright.AxeBuilder;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.LocatorAssertions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The dashboard of a real server in a real browser: seen, clicked through, and by keyboard. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class DashboardTest {
+  private static final Path SCREENSHOTS = Path.of("target", "screenshots");
+  private static final LocatorAssertions.IsVisibleOptions SLOWLY =
+      new LocatorAssertions.IsVisibleOptions().setTimeout(20_000);
+
+  @TempDir static Path folder;
+  private Chromium chromium;
+  private DemoServer demo;
+  private Page page;
+
+  @BeforeAll
+  void start() {
+    chromium = Chromium.start();
+    demo = new DemoServer(folder.resolve("jobs.db"));
+    demo.fill();
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> demo.get("/v1/namespaces/default/jobs?state=DEAD").contains("invoice-3"));
+  }
+
+  @AfterAll
+  void stop() {
+    if (demo != null) {
+      demo.close();
+    }
+    if (chromium != null) {
+      chromium.close();
+    }
+  }
+
+  @AfterEach
+  void nothingIsComplainedOf() {
+    if (page != null) {
+      page.context().close();
+    }
+    List<String> complaints = List.copyOf(chromium.complaints);
+    chromium.complaints.clear();
+    assertThat(complaints).isEmpty();
+  }
+
+  private void open(String place) {
+    page = chromium.page();
+    page.navigate(demo.pages() + "#/default/" + place);
+  }
+
+  private void button(String name) {
+    page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true))
+        .click();
+  }
+
+  /** In the dialog that asks. */
+  private void confirm(String verb) {
+    page.getByRole(AriaRole.DIALOG)
+        .getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(verb).setExact(true))
+        .click();
+  }
+
+  private void told(String text) {
+    assertThat(page.locator(".toast", new Page.LocatorOptions().setHasText(text)))
+        .isVisible(SLOWLY);
+  }
+
+  private void stateIs(String state) {
+    assertThat(page.locator("h1 .state").first())
+        .hasText(Pattern.compile(state), new LocatorAssertions.HasTextOptions().setTimeout(20_000));
+  }
+
+  private String idOf(String query) {
+    return demo.get("/v1/namespaces/default/jobs?limit=1&" + query)
+        .replaceAll("(?s).*?\"id\"\\s*:\\s*\"([^\"]+)\".*", "$1");
+  }
+
+  private Map<String, String> places() {
+    Map<String, String> places = new LinkedHashMap<>();
+    places.put("overview", "overview");
+    places.put("jobs", "jobs");
+    places.put("dead-job", "jobs/" + idOf("state=DEAD"));
+    places.put("workflow", "jobs/" + idOf("type=order.fulfil"));
+    places.put("blocked-job", "jobs/" + idOf("state=BLOCKED"));
+    places.put("running", "running");
+    places.put("schedules", "schedules");
+    places.put("schedule", "schedules/nightly-report");
+    places.put("dead-letters", "dead-letters");
+    places.put("queues", "queues");
+    places.put("queue", "queues/images");
+    places.put("nodes", "nodes");
+    return places;
+  }
+
+  @Test
+  void everyPageFitsAndIsAccessibleLightDarkAndNarrow() {
+    List<String> findings = new ArrayList<>();
+    for (String kind : List.of("light", "dark", "narrow")) {
+      Page shown =
+          chromium.page(
+              kind.equals("narrow") ? 400 : 1280,
+              kind.equals("dark") ? ColorScheme.DARK : ColorScheme.LIGHT);
+      for (Map.Entry<String, String> place : places().entrySet()) {
+        shown.navigate(demo.pages() + "#/default/" + place.getValue());
+        assertThat(shown.locator("h1")).isVisible();
+        assertThat(shown.locator("main [aria-busy=true]")).hasCount(0);
+        shown.screenshot(
+            new Page.ScreenshotOptions()
+                .setPath(SCREENSHOTS.resolve(place.getKey() + "-" + kind + ".png"))
+                .setFullPage(true));
+        Object over = shown.evaluate("document.documentElement.scrollWidth - innerWidth");
+        if (((Number) over).intValue() > 0) {
+          findings.add(place.getKey() + " " + kind + ": wider than the window by " + over);
+        }
+        if (kind.equals("light")) {
+          continue; // the narrow one has the same colours
+        }
+        new AxeBuilder(shown)
+            .analyze().getViolations().stream()
+                .filter(each -> List.of("serious", "critical").contains(each.getImpact()))
+                .forEach(
+                    each ->
+                        findings.add(
+                            "%s %s: %s %s"
+                                .formatted(
+                                    place.getKey(),
+                                    kind,
+                                    each.getId(),
+                                    each.getNodes().getFirst().getHtml())));
+      }
+      shown.context().close();
+    }
+    assertThat(findings).isEmpty();
+  }
+
+  @Test
+  void overviewNamesWhatIsWrongAndGoesQuietWhenItIsDone() {
+    demo.job("{\"type\": \"mail.send\", \"queue\": \"letters\"}");
+    open("queues/letters");
+    button("Pause");
+    page.getByLabel("Reason, for the history").fill("printer is out of paper");
+    confirm("Pause");
+    told("Paused.");
+    assertThat(page.getByText("Reason: printer is out of paper")).isVisible(SLOWLY);
+    demo.job("{\"type\": \"mail.send\", \"queue\": \"letters\"}");
+    page.navigate(demo.pages() + "#/default/overview");
+    Locator paused = page.locator("[data-finding=paused]");
+    assertThat(paused).isVisible(SLOWLY);
+    assertThat(page.locator("[data-finding=no-handler]")).containsText("thumbnail.make");
+    paused.getByRole(AriaRole.LINK).click();
+    assertThat(page.locator("h1")).containsText("letters");
+    button("Resume");
+    told("Resumed.");
+    page.navigate(demo.pages() + "#/default/overview");
+    assertThat(page.locator("[data-finding=no-handler]")).isVisible(SLOWLY);
+    assertThat(page.locator("[data-finding=paused]"))
+        .hasCount(0, new LocatorAssertions.HasCountOptions().setTimeout(20_000));
+  }
+
+  @Test
+  void jobIsPausedResumedRunNowAndCancelled() {
+    String id = demo.job("{\"type\": \"mail.send\", \"name\": \"click-me\", \"in\": \"PT3H\"}");
+    open("jobs/" + id);
+    button("Pause");
+    confirm("Pause");
+    stateIs("paused");
+    button("Resume");
+    stateIs("scheduled");
+    button("Run now");
+    confirm("Run now");
+    stateIs("succeeded");
+    assertThat(page.locator("pre.payload").last()).containsText("\"delivered\": true");
+    String other = demo.job("{\"type\": \"mail.send\", \"in\": \"PT3H\"}");
+    page.navigate(demo.pages() + "#/default/jobs/" + other);
+    button("Cancel");
+    page.getByLabel("Reason, for the history").fill("sent twice");
+    confirm("Cancel the job");
+    stateIs("cancelled");
+    assertThat(page.locator("main")).containsText("sent twice");
+  }
+
+  @Test
+  void allJobsOfAQueryAreCountedAndCancelledNotOnlyThoseOfThePage() {
+    List<String> jobs = new ArrayList<>();
+    for (int i = 0; i < 120; i++) {
+      jobs.add("{\"type\": \"mail.send\", \"queue\": \"bulky\", \"in\": \"PT5H\"}");
+    }
+    demo.send(
+        "POST",
+        "/v1/namespaces/default/jobs/batch",
+        "{\"jobs\": [" + String.join(", ", jobs) + "]}");
+    open("jobs");
+    page.getByLabel("Query", new Page.GetByLabelOptions().setExact(true)).fill("queue=bulky");
+    page.keyboard().press("Escape");
+    button("Ask");
+    assertThat(page).hasURL(Pattern.compile(".*queue=bulky.*"));
+    assertThat(page.locator("tbody tr")).hasCount(50);
+    button("Act on all that fit…");
+    assertThat(page.locator("[data-count='120']")).isVisible(SLOWLY);
+    confirm("Cancel 120 jobs");
+    assertThat(page.locator("[data-bulk=SUCCEEDED]")).containsText("120 cancelled");
+  }
+
+  @Test
+  void scheduleIsMadeWithAPreviewOverAClockChange() {
+    open("schedules");
+    button("New schedule…");
+    page.getByLabel("Name", new Page.GetByLabelOptions().setExact(true)).fill("spring");
+    page.getByLabel("Type").fill("mail.send");
+    page.getByLabel("Cron", new Page.GetByLabelOptions().setExact(true)).fill("30 2 28 3 *");
+    page.getByLabel("Zone").fill("Europe/Berlin");
+    assertThat(page.locator("dialog .note").first()).isVisible(SLOWLY); // 2027-03-28 has no 02:30
+    confirm("Create it");
+    assertThat(page.locator("h1")).containsText("spring");
+    assertThat(page.locator(".times .note").first()).isVisible(SLOWLY);
+    button("Pause");
+    confirm("Pause");
+    stateIs("paused");
+    button("Resume");
+    stateIs("scheduled");
+    button("Edit…");
+    page.getByLabel("Cron", new Page.GetByLabelOptions().setExact(true)).fill("0 7 * * *");
+    confirm("Change it");
+    assertThat(page.locator(".title p")).containsText("07:00");
+    button("Trigger");
+    confirm("Trigger");
+    assertThat(page.locator(".strip a.succeeded")).isVisible(SLOWLY);
+    button("Delete");
+    confirm("Delete");
+    assertThat(page.locator("h1")).hasText("Schedules");
+  }
+
+  @Test
+  void groupOfDeadLettersIsDiscardedAndOneReplayedWithAnotherInput() {
+    for (int i = 1; i <= 3; i++) {
+      demo.job(
+          """
+          {"type": "billing.charge", "input": "bad number %d", "name": "again-%d",
+           "onFailure": {"kind": "CONSTANT", "interval": "10ms", "maxRetries": 0}}"""
+              .formatted(i, i));
+    }
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> demo.get("/v1/namespaces/default/jobs?state=DEAD").contains("again-3"));
+    open("jobs/" + idOf("state=DEAD&namePrefix=again-1"));
+    button("Replay with another input…");
+    page.getByLabel("Input (JSON)").fill("\"a good number\"");
+    confirm("Replay");
+    stateIs("succeeded");
+    page.navigate(demo.pages() + "#/default/dead-letters");
+    Locator group = page.locator(".group", new Page.LocatorOptions().setHasText("bad number"));
+    group.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Discard…")).click();
+    confirm("Discard 2");
+    assertThat(page.locator("[data-done='2']")).isVisible(SLOWLY);
+    confirm("Close");
+    assertThat(group).hasCount(0);
+  }
+
+  @Test
+  void whatIsNotKnownIsSaidAndComesBackByItself() {
+    open("jobs");
+    assertThat(page.locator("tbody tr").first()).isVisible();
+    demo.stop();
+    assertThat(page.getByText("Not of now.")).isVisible(SLOWLY);
+    assertThat(page.locator(".freshness.bad")).containsText("no answer for");
+    assertThat(page.locator(".dimmed tbody tr").first()).isVisible();
+    demo.startAgain();
+    assertThat(page.locator(".dimmed"))
+        .hasCount(0, new LocatorAssertions.HasCountOptions().setTimeout(30_000));
+    assertThat(page.getByText("Not of now.")).hasCount(0);
+  }
+
+  @Test
+  void changeReachesAnOpenPageByTheStream() {
+    String id = demo.job("{\"type\": \"mail.send\", \"in\": \"PT3H\"}");
+    open("jobs/" + id);
+    assertThat(page.locator(".freshness.good")).hasText("live");
+    stateIs("scheduled");
+    long asked = System.nanoTime();
+    demo.send("POST", "/v1/namespaces/default/jobs/" + id + "/reschedule", "{\"in\": \"PT0S\"}");
+    stateIs("succeeded");
+    System.out.printf(
+        "dashboard: a change was seen after %d ms%n", (System.nanoTime() - asked) / 1_000_000);
+  }
+
+  @Test
+  void everythingIsReachedByKeyboard() {
+    String id = demo.job("{\"type\": \"mail.send\", \"name\": \"by-key\", \"in\": \"PT3H\"}");
+    open("overview");
+    assertThat(page.locator("h1")).hasText("Overview");
+    page.keyboard().press("g");
+    page.keyboard().press("d");
+    assertThat(page.locator("h1")).hasText("Dead letters");
+    page.keyboard().press("/");
+    page.keyboard().type(id);
+    page.keyboard().press("Enter");
+    assertThat(page.locator("h1")).containsText("by-key");
+    assertThat(page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Cancel")))
+        .isVisible();
+    tabTo("Cancel");
+    page.keyboard().press("Enter");
+    tabTo("Cancel the job");
+    page.keyboard().press("Enter");
+    stateIs("cancelled");
+  }
+
+  private void tabTo(String name) {
+    for (int i = 0; i < 60; i++) {
+      page.keyboard().press("Tab");
+      Object at = page.evaluate("document.activeElement.textContent.trim()");
+      if (name.equals(at)) {
+        return;
+      }
+    }
+    throw new AssertionError(name + " is not reached by Tab");
+  }
+
+  @Test
+  void noTextOfUsersRunsAnywhereAndAllIsShownAsTyped() {
+    List<String> texts = HostileTexts.all();
+    assertThat(texts).hasSizeGreaterThanOrEqualTo(100).doesNotHaveDuplicates();
+    String namespace = "hostile";
+    List<String> ids = new ArrayList<>();
+    for (int i = 0; i + 5 <= texts.size(); i += 5) {
+      ids.add(
+          demo.send(
+                  "POST",
+                  "/v1/namespaces/" + namespace + "/jobs",
+                  """
+                  {"type": %s, "queue": %s, "name": %s, "metadata": {%s: %s}, "in": "PT%dH"}"""
+                      .formatted(
+                          HostileTexts.json(texts.get(i)),
+                          HostileTexts.json(texts.get(i + 1)),
+                          HostileTexts.json(texts.get(i + 2)),
+                          HostileTexts.json(texts.get(i + 3)),
+                          HostileTexts.json(texts.get(i + 4)),
+                          i % 2))
+              .replaceAll("(?s).*\"id\"\\s*:\\s*\"([^\"]+)\".*", "$1"));
+      demo.send(
+          "POST",
+          "/v1/namespaces/" + namespace + "/jobs",
+          "{\"type\": \"billing.charge\", \"input\": %s, \"onFailure\": {\"kind\": \"CONSTANT\", \"interval\": \"1ms\", \"maxRetries\": 0}}"
+              .formatted(HostileTexts.json(texts.get(i))));
+    }
+    page = chromium.page();
+    List<String> places = new ArrayList<>(List.of("overview", "jobs", "running", "schedules"));
+    places.addAll(List.of("dead-letters", "queues", "nodes", "jobs?state=DEAD"));
+    for (String place : places) {
+      page.navigate(demo.pages() + "#/" + namespace + "/" + place);
+      assertThat(page.locator("main [aria-busy=true]")).hasCount(0);
+    }
+    for (int i = 0; i < ids.size(); i++) {
+      page.navigate(demo.pages() + "#/" + namespace + "/jobs/" + ids.get(i));
+      assertThat(page.locator("main .facts").first()).isVisible();
+      Object shown =
+          page.evaluate(
+              "[...document.querySelectorAll('main .users, main bdi')].map((e) => e.textContent)");
+      for (String text : texts.subList(5 * i, 5 * i + 5)) {
+        assertThat((List<?>) shown).as(ids.get(i)).anyMatch(text::equals);
+      }
+    }
+    assertThat(page.evaluate("window.ran")).isNull();
+  }
+}
