@@ -159,7 +159,9 @@ final class Wishes {
     }
     boolean mayBeEndless =
         schedule.kind() == Schedule.Kind.EVERY && (schedule.until() != null || period > span / 16);
-    return mayBeEndless && chance.oneIn(2) ? schedule : schedule.times(chance.between(1, MOST_TIMES));
+    return mayBeEndless && chance.oneIn(2)
+        ? schedule
+        : schedule.times(chance.between(1, MOST_TIMES));
   }
 
   private Misfire misfire() {
