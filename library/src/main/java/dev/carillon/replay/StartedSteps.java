@@ -129,7 +129,7 @@ final class StartedSteps {
     } finally {
       step.thread = null;
       step.running = false;
-      run.wake();
+      host.wake(run);
     }
   }
 

@@ -8,9 +8,13 @@ import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.Report;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** What a run of a workflow needs of the node that it runs on. Thread-safe; nothing here blocks. */
+/**
+ * What a run of a workflow needs of the node that it runs on. Thread-safe; nothing here blocks but
+ * {@link #park}.
+ */
 public interface WorkflowHost {
 
   /** The job that runs. */
@@ -52,6 +56,18 @@ public interface WorkflowHost {
 
   /** Calls {@link WorkflowRun#wake} soon, of this run and perhaps of many in one go. */
   void wake(WorkflowRun run);
+
+  /**
+   * Parks the thread of a run, which calls this, until {@link #wake}, an interrupt, or for so long;
+   * 0 for any time. It may return before.
+   */
+  default void park(WorkflowRun run, long nanos) {
+    if (nanos > 0) {
+      LockSupport.parkNanos(run, nanos);
+    } else {
+      LockSupport.park(run);
+    }
+  }
 
   /** The workflow reports something of itself. */
   void report(Report report);

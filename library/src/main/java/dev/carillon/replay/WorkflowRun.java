@@ -477,11 +477,7 @@ public final class WorkflowRun implements Runnable {
   /** Parks its thread until it is woken, or for so long; says whether it was interrupted. */
   private boolean park(long nanos) {
     waits = true;
-    if (nanos > 0) {
-      LockSupport.parkNanos(this, nanos);
-    } else {
-      LockSupport.park(this);
-    }
+    host.park(this, nanos);
     waits = false;
     return Thread.interrupted();
   }

@@ -9,6 +9,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -79,11 +80,24 @@ final class BrokenEngine implements AutoCloseable {
     }
   }
 
-  /** Copies the modules that the bug touches, with the bug in them. */
+  /** It uses libraries that only its users bring: what a bug leaves alone is there, compiled. */
+  private static final String LIBRARY = "library";
+
+  /** Copies the modules that the bug touches, of the library the files, with the bug in them. */
   private static List<Path> sources(PlantedBug bug, Path root, Path folder) throws IOException {
     Set<String> modules = new TreeSet<>();
-    bug.edits().forEach(edit -> modules.add(edit.file().substring(0, edit.file().indexOf('/'))));
     List<Path> sources = new ArrayList<>();
+    for (PlantedBug.Edit edit : bug.edits()) {
+      String module = edit.file().substring(0, edit.file().indexOf('/'));
+      if (module.equals(LIBRARY)) {
+        Path copy = folder.resolve(edit.file());
+        Files.createDirectories(copy.getParent());
+        Files.copy(root.resolve(edit.file()), copy, StandardCopyOption.REPLACE_EXISTING);
+        sources.add(copy);
+      } else {
+        modules.add(module);
+      }
+    }
     for (String module : modules) {
       try (Stream<Path> files = Files.walk(root.resolve(module).resolve(SOURCES))) {
         for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {

@@ -80,6 +80,20 @@ final class Climate {
   final int typeLimit;
   final int queueLimit;
   final int namespaceLimit;
+
+  /** How many workflows users schedule. */
+  final int workflows;
+
+  /** How long their waits are. */
+  final int workflowScale;
+
+  /** Parked runs that are lost at once, in ten thousand. */
+  final int evictions;
+
+  private static final int MOST_WORKFLOWS = 24;
+  private static final int WORKFLOWS_ONE_IN = 2;
+  private static final long WORKFLOWS = 0x776f726b666c6f77L;
+
   private final NodeOptions settings;
 
   Climate(Chance chance, Seed seed) {
@@ -107,6 +121,11 @@ final class Climate {
     keyed = chance.oneIn(4) ? 0 : (int) chance.spread(300, 5_000);
     dependent = chance.oneIn(4) ? 0 : (int) chance.spread(300, 4_000);
     keyRate = FlowUsers.rate(chance);
+    Chance ofWorkflows = new Chance(seed.number() ^ WORKFLOWS); // a lot of their own
+    workflows =
+        ofWorkflows.oneIn(WORKFLOWS_ONE_IN) ? (int) ofWorkflows.between(2, MOST_WORKFLOWS) : 0;
+    workflowScale = (int) ofWorkflows.spread(1, nodes == 1 ? 4_000 : 200);
+    evictions = ofWorkflows.oneIn(3) ? 10_000 : (int) ofWorkflows.spread(1, 8_000);
     settings = settings(chance);
     skewMicros = new long[nodes];
     driftPerMillion = new long[nodes];

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** How often each store operation and each kind of request met each fault. */
 final class FaultTable {
@@ -61,6 +62,7 @@ final class FaultTable {
       EnumSet.complementOf(EnumSet.of(Column.CRASH_NEVER, Column.CRASH_LATE, Column.CRASH_UNHEARD));
 
   private final Map<Operation, Row> store = new EnumMap<>(Operation.class);
+  private final Map<String, Long> calls = new TreeMap<>();
   private final Map<UserOperations.Kind, Row> users = new EnumMap<>(UserOperations.Kind.class);
 
   /** A table of seeds with so many nodes. */
@@ -154,6 +156,16 @@ final class FaultTable {
     row(users, kind).count(column, 1);
   }
 
+  /** Something that workflows do has happened once more. */
+  void countCall(String what) {
+    calls.merge(what, 1L, Long::sum);
+  }
+
+  /** How often workflows did what, in order of the words. */
+  Map<String, Long> calls() {
+    return calls;
+  }
+
   /** Takes over what the fault wrapper has counted. */
   void count(FaultyStore wrapper) {
     for (Operation operation : Operation.values()) {
@@ -169,6 +181,7 @@ final class FaultTable {
 
   void add(FaultTable other) {
     other.store.forEach((operation, row) -> row(store, operation).add(row));
+    other.calls.forEach((what, times) -> calls.merge(what, times, Long::sum));
     other.users.forEach((kind, row) -> row(users, kind).add(row));
   }
 

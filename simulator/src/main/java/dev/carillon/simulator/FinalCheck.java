@@ -92,6 +92,13 @@ final class FinalCheck {
         alone(job, story);
       }
     }
+    for (WorkflowRecord record : shard.workflows.values()) {
+      JobReader.Story story = told.remove(record.number);
+      check(
+          story != null ? story.view().info().state() == record.end : shard.generation > 1,
+          Guarantee.NOT_LOST,
+          () -> record + " is not told of as it ended: " + record.end);
+    }
     check(
         told.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " tells of strange jobs");
   }
@@ -166,6 +173,7 @@ final class FinalCheck {
           Guarantee.HISTORY,
           () -> job + " is listed as " + state + " and is " + job.end + " by " + filter);
     }
+    listed.keySet().removeAll(shard.workflows.keySet());
     check(
         listed.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " lists strange jobs");
   }

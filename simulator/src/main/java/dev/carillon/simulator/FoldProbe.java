@@ -50,6 +50,14 @@ final class FoldProbe {
                     compare(job, outcome.orThrow().orElseThrow().info());
                   });
             }
+            for (WorkflowRecord workflow : shard.workflows.values()) {
+              life.node.get(
+                  workflow.ref,
+                  outcome -> {
+                    loaded[0]++;
+                    compare(workflow, outcome.orThrow().orElseThrow().info());
+                  });
+            }
           }
         });
     if (world.climate.nodes > 1 && !world.healthy()) {
@@ -61,6 +69,16 @@ final class FoldProbe {
         Guarantee.FOLD,
         () -> "the node holds " + held + " jobs, the journals know of " + loaded[0]);
     return true;
+  }
+
+  private static void compare(WorkflowRecord workflow, JobInfo info) {
+    check(
+        workflow.live
+            && workflow.due == Micros.ceil(info.dueAt())
+            && workflow.attempts == info.attempt()
+            && (workflow.pauseReason == null || info.state() == JobState.PAUSED),
+        Guarantee.FOLD,
+        () -> workflow + " is otherwise in memory: " + info);
   }
 
   private void compare(ModelJob job, JobInfo info) {

@@ -5,6 +5,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.AttemptRunner;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Outcome;
 import java.nio.ByteBuffer;
@@ -32,6 +33,7 @@ final class Handlers implements AttemptRunner {
   private final Consumer<String> crash;
   private final List<Execution> running = new ArrayList<>();
   private final Map<Attempt, Execution> executions = new LinkedHashMap<>();
+  private final WorkflowActors workflows;
 
   Handlers(Life life, Life.Parts parts, Consumer<String> crash) {
     this.life = life;
@@ -40,10 +42,11 @@ final class Handlers implements AttemptRunner {
     this.ledger = parts.ledger();
     this.judge = parts.judge();
     this.crash = crash;
+    this.workflows = new WorkflowActors(life, parts);
   }
 
   int running() {
-    return running.size();
+    return running.size() + workflows.running();
   }
 
   List<Execution> all() {
@@ -51,7 +54,21 @@ final class Handlers implements AttemptRunner {
   }
 
   @Override
+  public void told(JobRef job, int count, HistoryEntry entry) {
+    workflows.told(job, count, entry);
+  }
+
+  @Override
+  public void forget(JobRef job) {
+    workflows.forget(job);
+  }
+
+  @Override
   public void start(Attempt attempt) {
+    if (WorkflowActors.isTheirs(attempt)) {
+      workflows.start(attempt);
+      return;
+    }
     JobRef ref = Node.ref(attempt.id());
     ModelJob job = ref == null ? null : world.model.job(life.opening.copy(), ref);
     if (job == null) {
@@ -251,6 +268,10 @@ final class Handlers implements AttemptRunner {
 
   @Override
   public void interrupt(Attempt attempt) {
+    if (WorkflowActors.isTheirs(attempt)) {
+      workflows.interrupt(attempt);
+      return;
+    }
     Execution execution = executions.get(attempt);
     if (execution == null || !execution.runs()) {
       return;
@@ -284,6 +305,7 @@ final class Handlers implements AttemptRunner {
 
   /** The process is gone, with every handler in it. */
   void cutOff() {
+    workflows.cutOff();
     for (Execution execution : running) {
       execution.cutOff = true;
     }

@@ -6,6 +6,8 @@ import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Overlap;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.fold.OperationBody;
+import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Entry;
 import dev.carillon.store.ShardId;
@@ -44,6 +46,16 @@ final class JournalFormat {
   private static final int TOLD = 19;
   private static final int PAYLOAD = 20;
   private static final int UPDATE = 21;
+  private static final int CHECKPOINT = 22;
+  private static final int WAIT = 23;
+  private static final int SIGNAL = 24;
+  private static final int CHILD_ENDED = 25;
+  private static final int HISTORY = 26;
+  private static final int RENEW = 27;
+
+  /** Of a state: it is that of a workflow. */
+  private static final int WORKFLOW = 256;
+
   private static final int FOOTER = 32;
 
   private JournalFormat() {}
@@ -83,7 +95,21 @@ final class JournalFormat {
    */
   record Update(long job, int revision, long at, @Nullable Move move, Spec spec) implements Op {}
 
-  record Cancel(long job, String reason) implements Op {}
+  /**
+   * It is asked to stop.
+   *
+   * @param demand 1 where its code is to compensate, 2 where it is to end without its code
+   */
+  record Cancel(long job, long at, String reason, int demand) implements Op {}
+
+  /**
+   * What only workflows have. Its bytes are read as the engine reads them: that they come back as
+   * they were written is a test of their own, and what they mean is judged here.
+   */
+  record OfWorkflow(long job, OperationBody body) implements Op {}
+
+  /** A workflow as a compaction found it; its history follows. */
+  record WorkflowState(long job, int attempts, int revision, long due) implements Op {}
 
   record End(
       long job,
@@ -373,16 +399,16 @@ final class JournalFormat {
         yield new Replace(job, spec(in));
       }
       case CANCEL -> {
-        in.getLong();
+        long at = in.getLong();
         string(in);
-        yield new Cancel(job, string(in));
+        yield new Cancel(job, at, string(in), in.get());
       }
       case END -> end(job, in);
       case CLEAR -> {
         in.getLong();
         yield new Clear(job, (int) varint(in));
       }
-      case STATE -> state(job, in);
+      case STATE -> isOfWorkflow(in) ? workflowState(job, in) : state(job, in);
       case NEXT -> next(job, in);
       case AGAIN -> {
         int attempt = (int) varint(in);
@@ -430,8 +456,30 @@ final class JournalFormat {
         }
         yield new Update(job, revision, at, move, spec(in));
       }
+      case CHECKPOINT -> new OfWorkflow(job, OperationBody.Checkpoint.decode(reader(in)));
+      case WAIT -> new OfWorkflow(job, OperationBody.Wait.decode(reader(in)));
+      case SIGNAL -> new OfWorkflow(job, OperationBody.Signal.decode(reader(in)));
+      case CHILD_ENDED -> new OfWorkflow(job, OperationBody.ChildEnded.decode(reader(in)));
+      case HISTORY -> new OfWorkflow(job, OperationBody.History.decode(reader(in)));
+      case RENEW -> new OfWorkflow(job, OperationBody.Renew.decode(reader(in)));
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
+  }
+
+  private static ByteReader reader(ByteBuffer in) {
+    return new ByteReader(rest(in));
+  }
+
+  private static boolean isOfWorkflow(ByteBuffer in) {
+    ByteBuffer ahead = in.duplicate();
+    varint(ahead);
+    varint(ahead);
+    ahead.getLong();
+    return (varint(ahead) & WORKFLOW) != 0;
+  }
+
+  private static WorkflowState workflowState(long job, ByteBuffer in) {
+    return new WorkflowState(job, (int) varint(in), (int) varint(in), in.getLong());
   }
 
   /** When an attempt started that ended at another time; the node that ran it follows. */
@@ -572,6 +620,11 @@ final class JournalFormat {
       varint(in);
     }
     return spec(in);
+  }
+
+  /** What an add carries, or what has its form. */
+  static Spec spec(byte[] body) {
+    return spec(ByteBuffer.wrap(body));
   }
 
   private static Spec spec(ByteBuffer in) {

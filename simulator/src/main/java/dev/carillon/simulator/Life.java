@@ -147,6 +147,18 @@ final class Life implements NodeEnvironment {
     turnIn(world.chance.between(0, LONGEST_TURN_NANOS));
   }
 
+  /** Runs what does not touch the node, now or when the process goes on. */
+  void let(Runnable event) {
+    if (!alive) {
+      return;
+    }
+    if (world.clock.nanos() < pausedUntil) {
+      world.queue.at(pausedUntil, () -> let(event));
+      return;
+    }
+    event.run();
+  }
+
   boolean paused() {
     return world.clock.nanos() < pausedUntil;
   }
@@ -304,6 +316,9 @@ final class Life implements NodeEnvironment {
   private final class Listener implements JobListener {
     @Override
     public void ended(JobInfo info) {
+      if (isOfWorkflow(info)) {
+        return;
+      }
       ModelJob job = job(Node.ref(info.id()));
       if (job != null && job.bygone()) {
         return;
@@ -329,6 +344,10 @@ final class Life implements NodeEnvironment {
         job.endToldNanos = world.clock.nanos();
         world.trace.note("told", job.request, info.state().name());
       }
+    }
+
+    private static boolean isOfWorkflow(JobInfo info) {
+      return info.type().startsWith("wf-");
     }
 
     /** Whether a recurring job that goes on has run it itself. */

@@ -2,9 +2,11 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.engine.dispatch.HandlerSettings;
 import dev.carillon.engine.job.FlowSetting;
 import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.simulator.FaultTable.Column;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +84,7 @@ final class Lives {
   }
 
   private void register(Life life) {
+    registerWorkflows(life);
     for (String type : Wishes.TYPES) {
       int limit = type.equals(Wishes.LIMITED_TYPE) ? world.climate.typeLimit : Integer.MAX_VALUE;
       if (!world.faulty || (!type.equals(Wishes.LATE_TYPE) && world.chance.oneIn(2))) {
@@ -101,6 +104,22 @@ final class Lives {
     }
   }
 
+  /** Also where their code did not fit its history: it does again. */
+  private static void registerWorkflows(Life life) {
+    for (String type : List.of(WorkflowUsers.MAIN, WorkflowProgram.SUB.name())) {
+      life.node.register(type, new HandlerSettings(Integer.MAX_VALUE, 0, null, true));
+    }
+    life.node.register(WorkflowProgram.UNIT.name(), Integer.MAX_VALUE, null);
+  }
+
+  /** The code of workflows fits their histories again. */
+  void fitWorkflows() {
+    Life life = open();
+    if (life != null) {
+      life.deliver(() -> registerWorkflows(life));
+    }
+  }
+
   /** Registers every handler again, also those of jobs that did not decode. */
   void registerAll() {
     Life life = current;
@@ -108,6 +127,9 @@ final class Lives {
       for (String type : Wishes.TYPES) {
         int limit = type.equals(Wishes.LIMITED_TYPE) ? world.climate.typeLimit : Integer.MAX_VALUE;
         register(life, type, limit);
+      }
+      if (life.open()) {
+        life.deliver(() -> registerWorkflows(life));
       }
     }
   }

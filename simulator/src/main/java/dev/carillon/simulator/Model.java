@@ -73,6 +73,11 @@ final class Model {
     return shards.get(id);
   }
 
+  /** The shard in that copy of the store; null for none. */
+  @Nullable ModelShard shard(int copy, ShardId id) {
+    return (copy < bygone.size() ? bygone.get(copy) : shards).get(id);
+  }
+
   /** The job in whose place {@code ref} points in that copy of the store; null for none. */
   @Nullable ModelJob job(int copy, JobRef ref) {
     Map<ShardId, ModelShard> there = copy < bygone.size() ? bygone.get(copy) : shards;
@@ -87,6 +92,16 @@ final class Model {
 
   int live() {
     return live;
+  }
+
+  /** A workflow or the child of one lives from now on. */
+  void entered() {
+    live++;
+  }
+
+  /** It has ended. */
+  void left() {
+    live--;
   }
 
   /** Whether any shard owes somebody the end of a job. */
@@ -260,6 +275,7 @@ final class Model {
   void groupDone() {
     dependents.stream().filter(ModelJob::live).forEach(job -> checkWake(job.shard, job));
     dependents.clear();
+    world.workflows.groupDone();
     judge().groupDone();
   }
 
@@ -345,6 +361,9 @@ final class Model {
   // ---- the fold
 
   private void apply(ModelShard shard, JournalFormat.Op operation) {
+    if (world.workflows.apply(shard, operation)) {
+      return;
+    }
     if (operation instanceof JournalFormat.Add add) {
       add(shard, add);
       return;
@@ -410,6 +429,9 @@ final class Model {
       case JournalFormat.Replay replay -> judge().noSuchJob(shard, replay, job);
       case JournalFormat.Discard discard -> judge().noSuchJob(shard, discard, job);
       case JournalFormat.Told told -> judge().noSuchJob(shard, told, job);
+      case JournalFormat.OfWorkflow own -> judge().noSuchJob(shard, own, null);
+      case JournalFormat.WorkflowState state ->
+          throw new Violation(Guarantee.HISTORY, "a workflow's state was appended: " + job);
     }
   }
 

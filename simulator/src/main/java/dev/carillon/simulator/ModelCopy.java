@@ -52,6 +52,7 @@ final class ModelCopy {
     copyFields(ModelShard.class, shard, copy);
     copy.debts.addAll(shard.debts);
     copy.owners.putAll(shard.owners);
+    shard.workflows.forEach((number, of) -> copy.workflows.put(number, of.copy(copy)));
     for (ModelJob job : shard.jobs.values()) { // the parent of an occurrence is before it
       copy.jobs.put(job.number, copy(copy, job));
     }
@@ -116,11 +117,24 @@ final class ModelCopy {
           carryOver(job, copy);
         }
       }
+      for (WorkflowRecord workflow : shard.workflows.values()) {
+        carryOver(workflow);
+      }
     }
     for (ModelShard shard : shards) {
       shard.freeNanos = nanos;
       shard.debtNanos = nanos;
       shard.jobs.values().stream().filter(ModelJob::live).forEach(job -> startAgain(job, nanos));
+    }
+  }
+
+  private void carryOver(WorkflowRecord now) {
+    for (ModelShard shard : shards) {
+      WorkflowRecord copy = shard.id.equals(now.shard.id) ? shard.workflows.get(now.number) : null;
+      if (copy != null) {
+        copy.cancelAsked |= now.cancelAsked;
+        copy.terminateAsked |= now.terminateAsked;
+      }
     }
   }
 

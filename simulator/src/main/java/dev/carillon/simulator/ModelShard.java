@@ -20,6 +20,9 @@ final class ModelShard {
 
   final Map<Long, ModelJob> jobs = new LinkedHashMap<>();
 
+  /** The workflows and their children among its jobs, which are in no other list. */
+  final Map<Long, WorkflowRecord> workflows = new LinkedHashMap<>();
+
   /** The ends that jobs which wait for them have not got yet. */
   final Set<Debt> debts = new LinkedHashSet<>();
 
@@ -87,6 +90,10 @@ final class ModelShard {
         earliest = wakeBy;
       }
     }
+    for (WorkflowRecord workflow : workflows.values()) {
+      long wakeBy = workflow.awakeBy();
+      earliest = wakeBy > micros ? Math.min(earliest, wakeBy) : earliest;
+    }
     return earliest;
   }
 
@@ -101,6 +108,9 @@ final class ModelShard {
       if (job.live()) {
         earliest = Math.min(earliest, job.awakeBy());
       }
+    }
+    for (WorkflowRecord workflow : workflows.values()) {
+      earliest = Math.min(earliest, workflow.awakeBy());
     }
     return earliest;
   }

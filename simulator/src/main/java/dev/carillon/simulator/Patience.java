@@ -65,6 +65,20 @@ final class Patience {
                 + " s");
   }
 
+  /** A workflow whose wait is over goes on. */
+  private void goesOn(WorkflowRecord workflow) {
+    long due = workflow.awakeBy();
+    long since =
+        Math.max(
+            due == Long.MAX_VALUE ? due : world.clock.nanosAtWall(due),
+            Math.max(healedNanos, workflow.touchedNanos));
+    long waited = world.clock.nanos() - since;
+    Violation.check(
+        !workflow.live || due == Long.MAX_VALUE || waited <= boundNanos(world),
+        Guarantee.NOT_STUCK,
+        () -> workflow + " is due for " + waited / VirtualClock.SECOND + " s and does not go on");
+  }
+
   /** Nobody goes on for long as if the store had not gone back in time. */
   private void hasNoticed(Life life) {
     Violation.check(
@@ -83,6 +97,7 @@ final class Patience {
       pays(shard);
       if (shard.live > 0) {
         hasOwner(shard);
+        shard.workflows.values().forEach(this::goesOn);
         for (ModelJob job : shard.jobs.values()) {
           long due = job.broken() ? Long.MIN_VALUE : world.clock.nanosAtWall(job.due);
           long possible =

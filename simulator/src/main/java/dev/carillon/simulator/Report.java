@@ -39,6 +39,7 @@ final class Report {
     out.println();
     outcome.table().lines().forEach(out::println);
     out.println();
+    printCalls(out);
     missing().forEach(cell -> out.println("never happened: " + cell));
     out.printf(
         "%d seeds with %d jobs, %d events and %d faults, hash %016x%n"
@@ -52,6 +53,12 @@ final class Report {
         outcome.seeds() / outcome.seconds(),
         outcome.seeds() / outcome.cpuSeconds());
     out.println(passed() ? "PASS" : "FAIL: " + why());
+  }
+
+  private void printCalls(PrintStream out) {
+    out.println("workflows:");
+    outcome.table().calls().forEach((what, times) -> out.printf("%12d  %s%n", times, what));
+    out.println();
   }
 
   private String why() {
@@ -105,7 +112,7 @@ final class Report {
     out.printf(
         "{\"seeds\":%d,\"firstSeed\":%d,\"nodes\":%d,\"failed\":%d,\"jobs\":%d,\"events\":%d,\"faults\":%d,"
             + "\"seconds\":%.3f,\"cpuSeconds\":%.3f,\"seedsPerSecond\":%.1f,\"hash\":\"%016x\",\"passed\":%b,"
-            + "\"failures\":[%s],\"table\":[%s]}%n",
+            + "\"failures\":[%s],\"table\":[%s],\"workflows\":{%s}}%n",
         outcome.seeds(),
         outcome.first().number(),
         outcome.first().nodes(),
@@ -119,6 +126,9 @@ final class Report {
         outcome.hash(),
         passed(),
         failures,
-        String.join(",", cells));
+        String.join(",", cells),
+        outcome.table().calls().entrySet().stream()
+            .map(each -> "\"%s\":%d".formatted(each.getKey(), each.getValue()))
+            .collect(Collectors.joining(",")));
   }
 }

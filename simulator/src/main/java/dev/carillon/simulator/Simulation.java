@@ -42,6 +42,7 @@ final class Simulation {
   private final Users users;
   private final ControlUsers controlUsers;
   private final FlowUsers flowUsers;
+  private final WorkflowUsers workflowUsers;
   private final AttemptJudge attempts;
   private final Fleet fleet;
   private final Wishes wishes;
@@ -81,6 +82,7 @@ final class Simulation {
             new Life.Parts(world, store, watched, faults, operations, ledger, attempts),
             users::crashed);
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
+    workflowUsers = new WorkflowUsers(world, operations);
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
     patience = new Patience(world);
@@ -130,6 +132,7 @@ final class Simulation {
       violation = new Violation(Guarantee.NO_ERROR, "the engine threw " + thrown);
       violation.initCause(thrown);
     }
+    world.stage.close();
     world.table.count(store);
     return new Result(
         world.seed.number(),
@@ -224,6 +227,7 @@ final class Simulation {
     if (fleetFaults != null) {
       fleetFaults.plan(() -> moment(bursts));
     }
+    workflowUsers.plan(this::at, () -> moment(bursts));
   }
 
   private long moment(List<Long> bursts) {
@@ -413,6 +417,9 @@ final class Simulation {
     for (Lives node : fleet.nodes()) {
       any |= tidy(node.open());
     }
+    if (world.model.live() > 0) {
+      fleet.nodes().forEach(Lives::fitWorkflows);
+    }
     if (any || operations.anyAsked()) {
       world.in(REGISTER_AGAIN_NANOS, this::tidy);
     } else if (world.model.live() > 0) {
@@ -427,7 +434,8 @@ final class Simulation {
       life.deliver(
           () -> {
             boolean flow = flowUsers.tidy(life);
-            any[0] = controlUsers.tidy(life) || flow;
+            boolean workflows = workflowUsers.tidy(life);
+            any[0] = controlUsers.tidy(life) || flow || workflows;
           });
     }
     return any[0];

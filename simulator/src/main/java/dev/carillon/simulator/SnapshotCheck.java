@@ -42,10 +42,12 @@ final class SnapshotCheck {
   private final Set<Long> told = new LinkedHashSet<>();
   private final Set<Long> toldWhole = new LinkedHashSet<>();
   private final List<ModelJob> leftOut = new ArrayList<>();
+  private final WorkflowModel.Snapshot workflows;
 
   /** Checks a snapshot of {@code shard}, in which jobs that failed since then must be. */
   SnapshotCheck(ModelShard shard, long keepFailedSince) {
     this.shard = shard;
+    this.workflows = new WorkflowModel.Snapshot(shard);
     this.keepFailedSince = keepFailedSince;
   }
 
@@ -56,6 +58,7 @@ final class SnapshotCheck {
     for (ModelJob job : shard.jobs.values()) {
       compare(job);
     }
+    workflows.compare();
     check(
         unended.isEmpty(),
         Guarantee.FOLD,
@@ -68,6 +71,9 @@ final class SnapshotCheck {
   }
 
   private void note(JournalFormat.Op operation) {
+    if (workflows.note(operation)) {
+      return;
+    }
     switch (operation) {
       case JournalFormat.Payload payload -> payloads.put(payload.job(), payload.bytes());
       case JournalFormat.State state -> {

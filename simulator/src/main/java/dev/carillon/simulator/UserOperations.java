@@ -34,6 +34,9 @@ final class UserOperations {
     FLOW_LIMIT("limit queue"),
     FLOW_RATE("rate of queue"),
     GET("get"),
+    WORKFLOW("schedule workflow"),
+    SIGNAL("signal"),
+    CHECKPOINT("checkpoint"),
     SAVE("save"),
     ATTEMPT("attempt"),
     STOP("graceful stop");

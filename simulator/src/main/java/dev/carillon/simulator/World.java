@@ -25,6 +25,8 @@ final class World {
   final Model model;
   NameRecords names = new NameRecords();
   final FlowRecords flow;
+  final WorkflowModel workflows = new WorkflowModel(this);
+  final Stage stage = new Stage();
   final KeyJudge keys = new KeyJudge(this);
   final MemberJudge members = new MemberJudge(this);
   final WhyProbe why = new WhyProbe(this);
