@@ -10,15 +10,22 @@ import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Records.Stored;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What becomes of a program on a store that newer ones write. */
 class FormatTest {
   private static final String KEY = "m\0~format";
 
   @Test
+  @Timeout(30)
   void storeSaysInWhichFormatItIsWritten() {
     MemoryStore store = new MemoryStore();
-    Carillon.builder().store(store).daemon(true).open().close();
+    Carillon carillon = Carillon.builder().store(store).daemon(true).open();
+    // The node writes it soon after it is open.
+    while (store.records().get(KEY).orThrow().isEmpty()) {
+      Thread.onSpinWait();
+    }
+    carillon.close();
     Stored format = store.records().get(KEY).orThrow().orElseThrow();
     assertThat(format.value()).containsExactly(1);
   }
