@@ -34,6 +34,7 @@ record Arguments(
         --seed S          the first seed (default: drawn for this run, and printed with the command
                           that runs the same seeds again)
         --nodes N         how many nodes share the store, up to 7 (default: 1)
+        --workflows       users schedule workflows too, in half of the seeds
         --threads T       how many at once (default: one for each core)
         --json            print the result as one JSON object
         --trace           print everything that happens (with one seed, one thread)
@@ -56,6 +57,7 @@ record Arguments(
     Long firstSeed = null;
     long nodes = 1;
     int threads = Runtime.getRuntime().availableProcessors();
+    boolean workflows = false;
     boolean json = false;
     boolean trace = false;
     boolean planted = false;
@@ -67,6 +69,7 @@ record Arguments(
         case "--seed" -> firstSeed = number(args, ++i);
         case "--nodes" -> nodes = number(args, ++i);
         case "--threads" -> threads = Math.clamp(number(args, ++i), 1, 1_024);
+        case "--workflows" -> workflows = true;
         case "--json" -> json = true;
         case "--trace" -> trace = true;
         case "--help", "-h" -> help = true;
@@ -82,14 +85,24 @@ record Arguments(
     long count = seeds != null ? seeds : planted ? SEEDS_FOR_A_BUG : trace ? 1 : SEEDS;
     long drawn = new SplittableRandom().nextLong(1, DRAWN_BELOW);
     Seed first =
-        new Seed(firstSeed != null ? firstSeed : drawn, Math.clamp(nodes, 0, Seed.MOST_NODES + 1));
+        new Seed(
+            firstSeed != null ? firstSeed : drawn,
+            Math.clamp(nodes, 0, Seed.MOST_NODES + 1),
+            workflows);
     return new Arguments(count, first, trace ? 1 : threads, json, trace, planted, bug, help);
   }
 
   /** The command that runs the same seeds again. */
   String command() {
     String nodes = first.nodes() == 1 ? "" : " --nodes " + first.nodes();
-    return "./carillon simulate" + nodes + " --seeds " + seeds + " --seed " + first.number();
+    String workflows = first.workflows() ? " --workflows" : "";
+    return "./carillon simulate"
+        + nodes
+        + workflows
+        + " --seeds "
+        + seeds
+        + " --seed "
+        + first.number();
   }
 
   private static long number(String[] args, int at) {

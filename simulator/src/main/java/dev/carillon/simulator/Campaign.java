@@ -13,9 +13,8 @@ final class Campaign {
   private static final int MOST_FAILURES = 20;
   private static final int TRACE_LINES = 80;
 
-  private final long firstSeed;
+  private final Seed first;
   private final long seeds;
-  private final int nodes;
   private final int threads;
   private final LongConsumer progress;
 
@@ -63,13 +62,12 @@ final class Campaign {
    * @param progress told how many are done, now and then, by any thread
    */
   Campaign(Seed first, long seeds, int threads, LongConsumer progress) {
-    this.firstSeed = first.number();
-    this.nodes = first.nodes();
-    this.table = new FaultTable(nodes);
+    this.first = first;
+    this.table = new FaultTable(first.nodes());
     this.seeds = seeds;
     this.threads = threads;
     this.progress = progress;
-    this.next = new AtomicLong(firstSeed);
+    this.next = new AtomicLong(first.number());
   }
 
   Outcome run() {
@@ -86,7 +84,7 @@ final class Campaign {
       failures.sort(Comparator.comparingLong(failure -> failure.result().seed()));
       double seconds = (System.nanoTime() - began) / 1e9;
       return new Outcome(
-          new Seed(firstSeed, nodes),
+          first,
           done,
           failed,
           events,
@@ -111,13 +109,13 @@ final class Campaign {
   }
 
   private void work() {
-    FaultTable own = new FaultTable(nodes);
+    FaultTable own = new FaultTable(first.nodes());
     ThreadMXBean threadTimes = ManagementFactory.getThreadMXBean();
     long cpuBefore = threadTimes.getCurrentThreadCpuTime();
     for (long seed = next.getAndIncrement();
-        seed < firstSeed + seeds;
+        seed < first.number() + seeds;
         seed = next.getAndIncrement()) {
-      Simulation simulation = new Simulation(new Seed(seed, nodes), own, null);
+      Simulation simulation = new Simulation(first.of(seed), own, null);
       record(simulation.run(), simulation.trace());
     }
     synchronized (this) {

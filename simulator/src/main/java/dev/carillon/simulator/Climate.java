@@ -123,7 +123,9 @@ final class Climate {
     keyRate = FlowUsers.rate(chance);
     Chance ofWorkflows = new Chance(seed.number() ^ WORKFLOWS); // a lot of their own
     workflows =
-        ofWorkflows.oneIn(WORKFLOWS_ONE_IN) ? (int) ofWorkflows.between(2, MOST_WORKFLOWS) : 0;
+        seed.workflows() && ofWorkflows.oneIn(WORKFLOWS_ONE_IN)
+            ? (int) ofWorkflows.between(2, MOST_WORKFLOWS)
+            : 0;
     workflowScale = (int) ofWorkflows.spread(1, nodes == 1 ? 4_000 : 200);
     evictions = ofWorkflows.oneIn(3) ? 10_000 : (int) ofWorkflows.spread(1, 8_000);
     settings = settings(chance);

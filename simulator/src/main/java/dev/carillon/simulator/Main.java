@@ -75,10 +75,10 @@ public final class Main {
     boolean passed = true;
     for (long i = 0; i < arguments.seeds(); i++) {
       long seed = arguments.first().number() + i;
-      int nodes = arguments.first().nodes();
+      Seed first = arguments.first();
       out.println("seed " + seed);
       Simulation.Result result =
-          new Simulation(new Seed(seed, nodes), new FaultTable(nodes), out::println).run();
+          new Simulation(first.of(seed), new FaultTable(first.nodes()), out::println).run();
       Violation violation = result.violation();
       out.printf(
           "seed %d: %d jobs, %d events, %d faults, hash %016x%n",

@@ -120,7 +120,8 @@ final class WhyProbe {
       case OVERLAP -> job.parent != null;
       case KEY -> job.spec.more().concurrency() != null;
       case LIMIT -> isLimited(job, hindrance);
-      case SLOT -> life.node.running() > 0;
+      // Of other nodes it says what they announced last.
+      case SLOT -> life.node.running() > 0 || hindrance.facts().containsKey("nodes");
       case NO_HANDLER -> Objects.equals(hindrance.facts().get("type"), job.spec.type());
       case WAITING, UNFIT, RATE, TURN, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
     };
