@@ -3,6 +3,7 @@ package dev.carillon.engine.message;
 import dev.carillon.api.WaitReason;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -24,7 +25,7 @@ public record Hindrance(
     String ends) {
 
   public Hindrance {
-    facts = Map.copyOf(facts);
+    facts = Collections.unmodifiableMap(new LinkedHashMap<>(facts));
   }
 
   /** One without further facts. */
