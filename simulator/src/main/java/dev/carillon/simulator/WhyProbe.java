@@ -116,7 +116,7 @@ final class WhyProbe {
     return switch (hindrance.reason()) {
       case NOT_DUE -> job.due > life.wallMicros() && hindrance.untilMicros() == job.due;
       case PAUSED -> isPaused(job, hindrance);
-      case DEPENDENCY -> job.awaited.values().stream().anyMatch(one -> !one.met);
+      case DEPENDENCY -> awaits(job);
       case OVERLAP -> job.parent != null;
       case KEY -> job.spec.more().concurrency() != null;
       case LIMIT -> isLimited(job, hindrance);
@@ -125,6 +125,12 @@ final class WhyProbe {
       case NO_HANDLER -> Objects.equals(hindrance.facts().get("type"), job.spec.type());
       case WAITING, UNFIT, RATE, TURN, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
     };
+  }
+
+  /** The node may not know yet what became of the append that says that an awaited job ended. */
+  private boolean awaits(ModelJob job) {
+    return job.awaited.values().stream().anyMatch(one -> !one.met)
+        || world.clock.nanos() - job.sinceNanos <= NEWS_NANOS;
   }
 
   private boolean isPaused(ModelJob job, Hindrance hindrance) {
