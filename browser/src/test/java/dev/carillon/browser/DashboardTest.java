@@ -315,6 +315,7 @@ class DashboardTest {
     page.keyboard().press("d");
     assertThat(page.locator("h1")).hasText("Dead letters");
     page.keyboard().press("/");
+    assertThat(page.locator("input:focus")).hasCount(1); // else the first keys go to the page
     page.keyboard().type(id);
     page.keyboard().press("Enter");
     assertThat(page.locator("h1")).containsText("by-key");
