@@ -106,7 +106,7 @@ class ArchitectureTest {
         noModuleBut(REPLAY, API, ENGINE),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY),
-        noModuleBut(SIMULATOR, API, STORE, ENGINE),
+        noModuleBut(SIMULATOR, API, STORE, ENGINE, REPLAY),
         noModuleBut(
             PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
         noModuleBut(

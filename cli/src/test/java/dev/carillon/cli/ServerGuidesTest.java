@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.carillon.Carillon;
+import dev.carillon.api.TaskType;
 import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
 import java.io.IOException;
@@ -79,7 +80,11 @@ class ServerGuidesTest {
       blocks(document).stream().filter(block -> block.contains("curl")).forEach(script::append);
       String text =
           OUTSIDE.matcher(script).replaceAll("http://127.0.0.1:" + outside.getAddress().getPort());
-      return run(text.replace("localhost:8470", "127.0.0.1:" + server.address().getPort()));
+      String id =
+          carillon.schedule(TaskType.of("later").job().in(Duration.ofHours(1))).id().value();
+      return run(
+          text.replace("localhost:8470", "127.0.0.1:" + server.address().getPort())
+              .replace("/jobs/ID", "/jobs/" + id));
     } finally {
       outside.stop(0);
     }

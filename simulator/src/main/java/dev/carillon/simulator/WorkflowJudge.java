@@ -10,8 +10,8 @@ import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,28 +25,28 @@ final class WorkflowJudge {
   private final WorkflowModel model;
 
   /** Turns that the code has handed over, with what it had seen by then. */
-  private final Map<JobRef, List<Said>> said = new HashMap<>();
+  private final Map<JobRef, List<Said>> said = new LinkedHashMap<>();
 
   /** Bodies of steps that have begun, by what they return. */
-  private final Map<String, Body> bodies = new HashMap<>();
+  private final Map<String, Body> bodies = new LinkedHashMap<>();
 
   /** Tries of steps at most once that have begun. */
-  private final Set<Body> begunOnce = new HashSet<>();
+  private final Set<Body> begunOnce = new LinkedHashSet<>();
 
   /** The key of each step. */
-  private final Map<String, String> keys = new HashMap<>();
+  private final Map<String, String> keys = new LinkedHashMap<>();
 
   /** The rounds in which the code did something else than before. */
-  private final Set<String> flipped = new HashSet<>();
+  private final Set<String> flipped = new LinkedHashSet<>();
 
   /** Those in which it threw once what is mended. */
-  private final Set<String> broken = new HashSet<>();
+  private final Set<String> broken = new LinkedHashSet<>();
 
   /** Workflows that were stopped while their code threw what is mended afterwards. */
-  private final Set<JobRef> thrownOut = new HashSet<>();
+  private final Set<JobRef> thrownOut = new LinkedHashSet<>();
 
   /** Every signal that is in a journal, by its payload. */
-  private final Set<String> signals = new HashSet<>();
+  private final Set<String> signals = new LinkedHashSet<>();
 
   private record Said(List<HistoryEntry> entries, List<String> seen) {}
 

@@ -163,7 +163,7 @@ final class WorkflowModel {
         }
       }
       case OperationBody.ChildEnded ended -> {
-        for (Map.Entry<Integer, JobRef> child : Map.copyOf(record.children).entrySet()) {
+        for (Map.Entry<Integer, JobRef> child : new LinkedHashMap<>(record.children).entrySet()) {
           if (child.getValue().equals(ended.child())) {
             judge.childEnded(record, ended);
             record(record, ended.entry(child.getKey()));
