@@ -27,6 +27,10 @@ final class GuardedStore extends ForwardingStore {
     super(store);
     this.reports = reports;
     this.watch = watch;
+    watch.readWhileAway(
+        () -> {
+          var unused = reading(() -> store.journals().listById(null, 1));
+        });
   }
 
   /** What was wrong with the last write or read, or null if both went well. */
@@ -60,7 +64,7 @@ final class GuardedStore extends ForwardingStore {
     String problem = problemOf(outcome);
     writeProblem = problem;
     note(problem, outcome instanceof Outcome.Full);
-    watch.saw(problem());
+    watch.look(this::problem);
     return outcome;
   }
 
@@ -90,7 +94,7 @@ final class GuardedStore extends ForwardingStore {
     }
     writeProblem = problem;
     note(problem, isThere);
-    watch.saw(problem());
+    watch.look(this::problem);
     return outcomes;
   }
 
@@ -102,7 +106,7 @@ final class GuardedStore extends ForwardingStore {
       outcome = new Outcome.Unavailable<>(thrown(e));
     }
     readProblem = problemOf(outcome);
-    watch.saw(problem());
+    watch.look(this::problem);
     return outcome;
   }
 

@@ -1,13 +1,16 @@
 package dev.carillon;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
  * Logs when the store goes away and when it is back. It is away from the first call that finds it
  * unavailable, full or without an answer, until the last write and the last read have both gone
- * well. Any thread.
+ * well. While it is away something is read each second: an idle node would not learn that it is
+ * back. Any thread.
  */
 final class StoreWatch {
   private static final long LONG_NANOS = Duration.ofSeconds(5).toNanos();
@@ -17,20 +20,28 @@ final class StoreWatch {
   private @Nullable String problem;
   private long sinceNanos;
   private volatile boolean away;
+  private final AtomicBoolean reading = new AtomicBoolean();
+  private volatile Runnable read = () -> {};
 
   StoreWatch(LogQueue log) {
     this.log = log;
     log.eachSecond(this::stillAway);
   }
 
-  /** How the store is after a call: what is wrong with it, or null. */
-  void saw(@Nullable String now) {
-    if (now != null || away) {
-      changed(now);
+  /** What is read while the store is away, on a thread of its own and one at a time. */
+  void readWhileAway(Runnable something) {
+    read = something;
+  }
+
+  /** Looks after a call at what is wrong with the store; null where nothing is. */
+  void look(Supplier<@Nullable String> what) {
+    if (away || what.get() != null) {
+      changed(what);
     }
   }
 
-  private synchronized void changed(@Nullable String now) {
+  private synchronized void changed(Supplier<@Nullable String> what) {
+    String now = what.get();
     long nanos = System.nanoTime();
     if (now == null && away) {
       away = false;
@@ -43,7 +54,22 @@ final class StoreWatch {
     problem = now;
   }
 
-  private synchronized void stillAway() {
+  private void stillAway() {
+    if (away && reading.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("carillon-store-watch").start(this::readOnce);
+    }
+    tell();
+  }
+
+  private void readOnce() {
+    try {
+      read.run();
+    } finally {
+      reading.set(false);
+    }
+  }
+
+  private synchronized void tell() {
     String now = problem;
     long nanos = System.nanoTime() - sinceNanos;
     if (away && now != null && nanos >= LONG_NANOS) {
