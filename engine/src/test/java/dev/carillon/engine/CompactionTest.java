@@ -15,6 +15,7 @@ import dev.carillon.engine.history.Compaction;
 import dev.carillon.engine.history.PastAttempts;
 import dev.carillon.engine.history.ShardLoad;
 import dev.carillon.engine.history.Summary;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -436,6 +437,26 @@ class CompactionTest {
       told += (int) first.stream().filter(frame -> frame.kind() == Kind.RETRY).count();
     }
     assertThat(told).isGreaterThan(100);
+  }
+
+  @Test
+  void workflowThatBeganAnewHasNoHistoryInTheNextGeneration() {
+    byte[] spec = spec().encode();
+    append(Frame.of(Kind.ADD, JOB, spec));
+    HistoryEntry begun = new HistoryEntry.Begun(1, 1, 42);
+    append(
+        Frame.of(
+            Kind.CHECKPOINT,
+            JOB,
+            new OperationBody.Checkpoint(1, 0, 0, 1, List.of(begun)).encode()));
+    append(
+        Frame.of(
+            Kind.RENEW, JOB, new OperationBody.Renew(1, 0, 1, 2, 1, List.of(), spec).encode()));
+
+    Map<Long, long[]> histories = stage(ALL).histories();
+
+    assertThat(histories).containsKey(JOB);
+    assertThat(histories.get(JOB)).isEmpty();
   }
 
   @Test

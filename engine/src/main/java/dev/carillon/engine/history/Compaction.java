@@ -49,6 +49,7 @@ import java.util.function.Predicate;
  */
 public final class Compaction {
   private static final int BLOCK_BYTES = 256 << 10;
+  private static final long[] NOWHERE = {};
 
   private final Store store;
   private final Source source;
@@ -195,6 +196,7 @@ public final class Compaction {
     for (FoldedJob job : sorted(fold, job -> job.workflow() != null)) {
       WorkflowState workflow = Objects.requireNonNull(job.workflow());
       if (workflow.entries() == 0) {
+        histories.put(job.number, NOWHERE); // its new beginning stays in the old generation
         continue;
       }
       Outcome<List<HistoryEntry>> read =
