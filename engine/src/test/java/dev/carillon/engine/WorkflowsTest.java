@@ -455,6 +455,26 @@ class WorkflowsTest extends WorkflowCase {
   }
 
   @Test
+  void workflowWhoseDeadlinePassesBeforeItsFirstCheckpointIsKnownToBeDurableCompensates() {
+    world.finishOne();
+    JobRef limited = world.add(world.spec(world.nowMicros(), 0, later(30), new byte[1]));
+    Attempt attempt = running();
+    attempt.ofWorkflow = true;
+    pass(Duration.ofSeconds(29));
+    world.hold(NodeEnvironment.Channel.COMMIT);
+    WorkflowTurn turn = new WorkflowTurn(List.of(begun(), done(1)), List.of());
+    world.node().checkpoint(attempt, turn, outcome -> {});
+
+    pass(Duration.ofSeconds(1));
+    world.letGo();
+    world.settle();
+    world.finishOne(new AttemptOutcome.Interrupted()); // the slot is free when the code returns
+
+    assertThat(last(history(running()))).isInstanceOf(HistoryEntry.GivenUp.class);
+    assertThat(running().ref()).isEqualTo(limited);
+  }
+
+  @Test
   void placesInAnotherGenerationBeginAnew() {
     ShardFold<FoldedJob> fold = new ShardFold<>(FoldedJob::new, (ended, end) -> {});
     fold.at(1);

@@ -110,7 +110,7 @@ public final class WorkflowOutcomes {
   boolean giveUp(
       Attempt attempt, JobState state, @Nullable JobError error, @Nullable String reason) {
     NodeJob job = attempt.job();
-    boolean begun = job.hasBegun() || hasBegun(attempt.unwritten);
+    boolean begun = attempt.mayHaveBegun() || hasBegun(attempt.unwritten);
     if (!begun || isGivenUp(job) || attempt.nothingToUndo) {
       return false;
     }
