@@ -107,6 +107,10 @@ final class StartedSteps {
     if (step.call.options().isAtMostOnce()) {
       run.write(
           new StepBegun(host.wallMicros(), step.call.number(), step.call.name(), next.attempt()));
+      if (run.activation().pauseRequested()) {
+        step.posted = run.post(tries.putOff(next));
+        return;
+      }
     }
     step.running = true;
     try {

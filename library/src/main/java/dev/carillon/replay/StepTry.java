@@ -105,6 +105,11 @@ final class StepTry implements StepContext {
     return new StepFailed(at, call.number(), call.name(), number, started, error, kinds, nextAt);
   }
 
+  /** This try was not made: the one before it is the last, and the next is due at once. */
+  HistoryEntry notMade(long at, JobError error, List<String> kinds) {
+    return new StepFailed(at, call.number(), call.name(), number - 1, at, error, kinds, at);
+  }
+
   private static List<String> kinds(Throwable thrown) {
     List<String> names = new ArrayList<>();
     Class<?> type = thrown.getClass();

@@ -64,6 +64,10 @@ final class Tries {
       }
       if (step.options().isAtMostOnce()) {
         run.write(new StepBegun(host.wallMicros(), step.number(), step.name(), next.attempt()));
+        if (run.activation().pauseRequested()) {
+          run.write(putOff(next));
+          continue;
+        }
       }
       HistoryEntry entry = make(next);
       value = next.value();
@@ -103,5 +107,16 @@ final class Tries {
     return open.failure(now, now, error, List.of(CUT_OFF), StepRetries.NONE);
   }
 
+  /**
+   * The try of a step at most once did not begin: its workflow was paused while the beginning was
+   * written. It does not count, and is made once the workflow goes on.
+   */
+  HistoryEntry putOff(StepTry open) {
+    long now = host.wallMicros();
+    JobError error = new JobError(PUT_OFF, "paused before it began", "");
+    return open.notMade(now, error, List.of(PUT_OFF));
+  }
+
   private static final String CUT_OFF = "cut off";
+  private static final String PUT_OFF = "put off";
 }
