@@ -1,5 +1,7 @@
 package dev.carillon.simulator;
 
+import dev.carillon.engine.job.WorkflowWait;
+
 /** Waits for due jobs once everything has healed, and says when that has taken too long. */
 final class Patience {
   private static final long LOOK_NANOS = 30 * VirtualClock.SECOND;
@@ -68,13 +70,14 @@ final class Patience {
   /** A workflow whose wait is over goes on. */
   private void goesOn(WorkflowRecord workflow) {
     long due = workflow.awakeBy();
+    if (!workflow.live || due >= WorkflowWait.FOR_EVER) {
+      return; // it waits for news alone, which lowers that
+    }
     long since =
-        Math.max(
-            due == Long.MAX_VALUE ? due : world.clock.nanosAtWall(due),
-            Math.max(healedNanos, workflow.touchedNanos));
+        Math.max(world.clock.nanosAtWall(due), Math.max(healedNanos, workflow.touchedNanos));
     long waited = world.clock.nanos() - since;
     Violation.check(
-        !workflow.live || due == Long.MAX_VALUE || waited <= boundNanos(world),
+        waited <= boundNanos(world),
         Guarantee.NOT_STUCK,
         () -> workflow + " is due for " + waited / VirtualClock.SECOND + " s and does not go on");
   }
