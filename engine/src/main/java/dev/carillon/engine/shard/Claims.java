@@ -126,7 +126,7 @@ public final class Claims {
         tellIfTakenOver(shard, head);
         host.claimed(shard);
         shard.handingBack = shards.isLeaving();
-        boolean far = shard.journal.wakeMicros() > env.wallMicros() + shards.horizonMicros();
+        boolean far = !shards.isSoon(shard.journal.wakeMicros());
         Summary now = Summary.read(claim.head()).orElse(summary); // the listing's may be older
         shard.suspect |= now.suspected();
         shard.added = now.added();
@@ -218,7 +218,7 @@ public final class Claims {
   }
 
   private boolean wakesSoon(Head head) {
-    return head.wakeMicros() <= env.wallMicros() + shards.horizonMicros();
+    return shards.isSoon(head.wakeMicros());
   }
 
   /** Lists the shards that wake before then, and claims those that this node is to have. */

@@ -155,7 +155,7 @@ final class OpenShards {
   }
 
   private boolean isNear(Bucket bucket) {
-    return bucket.startMicros() <= env.wallMicros() + shards.horizonMicros();
+    return shards.isSoon(bucket.startMicros());
   }
 
   private static Outcome<List<Head>> openOnes(Store store, Bucket bucket) {
@@ -229,7 +229,7 @@ final class OpenShards {
             return;
           }
           shard.acquired(head, 0, 0);
-          if (near) {
+          if (near || isNear(bucket)) { // the clock may have jumped since
             shards.loads.loadEmpty(shard);
           }
           shard.fireOwned();

@@ -60,7 +60,7 @@ final class Settling {
       }
     } else if (shard.running == 0
         && shard.arranging == 0
-        && shard.journal.wakeMicros() > env.wallMicros() + shards.horizonMicros()) {
+        && !shards.isSoon(shard.journal.wakeMicros())) {
       if (shards.open.isSpare(shard) && !host.hasOpenAttempts(shard)) {
         env.metrics().count("shards.spared", 1);
         release(shard);

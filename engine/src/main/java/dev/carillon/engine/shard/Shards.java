@@ -133,6 +133,11 @@ public final class Shards {
         null);
   }
 
+  /** Whether what wakes then is to be in memory by now. */
+  boolean isSoon(long micros) {
+    return micros <= env.wallMicros() + horizonMicros();
+  }
+
   long horizonMicros() {
     return Micros.ceil(options.loadHorizon());
   }
@@ -468,7 +473,7 @@ public final class Shards {
     if (!shard.sealed && shard.bucket.endMicros() <= now) {
       open.closeBucket(shard);
     }
-    if (!shard.loaded() && shard.journal.wakeMicros() <= now + horizonMicros()) {
+    if (!shard.loaded() && isSoon(shard.journal.wakeMicros())) {
       loads.load(shard);
     }
     settle(shard);
