@@ -199,7 +199,8 @@ final class WorkflowRuns {
       parked.put(of.ref, of);
       evict();
     } else {
-      drop(of, "the run is over");
+      boolean waits = run != null && run.isParked(); // of another node's job: it is gone here
+      drop(of, waits, "the run is over");
     }
   }
 
@@ -213,8 +214,11 @@ final class WorkflowRuns {
 
   /** Forgets a run. One whose thread would be kept all the same is unwound. */
   private void drop(Kept of, String why) {
+    drop(of, parked.remove(of.ref, of), why);
+  }
+
+  private void drop(Kept of, boolean waits, String why) {
     kept.remove(of.ref, of);
-    boolean waits = parked.remove(of.ref, of);
     WorkflowRun run = of.run;
     if (run != null && !run.isOver() && (!waits || THREADS_ARE_TRACKED)) {
       run.unwind(why);

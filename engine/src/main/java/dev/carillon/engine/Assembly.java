@@ -27,6 +27,7 @@ import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.history.ShardLoad;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.life.Checkpoints;
@@ -196,6 +197,7 @@ final class Assembly {
             new Adds.Parts(shards, committer, requests, lookup, life),
             new Updates(rules.recurrences()));
     this.namedChildren = new NamedChildren(adds, workflows);
+    lending.turns(namedChildren::checkpoint);
     this.intake = new Intake(env, options, adds, status::gone);
     Controls.Parts forControls =
         new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life);
@@ -363,6 +365,11 @@ final class Assembly {
     @Override
     public void recall(Attempt attempt, boolean now) {
       lending.recall(attempt, now);
+    }
+
+    @Override
+    public void recorded(Attempt attempt, int count, HistoryEntry entry) {
+      lending.recorded(attempt, count, entry);
     }
 
     @Override

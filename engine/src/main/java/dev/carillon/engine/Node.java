@@ -279,9 +279,7 @@ public final class Node {
   /** A handler for {@code type} is here: jobs that waited for it go on. */
   public void register(String type, HandlerSettings settings) {
     parts.dispatcher.handler(type).set(settings);
-    if (!settings.workflow()) {
-      parts.handlerLists.add(type); // else other nodes would lend its jobs to this one
-    }
+    parts.handlerLists.add(type, settings.workflow());
     parts.life.register(type);
   }
 
@@ -470,7 +468,11 @@ public final class Node {
 
   /** Brings the history of the attempt's workflow, as many entries as it had when it began. */
   public void history(Attempt attempt, Consumer<Outcome<List<HistoryEntry>>> answer) {
-    parts.workflows.history(attempt, answer);
+    if (attempt.isBorrowed()) {
+      parts.borrowing.history(attempt, answer);
+    } else {
+      parts.workflows.history(attempt, answer);
+    }
   }
 
   /**
@@ -479,7 +481,7 @@ public final class Node {
    */
   public void checkpoint(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
     if (attempt.isBorrowed()) {
-      answer.accept(Outcome.ok(false));
+      parts.borrowing.checkpoint(attempt, turn, answer);
     } else {
       parts.namedChildren.checkpoint(attempt, turn, answer);
     }

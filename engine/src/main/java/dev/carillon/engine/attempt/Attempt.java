@@ -12,6 +12,7 @@ import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.Awaited;
 import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Micros;
+import dev.carillon.engine.history.WorkflowHistory;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
@@ -22,6 +23,7 @@ import dev.carillon.engine.message.Loan;
 import dev.carillon.engine.message.RunningJob;
 import dev.carillon.engine.shard.JobPlace;
 import dev.carillon.engine.shard.NodeJob;
+import dev.carillon.engine.shard.Shard;
 import dev.carillon.store.Transactions.Completion;
 import dev.carillon.store.Transactions.Permit;
 import dev.carillon.store.Transactions.Place;
@@ -121,6 +123,9 @@ public final class Attempt implements Grant.Run, JobPlace {
 
   private final int historyCount;
 
+  /** Where that stands, of an attempt that this node runs for another. */
+  private final WorkflowHistory.@Nullable Place history;
+
   /** The node that it was lent to has died. */
   public boolean lost;
 
@@ -176,6 +181,7 @@ public final class Attempt implements Grant.Run, JobPlace {
     Awaited awaited = job.awaited();
     this.dependencies = awaited != null ? awaited.infos() : List.of();
     WorkflowState workflow = job.workflow();
+    this.history = null;
     this.historyCount = workflow != null ? workflow.entries() : 0;
     this.checkpointed = workflow != null ? workflow.checkpointed() : 0;
     this.ofWorkflow = job.hasBegun();
@@ -207,7 +213,8 @@ public final class Attempt implements Grant.Run, JobPlace {
     this.startBy = at.startBy();
     this.permit = at.permit();
     this.dependencies = loan.dependencies();
-    this.historyCount = 0;
+    this.history = loan.history();
+    this.historyCount = history != null ? history.count() : 0;
   }
 
   /** It as it is lent to another node. */
@@ -228,7 +235,18 @@ public final class Attempt implements Grant.Run, JobPlace {
         lentAlone,
         saved,
         dependencies,
+        historyOf(own),
         body);
+  }
+
+  private static WorkflowHistory.@Nullable Place historyOf(NodeJob own) {
+    WorkflowState workflow = own.workflow();
+    if (workflow == null || workflow.entries() == 0) {
+      return null;
+    }
+    Shard shard = own.shard();
+    return new WorkflowHistory.Place(
+        shard.id, shard.journal.generation(), workflow.places(), workflow.entries());
   }
 
   /** The node that ran it says when, and by which policy it judges failures. */
@@ -523,6 +541,11 @@ public final class Attempt implements Grant.Run, JobPlace {
   /** Where its job is. */
   public JobRef ref() {
     return ref;
+  }
+
+  /** Where the history stands of a workflow that this node runs for another; null for none. */
+  public WorkflowHistory.@Nullable Place history() {
+    return history;
   }
 
   /** How many entries the history of its workflow had when it began; 0 for none. */

@@ -29,6 +29,7 @@ public final class Attempts {
   public final Starts starts;
 
   private final NodeEnvironment env;
+  private final Elsewhere elsewhere;
   private final AttemptRunner runner;
   private final AttemptSet running = new AttemptSet();
 
@@ -100,6 +101,7 @@ public final class Attempts {
     Room room = new Room(basics, parts, rules, running);
     this.env = basics.env();
     this.runner = parts.runner();
+    this.elsewhere = room.parts().elsewhere();
     this.outcomes = new Outcomes(room);
     this.transactions = new TransactionOutcomes(room, outcomes);
     this.stops = new Stops(room, outcomes, transactions);
@@ -130,9 +132,13 @@ public final class Attempts {
     return false;
   }
 
-  /** The history of a workflow has an entry more. */
-  public void told(JobRef job, int count, HistoryEntry entry) {
-    runner.told(job, count, entry);
+  /** The history of a workflow has an entry more: whoever runs its code is told. */
+  public void told(NodeJob job, JobRef ref, int count, HistoryEntry entry) {
+    runner.told(ref, count, entry);
+    Attempt attempt = Attempt.of(job);
+    if (attempt != null && attempt.lentTo != 0) {
+      elsewhere.recorded(attempt, count, entry);
+    }
   }
 
   /** A workflow has ended, or left this node. */

@@ -1,5 +1,7 @@
 package dev.carillon.engine.attempt;
 
+import dev.carillon.engine.job.HistoryEntry;
+
 /**
  * Runs the handlers of this node's attempts outside this node, on other nodes today. This is the
  * seam for remote workers: the attempt keeps its limits here, and its outcome is written here.
@@ -10,6 +12,9 @@ public interface Elsewhere {
 
   /** A lent attempt is asked to save and return, or to stop now. */
   void recall(Attempt attempt, boolean now);
+
+  /** The history of a lent attempt's workflow has an entry more, its {@code count}th. */
+  void recorded(Attempt attempt, int count, HistoryEntry entry);
 
   /** How long until the attempts that run here for other nodes have run for that time; 0 if so. */
   long waitUntilBorrowedLasted(long nanos);

@@ -106,7 +106,10 @@ public final class Outcomes {
       case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) ->
           workflows.waiting(attempt, turn, wait);
       case AttemptOutcome.WorkflowFailed failed ->
-          workflows.failed(attempt, failed, failed.error().on(options.nodeId()));
+          workflows.failed(
+              attempt,
+              failed,
+              attempt.lentTo != 0 ? failed.error() : failed.error().on(options.nodeId()));
       case AttemptOutcome.Diverged(JobError error) -> workflows.diverged(attempt, error);
       case AttemptOutcome.Compensated(JobError failure) -> workflows.compensated(attempt, failure);
       case AttemptOutcome.Renewed renewed -> workflows.renewed(attempt, renewed);

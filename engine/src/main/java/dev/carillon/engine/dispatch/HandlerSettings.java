@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit how many of its attempts run at once
  * @param timeoutMicros how long an attempt of a job without a timeout may take; 0 for any time
  * @param policy what follows a failure of a job without a policy; null for the namespace's
- * @param workflow whether its jobs are workflows, which run where their shard is
+ * @param workflow whether its jobs are workflows
  */
 public record HandlerSettings(
     int limit, long timeoutMicros, @Nullable FailurePolicy policy, boolean workflow) {

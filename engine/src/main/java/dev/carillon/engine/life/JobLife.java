@@ -715,7 +715,7 @@ public final class JobLife implements Attempts.Life {
 
     @Override
     public void recorded(NodeJob job, int count, HistoryEntry entry) {
-      attempts.told(shard.ref(job.number), count, entry);
+      attempts.told(job, shard.ref(job.number), count, entry);
     }
 
     @Override

@@ -13,9 +13,11 @@ import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.Report;
+import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Loan;
@@ -78,6 +80,7 @@ public final class Borrowing {
 
   private final NodeEnvironment env;
   private final AttemptRunner runner;
+  private final BorrowedTurns turns;
   private final NodeOptions options;
   private final Timers timers;
   private final Wire wire;
@@ -121,6 +124,10 @@ public final class Borrowing {
     final FailurePolicy given;
     final long sinceNanos;
     final List<Timers.Timer> timers = new ArrayList<>(0);
+
+    /** Entries of its workflow that came before it was started. */
+    final List<Message.Recorded> early = new ArrayList<>(0);
+
     @Nullable Attempt attempt;
     @Nullable HandlerSlot handler;
 
@@ -164,6 +171,7 @@ public final class Borrowing {
       MemberStatus status) {
     this.env = env;
     this.runner = runner;
+    this.turns = new BorrowedTurns(env, runner, wire);
     this.options = options;
     this.timers = timers;
     this.wire = wire;
@@ -203,6 +211,34 @@ public final class Borrowing {
 
   // ---- what lenders say
 
+  /** Brings the history of the workflow of an attempt that this node runs for another. */
+  public void history(Attempt attempt, Consumer<Outcome<List<HistoryEntry>>> answer) {
+    turns.history(attempt, answer);
+  }
+
+  /** Makes what the code of a workflow did durable, at its owner's. */
+  public void checkpoint(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
+    Borrowed one = all.get(attempt.nonce());
+    if (one == null || one.told || one.lenderGone || one.lenderWasAway || attempt.over) {
+      answer.accept(Outcome.ok(false));
+    } else {
+      turns.checkpoint(attempt, one.lender, turn, answer);
+    }
+  }
+
+  private void recorded(long from, Message.Recorded told) {
+    Borrowed one = all.get(told.nonce());
+    if (one == null || one.lender != from) {
+      return;
+    }
+    Attempt attempt = one.attempt;
+    if (attempt != null) {
+      turns.recorded(attempt, told.count(), told.entry());
+    } else {
+      one.early.add(told);
+    }
+  }
+
   /** False where it is not for a borrower. */
   public boolean heard(long from, Message message) {
     switch (message) {
@@ -211,6 +247,9 @@ public final class Borrowing {
       case Message.Recall(long nonce, Message.Recall.Why why) -> recall(from, nonce, why);
       case Message.Check(List<Long> nonces) -> nonces.forEach(nonce -> check(from, nonce));
       case Message.Saved(long nonce, Outcome<Boolean> outcome) -> saved(nonce, outcome);
+      case Message.Turned(long nonce, Outcome<Boolean> outcome) ->
+          turns.turned(from, nonce, outcome);
+      case Message.Recorded told -> recorded(from, told);
       case Message.Revoked revoked -> revoked(from);
       case Message.Go(long nonce) -> go(from, nonce);
       default -> {
@@ -446,6 +485,8 @@ public final class Borrowing {
     env.metrics().count("attempts.borrowed", 1);
     attempt.startedNanos = now();
     runner.start(attempt);
+    one.early.forEach(told -> turns.recorded(attempt, told.count(), told.entry()));
+    one.early.clear();
   }
 
   /** How long until all that runs for others has run for that time; 0 where it has. */
@@ -547,8 +588,16 @@ public final class Borrowing {
     }
     leave(one);
     boolean completes = attempt.closeCompletion();
-    boolean none = attempt.isFenced() && outcome instanceof AttemptOutcome.Failed;
+    boolean failed =
+        outcome instanceof AttemptOutcome.Failed
+            || outcome instanceof AttemptOutcome.WorkflowFailed;
+    boolean none = attempt.isFenced() && failed;
     AttemptOutcome said = none ? new AttemptOutcome.Interrupted() : outcome;
+    if (said instanceof AttemptOutcome.WorkflowFailed of) {
+      said =
+          new AttemptOutcome.WorkflowFailed(
+              of.turn(), of.error().on(options.nodeId()), of.verdict(), of.compensations());
+    }
     if (said instanceof AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict)) {
       said = new AttemptOutcome.Failed(error.on(options.nodeId()), verdict);
     }
@@ -655,7 +704,7 @@ public final class Borrowing {
 
   /** Who is there now: what runs for others is asked to stop. */
   public void saw(List<Member> members) {
-    if (all.isEmpty() && saves.isEmpty()) {
+    if (all.isEmpty() && saves.isEmpty() && turns.isEmpty()) {
       return;
     }
     Map<Long, Long> eras = new LinkedHashMap<>();
@@ -671,6 +720,7 @@ public final class Borrowing {
       }
     }
     takeSaves(save -> !eras.containsKey(save.lender));
+    turns.forget(lender -> !eras.containsKey(lender));
   }
 
   /** Those that are not answered any more: their attempts are nobody's. */
@@ -691,6 +741,7 @@ public final class Borrowing {
   public void exchanged() {
     fence();
     takeSaves(save -> true);
+    turns.forget(lender -> true);
   }
 
   /** Others may take this node for dead. */

@@ -16,7 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /**
  * Which nodes have which handlers. Each writes its list when that changes and says with its
@@ -38,7 +38,10 @@ public final class HandlerLists {
   private final long incarnation;
   private final Host host;
   private final RecordSweep sweep;
-  private final Set<String> own = new TreeSet<>();
+
+  /** The types that this node has handlers for, and which of them are workflows. */
+  private final Map<String, Boolean> own = new TreeMap<>();
+
   private final Map<Long, Known> others = new LinkedHashMap<>();
   private boolean dirty;
   private boolean writing;
@@ -62,7 +65,7 @@ public final class HandlerLists {
   private static final class Known {
     long version;
     boolean reading;
-    Set<String> types = Set.of();
+    Map<String, Boolean> types = Map.of();
   }
 
   public HandlerLists(NodeEnvironment env, RecordChanges records, long incarnation, Host host) {
@@ -73,14 +76,15 @@ public final class HandlerLists {
     this.sweep = new RecordSweep(env, records, PREFIX, this::isOfDead);
   }
 
-  /** This node has a handler for that type. */
-  public void add(String type) {
-    dirty |= own.add(type);
+  /** This node has a handler for that type, or a workflow. */
+  public void add(String type, boolean workflow) {
+    Boolean before = own.put(type, workflow);
+    dirty |= before == null || before != workflow;
   }
 
   /** This node has no handler for that type any more. */
   public void remove(String type) {
-    dirty |= own.remove(type);
+    dirty |= own.remove(type) != null;
   }
 
   /** What was written may not be there any more. */
@@ -95,7 +99,7 @@ public final class HandlerLists {
     }
     dirty = false;
     writing = true;
-    List<String> types = List.copyOf(own);
+    List<String> types = List.copyOf(own.keySet());
     // A list that has become shorter leaves empty records behind, which the sweep deletes later.
     int parts = Math.max(1, Math.ceilDiv(types.size(), TYPES_A_PART));
     partsWritten = Math.max(partsWritten, parts);
@@ -139,29 +143,35 @@ public final class HandlerLists {
     return PREFIX + Long.toHexString(incarnation) + '.';
   }
 
-  private static byte[] encode(List<String> types) {
+  private byte[] encode(List<String> types) {
     ByteWriter out = new ByteWriter(16 * types.size()).u8(VERSION).varint(types.size());
-    types.forEach(out::string);
+    types.forEach(type -> out.string(type).u8(own.getOrDefault(type, false) ? 1 : 0));
     return out.toBytes();
   }
 
   /** Whether that node has a handler for the type, as far as is known. */
   boolean has(long other, String type) {
     Known known = others.get(other);
-    return known != null && known.types.contains(type);
+    return known != null && known.types.containsKey(type);
+  }
+
+  /** Whether the type is one of workflows there, as far as is known. */
+  boolean isWorkflow(long other, String type) {
+    Known known = others.get(other);
+    return known != null && known.types.getOrDefault(type, false);
   }
 
   /** The incarnations of other nodes that have a handler for the type, as far as is known. */
   public List<Long> having(String type) {
     return others.entrySet().stream()
-        .filter(other -> other.getValue().types.contains(type))
+        .filter(other -> other.getValue().types.containsKey(type))
         .map(Map.Entry::getKey)
         .toList();
   }
 
   /** The types that other nodes have handlers for. */
   public void types(Set<String> into) {
-    others.values().forEach(other -> into.addAll(other.types));
+    others.values().forEach(other -> into.addAll(other.types.keySet()));
   }
 
   /** Who is there now. */
@@ -190,24 +200,24 @@ public final class HandlerLists {
             try {
               known.types = decode(parts);
             } catch (UnknownFormatException e) {
-              known.types = Set.of(); // of a later version: nothing is lent to it
+              known.types = Map.of(); // of a later version: nothing is lent to it
             } catch (DamagedException e) {
-              known.types = Set.of();
+              known.types = Map.of();
               env.report("a list of handlers could not be read: " + e.getMessage(), e);
             }
             known.version = version;
-            host.learnt(known.types);
+            host.learnt(known.types.keySet());
           }
         });
   }
 
-  private static Set<String> decode(List<Stored> parts) {
-    Set<String> types = new LinkedHashSet<>();
+  private static Map<String, Boolean> decode(List<Stored> parts) {
+    Map<String, Boolean> types = new LinkedHashMap<>();
     for (Stored part : parts) {
       ByteReader in = new ByteReader(part.value());
       in.requireVersion("handlers", VERSION);
       for (long left = in.varint(); left > 0; left--) {
-        types.add(in.string());
+        types.put(in.string(), in.u8() == 1);
       }
     }
     return types;

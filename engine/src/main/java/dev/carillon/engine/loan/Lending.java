@@ -10,8 +10,10 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.Report;
+import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.life.Checkpoints;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.ProgressReports;
@@ -86,6 +88,7 @@ public final class Lending {
   private final JobLife life;
   private final Checkpoints checkpoints;
   private final ProgressReports reports;
+  private @Nullable Turns turns;
   private final Map<Long, Borrower> borrowers = new LinkedHashMap<>();
   private final Map<Long, Attempt> out = new LinkedHashMap<>();
   private long fullSinceNanos;
@@ -96,6 +99,17 @@ public final class Lending {
   private long startsASecond;
   private Timers.@Nullable Timer check;
   private long lentTotal;
+
+  /** Writes what the code of workflows did; rooms below this one do. */
+  public interface Turns {
+    /** {@code answer} hears true once it is durable. */
+    void checkpoint(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer);
+  }
+
+  /** From now on {@code writer} writes what the code of lent workflows did. */
+  public void turns(Turns writer) {
+    turns = writer;
+  }
 
   /** The parts of a node that lend an attempt and take it back. */
   public record Parts(
@@ -300,6 +314,7 @@ public final class Lending {
       attempts.finished(attempt, new AttemptOutcome.Interrupted());
       return;
     }
+    attempt.ofWorkflow |= handlers.isWorkflow(attempt.lentTo, attempt.type());
     borrower.out++;
     borrower.sinceFree++;
     out.put(attempt.nonce(), attempt);
@@ -347,6 +362,7 @@ public final class Lending {
           reports.report(attempt, () -> report);
         }
       }
+      case Message.Turn(long nonce, WorkflowTurn turn) -> turn(from, nonce, turn);
       case Message.Ready(long nonce) -> ready(from, nonce);
       case Message.Lasted(long nonce) -> {
         Attempt attempt = lentTo(from, nonce);
@@ -386,6 +402,27 @@ public final class Lending {
       answer.accept(Outcome.ok(false));
     } else {
       checkpoints.save(attempt, state, answer);
+    }
+  }
+
+  /** The code of a workflow did something: it is written here, and the entries told back. */
+  private void turn(long from, long nonce, WorkflowTurn turn) {
+    Consumer<Outcome<Boolean>> answer =
+        outcome -> wire.send(from, Message.encode(new Message.Turned(nonce, outcome)));
+    Attempt attempt = lentTo(from, nonce);
+    Turns writer = turns;
+    if (attempt == null || writer == null) {
+      answer.accept(Outcome.ok(false));
+    } else {
+      writer.checkpoint(attempt, turn, answer);
+    }
+  }
+
+  /** The history of a lent workflow has an entry more: its code there is told, in order. */
+  public void recorded(Attempt attempt, int count, HistoryEntry entry) {
+    if (out.containsKey(attempt.nonce())) {
+      Message told = new Message.Recorded(attempt.nonce(), count, entry);
+      wire.send(attempt.lentTo, Message.encode(told));
     }
   }
 

@@ -6,8 +6,10 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.history.WorkflowHistory;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.ScheduleState;
+import dev.carillon.store.ShardId;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param ownPolicy whether the job says so, so that no handler's policy counts
  * @param marked whether the job may have killed a node: its start is written down first
  * @param alone whether nothing else may run beside it
+ * @param history where the event history of its workflow stands; null where there is none yet
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
 public record Loan(
@@ -43,12 +46,14 @@ public record Loan(
     boolean alone,
     byte @Nullable [] saved,
     List<DependencyInfo> dependencies,
+    WorkflowHistory.@Nullable Place history,
     byte[] body) {
   private static final int MOVE = 1;
   private static final int SAVED = 2;
   private static final int OWN_POLICY = 4;
   private static final int MARKED = 8;
   private static final int ALONE = 16;
+  private static final int HISTORY = 32;
   private static final int STATE_UNKNOWN = 255;
 
   void write(ByteWriter out) {
@@ -57,7 +62,8 @@ public record Loan(
             | (saved != null ? SAVED : 0)
             | (ownPolicy ? OWN_POLICY : 0)
             | (marked ? MARKED : 0)
-            | (alone ? ALONE : 0);
+            | (alone ? ALONE : 0)
+            | (history != null ? HISTORY : 0);
     ref.write(out);
     out.i64(epoch).i64(nonce).varint(number).varint(revision).i64(dueMicros).i64(timeMicros);
     out.u8(flags).bytes(policy);
@@ -73,7 +79,23 @@ public record Loan(
       out.string(each.job().value()).u8(each.condition().code());
       out.u8(!each.met() ? 0 : state == null ? STATE_UNKNOWN : state.code());
     }
+    if (history != null) {
+      out.varint(history.generation()).varint(history.count()).varint(history.places().length);
+      for (long place : history.places()) {
+        out.i64(place);
+      }
+    }
     out.bytes(body);
+  }
+
+  private static WorkflowHistory.Place readHistory(ShardId shard, ByteReader in) {
+    int generation = (int) in.varint();
+    int count = (int) in.varint();
+    long[] places = new long[in.length()];
+    for (int i = 0; i < places.length; i++) {
+      places[i] = in.i64();
+    }
+    return new WorkflowHistory.Place(shard, generation, places, count);
   }
 
   static Loan read(ByteReader in) {
@@ -107,6 +129,7 @@ public record Loan(
         (flags & ALONE) != 0,
         saved,
         dependencies,
+        (flags & HISTORY) != 0 ? readHistory(ref.shard(), in) : null,
         in.bytes());
   }
 

@@ -6,7 +6,10 @@ import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
+import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.Report;
+import dev.carillon.engine.job.WorkflowTurn;
+import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,6 +113,15 @@ public sealed interface Message {
   /** The borrower's: so its handler reports of the job. */
   record Reported(long nonce, Report report) implements Message {}
 
+  /** The borrower's: the code of a workflow did this. It waits. */
+  record Turn(long nonce, WorkflowTurn turn) implements Message {}
+
+  /** The lender's: what became of that; the entries were told before. */
+  record Turned(long nonce, Outcome<Boolean> outcome) implements Message {}
+
+  /** The lender's: the history of the workflow has an entry more, its {@code count}th. */
+  record Recorded(long nonce, int count, HistoryEntry entry) implements Message {}
+
   /** The lender's: it had taken the borrower for dead and deleted its permit. */
   record Revoked() implements Message {}
 
@@ -166,12 +178,12 @@ public sealed interface Message {
         }
       }
       case Save(long nonce, byte[] state) -> out.u8(6).i64(nonce).bytes(state);
-      case Saved(long nonce, Outcome<Boolean> outcome) ->
-          out.u8(7)
-              .i64(nonce)
-              .raw(
-                  RemoteRequestFormat.encode(
-                      outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)})));
+      case Saved(long nonce, Outcome<Boolean> outcome) -> out.u8(7).i64(nonce).raw(encode(outcome));
+      case Turn(long nonce, WorkflowTurn turn) -> TurnFormat.write(turn, out.u8(19).i64(nonce));
+      case Turned(long nonce, Outcome<Boolean> outcome) ->
+          out.u8(20).i64(nonce).raw(encode(outcome));
+      case Recorded(long nonce, int count, HistoryEntry entry) ->
+          entry.write(out.u8(21).i64(nonce).varint(count));
       case Revoked revoked -> out.u8(8);
       case Ready(long nonce) -> out.u8(9).i64(nonce);
       case Go(long nonce) -> out.u8(10).i64(nonce);
@@ -200,8 +212,7 @@ public sealed interface Message {
           new OutOfTime(
               in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);
       case 6 -> new Save(in.i64(), in.bytes());
-      case 7 ->
-          new Saved(in.i64(), RemoteRequestFormat.decodeAnswer(in).map(answer -> answer[0] == 1));
+      case 7 -> new Saved(in.i64(), readAnswer(in));
       case 8 -> new Revoked();
       case 9 -> new Ready(in.i64());
       case 10 -> new Go(in.i64());
@@ -219,7 +230,10 @@ public sealed interface Message {
       case 16 -> new Asked(in.varint(), Question.read(in));
       case 17 -> new Told(in.varint(), in.bytes());
       case 18 -> new Reported(in.i64(), Report.read(in));
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 18)");
+      case 19 -> new Turn(in.i64(), TurnFormat.read(in));
+      case 20 -> new Turned(in.i64(), readAnswer(in));
+      case 21 -> new Recorded(in.i64(), (int) in.varint(), HistoryEntry.read(in));
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 21)");
     };
   }
 
@@ -235,13 +249,47 @@ public sealed interface Message {
       case AttemptOutcome.TooEarly early -> out.u8(5);
       case AttemptOutcome.TooLate late -> out.u8(6);
       case AttemptOutcome.Interrupted interrupted -> out.u8(7);
-      // Workflows run where their shard is: what somebody else answers is as if not made.
-      case AttemptOutcome.Waiting waiting -> out.u8(7);
-      case AttemptOutcome.WorkflowFailed failed -> out.u8(7);
-      case AttemptOutcome.Diverged diverged -> out.u8(7);
-      case AttemptOutcome.Compensated compensated -> out.u8(7);
-      case AttemptOutcome.Renewed renewed -> out.u8(7);
+      case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) -> {
+        TurnFormat.write(turn, out.u8(8));
+        wait.write(out);
+      }
+      case AttemptOutcome.WorkflowFailed failed -> {
+        TurnFormat.write(failed.turn(), out.u8(9));
+        OperationBody.writeError(out, failed.error());
+        write(failed.verdict(), out);
+        out.u8(failed.compensations() ? 1 : 0);
+      }
+      case AttemptOutcome.Diverged(JobError error) -> OperationBody.writeError(out.u8(10), error);
+      case AttemptOutcome.Compensated(JobError failure) -> {
+        out.u8(11).u8(failure != null ? 1 : 0);
+        if (failure != null) {
+          OperationBody.writeError(out, failure);
+        }
+      }
+      case AttemptOutcome.Renewed renewed ->
+          out.u8(12)
+              .bytes(renewed.input())
+              .varint(renewed.typeVersion())
+              .varint(renewed.seen())
+              .raw(HistoryEntry.encode(renewed.unread()));
     }
+  }
+
+  private static AttemptOutcome.Renewed readRenewed(ByteReader in) {
+    byte[] input = in.bytes();
+    int version = (int) in.varint();
+    int seen = (int) in.varint();
+    List<HistoryEntry.Signalled> unread =
+        HistoryEntry.decode(in).stream().map(HistoryEntry.Signalled.class::cast).toList();
+    return new AttemptOutcome.Renewed(input, version, unread, seen);
+  }
+
+  private static byte[] encode(Outcome<Boolean> outcome) {
+    return RemoteRequestFormat.encode(outcome.map(yes -> new byte[] {(byte) (yes ? 1 : 0)}));
+  }
+
+  private static Outcome<Boolean> readAnswer(ByteReader in) {
+    return RemoteRequestFormat.decodeAnswer(in).map(answer -> answer[0] == 1);
   }
 
   private static AttemptOutcome readOutcome(ByteReader in) {
@@ -254,7 +302,14 @@ public sealed interface Message {
       case 5 -> new AttemptOutcome.TooEarly();
       case 6 -> new AttemptOutcome.TooLate();
       case 7 -> new AttemptOutcome.Interrupted();
-      default -> throw new UnknownFormatException("outcome: " + kind + " (expected: 1 to 7)");
+      case 8 -> new AttemptOutcome.Waiting(TurnFormat.read(in), WorkflowWait.read(in));
+      case 9 ->
+          new AttemptOutcome.WorkflowFailed(
+              TurnFormat.read(in), OperationBody.readError(in), readVerdict(in), in.u8() == 1);
+      case 10 -> new AttemptOutcome.Diverged(OperationBody.readError(in));
+      case 11 -> new AttemptOutcome.Compensated(in.u8() == 1 ? OperationBody.readError(in) : null);
+      case 12 -> readRenewed(in);
+      default -> throw new UnknownFormatException("outcome: " + kind + " (expected: 1 to 12)");
     };
   }
 
