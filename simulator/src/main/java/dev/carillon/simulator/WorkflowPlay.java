@@ -195,11 +195,7 @@ final class WorkflowPlay implements WorkflowHost, WorkflowCode, WorkflowProgram.
   @Override
   public boolean flips(int at) {
     int next = calls + 1;
-    boolean passed = false;
-    for (HistoryEntry entry : atFirst) {
-      passed |= WorkflowEntries.call(entry) >= next;
-    }
-    if (gone || !passed || !world.workflows.judge().mayFlip(this)) {
+    if (gone || !isPast(next) || !world.workflows.judge().mayFlip(this)) {
       return false;
     }
     flippedAt = next;
@@ -207,9 +203,14 @@ final class WorkflowPlay implements WorkflowHost, WorkflowCode, WorkflowProgram.
     return true;
   }
 
+  /** Whether the code has come so far before; an older copy of the store does not change that. */
+  private boolean isPast(int call) {
+    return atFirst.stream().anyMatch(entry -> WorkflowEntries.call(entry) >= call);
+  }
+
   @Override
   public boolean breaks(int at) {
-    broke = !gone && judge.breaks(this);
+    broke = !gone && !isPast(calls + 1) && judge.breaks(this);
     return broke;
   }
 
