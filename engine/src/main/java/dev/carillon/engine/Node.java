@@ -639,8 +639,7 @@ public final class Node {
 
   /** Which due jobs in memory do not run, and why; takes a turn a shard. */
   public void waiting(Consumer<List<WaitingJobs>> answer) {
-    new WaitingJobs.Survey(env, parts.timers, parts.rules.meters(), parts.shards.all(), answer)
-        .goOn();
+    WaitingJobs.of(parts.shards.all(), env, parts.timers, parts.rules.meters(), answer);
   }
 
   /** How many attempts it runs at once; fewer for a while after a slow start. */

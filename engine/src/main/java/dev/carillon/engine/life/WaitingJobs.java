@@ -4,10 +4,8 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.dispatch.JobMeters;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,54 +24,32 @@ import java.util.function.Consumer;
 public record WaitingJobs(
     String type, String queue, String namespace, String reason, long jobs, long oldestDueMicros) {
 
-  /** Looks at all shards in memory, one a turn, so that the loop is never held for long. */
-  public static final class Survey {
-    private final NodeEnvironment env;
-    private final Timers timers;
+  /** Counts those of some shards; {@code answer} comes later. */
+  public static void of(
+      Iterable<Shard> all,
+      NodeEnvironment env,
+      Timers timers,
+      JobMeters meters,
+      Consumer<List<WaitingJobs>> answer) {
+    Survey survey = new Survey(meters);
+    DueWalk.over(all, env, timers, survey::look, () -> answer.accept(survey.answer()));
+  }
+
+  private static final class Survey {
     private final JobMeters meters;
-    private final ArrayDeque<Shard> shards = new ArrayDeque<>();
     private final Map<Key, long[]> found = new LinkedHashMap<>();
-    private final Consumer<List<WaitingJobs>> answer;
 
     private record Key(JobMeters.Tags tags, String reason) {}
 
-    public Survey(
-        NodeEnvironment env,
-        Timers timers,
-        JobMeters meters,
-        Iterable<Shard> all,
-        Consumer<List<WaitingJobs>> answer) {
-      this.env = env;
-      this.timers = timers;
+    Survey(JobMeters meters) {
       this.meters = meters;
-      this.answer = answer;
-      all.forEach(shards::add);
     }
 
-    public void goOn() {
-      Shard shard = shards.poll();
-      while (shard != null && shard.fold == null) {
-        shard = shards.poll();
-      }
-      if (shard == null) {
-        answer.accept(answer());
-        return;
-      }
-      ShardFold<NodeJob> fold = shard.fold;
-      if (fold != null) {
-        long now = env.wallMicros();
-        fold.live().forEach(job -> look(job, now));
-      }
-      timers.at(env.monotonicNanos(), this::goOn);
-    }
-
-    private void look(NodeJob job, long now) {
-      if (job.dueMicros <= now && job.phase() != NodeJob.Phase.RUNNING) {
-        Key key = new Key(meters.tags(job.type, job.queue, job.namespace), reason(job));
-        long[] seen = found.computeIfAbsent(key, k -> new long[] {0, Long.MAX_VALUE});
-        seen[0]++;
-        seen[1] = Math.min(seen[1], job.dueMicros);
-      }
+    void look(NodeJob job) {
+      Key key = new Key(meters.tags(job.type, job.queue, job.namespace), reason(job));
+      long[] seen = found.computeIfAbsent(key, k -> new long[] {0, Long.MAX_VALUE});
+      seen[0]++;
+      seen[1] = Math.min(seen[1], job.dueMicros);
     }
 
     private static String reason(NodeJob job) {
@@ -85,7 +61,7 @@ public record WaitingJobs(
       return LivePhases.state(phase) == JobState.PAUSED ? "paused" : "slot";
     }
 
-    private List<WaitingJobs> answer() {
+    List<WaitingJobs> answer() {
       List<WaitingJobs> all = new ArrayList<>();
       found.forEach(
           (key, seen) -> {

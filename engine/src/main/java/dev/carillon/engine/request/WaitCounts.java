@@ -6,15 +6,14 @@ import dev.carillon.engine.dispatch.DispatchLook;
 import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.Timers;
-import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
+import dev.carillon.engine.life.DueWalk;
 import dev.carillon.engine.life.Occurrences;
 import dev.carillon.engine.member.MemberStatus;
 import dev.carillon.engine.message.Question;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +34,6 @@ public final class WaitCounts {
   private final MemberStatus status;
   private final DispatchLook dispatch;
   private final Question.Waiting asked;
-  private final ArrayDeque<Shard> shards = new ArrayDeque<>();
   private final Map<Key, long[]> found = new LinkedHashMap<>();
   private final Map<Key, JobId> examples = new LinkedHashMap<>();
   private final Map<Lane, WaitReason> lanes = new LinkedHashMap<>();
@@ -73,32 +71,14 @@ public final class WaitCounts {
   }
 
   void of(Iterable<Shard> all) {
-    all.forEach(shards::add);
-    goOn();
+    DueWalk.over(all, env, timers, this::look, () -> answer.accept(encode()));
   }
 
-  private void goOn() {
-    Shard shard = shards.poll();
-    while (shard != null && shard.fold == null) {
-      shard = shards.poll();
-    }
-    if (shard == null) {
-      answer.accept(encode());
-      return;
-    }
-    ShardFold<NodeJob> fold = shard.fold;
-    if (fold != null) {
-      long now = env.wallMicros();
-      fold.live().forEach(job -> look(job, now));
-    }
-    timers.at(env.monotonicNanos(), this::goOn);
-  }
-
-  private void look(NodeJob job, long now) {
+  private void look(NodeJob job) {
     boolean asksFor =
         (asked.namespace() == null || asked.namespace().equals(job.namespace))
             && (asked.queue() == null || asked.queue().equals(job.queue));
-    if (!asksFor || job.dueMicros > now || job.phase() == NodeJob.Phase.RUNNING) {
+    if (!asksFor) {
       return;
     }
     Key key = new Key(job.namespace, job.queue, reason(job));
