@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -20,7 +21,7 @@ final class FlowCommands {
 
   private FlowCommands() {}
 
-  static ExitCode show(ApiClient server, Address flow, Report report) {
+  private static ExitCode show(ApiClient server, Address flow, Report report) {
     JsonNode found = server.get(flow).json();
     if (report.json()) {
       report.line(found);
@@ -43,10 +44,6 @@ final class FlowCommands {
         + " in "
         + Report.duration(rate.path("period"))
         + (burst.isEmpty() ? "" : ", at once " + burst);
-  }
-
-  static ExitCode post(ApiClient server, Address address, ObjectNode body, Report report) {
-    return tell(server.post(address, body).json(), report);
   }
 
   /** A limit, or none. */
@@ -91,6 +88,38 @@ final class FlowCommands {
       report.out().println(answer.path("result").asString("done").toLowerCase(Locale.ROOT));
     }
     return ExitCode.DONE;
+  }
+
+  /** A command about one of them. */
+  abstract static class OfFlow extends ServerCommand {
+    /** Where its pause, limit and rate are. */
+    abstract Address flow();
+  }
+
+  /** What is in effect. */
+  abstract static class Get extends OfFlow {
+    @Override
+    ExitCode run(ApiClient server) {
+      return show(server, flow(), report());
+    }
+  }
+
+  /** Pauses. */
+  abstract static class Pause extends OfFlow {
+    @Mixin private JobChanges.Reason reason = new JobChanges.Reason();
+
+    @Override
+    ExitCode run(ApiClient server) {
+      return tell(server.post(flow().then("pause"), reason.body()).json(), report());
+    }
+  }
+
+  /** Resumes. */
+  abstract static class Resume extends OfFlow {
+    @Override
+    ExitCode run(ApiClient server) {
+      return tell(server.post(flow().then("resume"), JobChanges.object()).json(), report());
+    }
   }
 
   /** How many may start at once after a lull. */

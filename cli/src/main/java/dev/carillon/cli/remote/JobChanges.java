@@ -229,17 +229,18 @@ final class JobChanges {
 
     @Override
     ExitCode run(ApiClient server) {
-      return each(
-          Ids.of(ids, surroundings()),
-          id -> {
-            JsonNode answer = server.post(Address.of("jobs", id, "trigger")).json();
-            if (isJson()) {
-              report().line(answer);
-            } else {
-              report().out().println(JobTexts.text(answer, "id"));
-            }
-            return ExitCode.DONE;
-          });
+      return each(Ids.of(ids, surroundings()), id -> trigger(server, id, report()));
+    }
+
+    /** Triggers one and says the id of the occurrence. */
+    static ExitCode trigger(ApiClient server, String id, Report report) {
+      JsonNode answer = server.post(Address.of("jobs", id, "trigger")).json();
+      if (report.json()) {
+        report.line(answer);
+      } else {
+        report.out().println(JobTexts.text(answer, "id"));
+      }
+      return ExitCode.DONE;
     }
   }
 

@@ -5,36 +5,14 @@ import dev.carillon.api.Due;
 import dev.carillon.cli.client.Address;
 import dev.carillon.cli.client.CommandFailure;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options that say which jobs. All of them must fit. */
 final class JobFilter {
-  @Option(
-      names = {"-s", "--state"},
-      split = ",",
-      paramLabel = "STATE",
-      description = "in one of these states, such as DEAD,BLOCKED")
-  private List<String> states = new ArrayList<>();
-
-  @Option(
-      names = {"-t", "--type"},
-      paramLabel = "TYPE",
-      description = "of this type")
-  private String type = "";
-
-  @Option(
-      names = {"-q", "--queue"},
-      paramLabel = "QUEUE",
-      description = "in this queue")
-  private String queue = "";
-
-  @Option(names = "--name-prefix", paramLabel = "TEXT", description = "whose name begins like this")
-  private String namePrefix = "";
+  @Mixin private JobTraits traits = new JobTraits();
 
   @Option(
       names = "--due-from",
@@ -50,18 +28,6 @@ final class JobFilter {
 
   @Option(names = "--ended-to", paramLabel = "TIME", description = "ended before then")
   private String endedTo = "";
-
-  @Option(
-      names = "--occurrences-of",
-      paramLabel = "ID",
-      description = "occurrences of this recurring job")
-  private String occurrencesOf = "";
-
-  @Option(
-      names = {"-m", "--meta"},
-      paramLabel = "KEY=VALUE",
-      description = "with this entry in its metadata")
-  private Map<String, String> metadata = new LinkedHashMap<>();
 
   /** Any job. */
   JobFilter() {}
@@ -79,24 +45,12 @@ final class JobFilter {
 
   /** The conditions as the API names them. */
   List<Map.Entry<String, String>> parameters(Instant now) {
-    List<Map.Entry<String, String>> all = new ArrayList<>();
-    states.forEach(state -> put(all, "state", state.strip().toUpperCase(Locale.ROOT)));
-    put(all, "type", type);
-    put(all, "queue", queue);
-    put(all, "namePrefix", namePrefix);
-    put(all, "dueFrom", time("--due-from", dueFrom, now));
-    put(all, "dueTo", time("--due-to", dueTo, now));
-    put(all, "endedFrom", time("--ended-from", endedFrom, now));
-    put(all, "endedTo", time("--ended-to", endedTo, now));
-    put(all, "occurrencesOf", occurrencesOf);
-    metadata.forEach((key, value) -> put(all, "meta." + key, value));
+    List<Map.Entry<String, String>> all = traits.parameters();
+    JobTraits.put(all, "dueFrom", time("--due-from", dueFrom, now));
+    JobTraits.put(all, "dueTo", time("--due-to", dueTo, now));
+    JobTraits.put(all, "endedFrom", time("--ended-from", endedFrom, now));
+    JobTraits.put(all, "endedTo", time("--ended-to", endedTo, now));
     return all;
-  }
-
-  private static void put(List<Map.Entry<String, String>> all, String name, String value) {
-    if (!value.isEmpty()) {
-      all.add(Map.entry(name, value));
-    }
   }
 
   /** A time by RFC 3339, or a duration from now, with a minus before now. */

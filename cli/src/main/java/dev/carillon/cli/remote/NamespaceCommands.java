@@ -23,16 +23,16 @@ public final class NamespaceCommands extends Group {
   /** The group. */
   public NamespaceCommands() {}
 
-  private static Address flow() {
+  private static Address ofNamespace() {
     return Address.of("flow");
   }
 
   /** What is in effect. */
   @Command(name = "get", header = "Shows whether the namespace is paused, its limit and its rate.")
-  static final class Get extends ServerCommand {
+  static final class Get extends FlowCommands.Get {
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.show(server, flow(), report());
+    Address flow() {
+      return ofNamespace();
     }
   }
 
@@ -41,21 +41,19 @@ public final class NamespaceCommands extends Group {
       name = "pause",
       header = "Lets nothing of the namespace start until it is resumed.",
       description = "What runs goes on.")
-  static final class Pause extends ServerCommand {
-    @Mixin private JobChanges.Reason reason = new JobChanges.Reason();
-
+  static final class Pause extends FlowCommands.Pause {
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.post(server, flow().then("pause"), reason.body(), report());
+    Address flow() {
+      return ofNamespace();
     }
   }
 
   /** Resumes. */
   @Command(name = "resume", header = "Lets the paused namespace go on.")
-  static final class Resume extends ServerCommand {
+  static final class Resume extends FlowCommands.Resume {
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.post(server, flow().then("resume"), JobChanges.object(), report());
+    Address flow() {
+      return ofNamespace();
     }
   }
 
@@ -67,7 +65,7 @@ public final class NamespaceCommands extends Group {
 
     @Override
     ExitCode run(ApiClient server) {
-      return FlowCommands.limit(server, flow(), limit, report());
+      return FlowCommands.limit(server, ofNamespace(), limit, report());
     }
   }
 
@@ -83,7 +81,7 @@ public final class NamespaceCommands extends Group {
 
     @Override
     ExitCode run(ApiClient server) {
-      return FlowCommands.rate(server, flow(), rate, burst.burst, report());
+      return FlowCommands.rate(server, ofNamespace(), rate, burst.burst, report());
     }
   }
 }

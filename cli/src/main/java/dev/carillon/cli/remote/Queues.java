@@ -29,22 +29,26 @@ public final class Queues extends Group {
   /** The group. */
   public Queues() {}
 
-  /** Of one queue. */
-  abstract static class OfQueue extends ServerCommand {
+  /** Which queue. */
+  static final class Queue {
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue")
-    private String queue = "";
+    private String name = "";
 
-    Address queue() {
-      return Address.root("queues", queue);
+    Queue() {}
+
+    Address flow() {
+      return Address.root("queues", name);
     }
   }
 
   /** What is in effect. */
   @Command(name = "get", header = "Shows whether a queue is paused, its limit and its rate.")
-  static final class Get extends OfQueue {
+  static final class Get extends FlowCommands.Get {
+    @Mixin private Queue queue = new Queue();
+
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.show(server, queue(), report());
+    Address flow() {
+      return queue.flow();
     }
   }
 
@@ -53,33 +57,37 @@ public final class Queues extends Group {
       name = "pause",
       header = "Lets nothing of a queue start until it is resumed.",
       description = "What runs goes on.")
-  static final class Pause extends OfQueue {
-    @Mixin private JobChanges.Reason reason = new JobChanges.Reason();
+  static final class Pause extends FlowCommands.Pause {
+    @Mixin private Queue queue = new Queue();
 
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.post(server, queue().then("pause"), reason.body(), report());
+    Address flow() {
+      return queue.flow();
     }
   }
 
   /** Resumes. */
   @Command(name = "resume", header = "Lets a paused queue go on.")
-  static final class Resume extends OfQueue {
+  static final class Resume extends FlowCommands.Resume {
+    @Mixin private Queue queue = new Queue();
+
     @Override
-    ExitCode run(ApiClient server) {
-      return FlowCommands.post(server, queue().then("resume"), JobChanges.object(), report());
+    Address flow() {
+      return queue.flow();
     }
   }
 
   /** How many at once. */
   @Command(name = "limit", header = "Lets so many of a queue run at once, on all nodes together.")
-  static final class Limit extends OfQueue {
+  static final class Limit extends ServerCommand {
+    @Mixin private Queue queue = new Queue();
+
     @Parameters(index = "1", paramLabel = "COUNT", description = "from 1 on, or none")
     private String limit = "";
 
     @Override
     ExitCode run(ApiClient server) {
-      return FlowCommands.limit(server, queue(), limit, report());
+      return FlowCommands.limit(server, queue.flow(), limit, report());
     }
   }
 
@@ -87,7 +95,9 @@ public final class Queues extends Group {
   @Command(
       name = "rate",
       header = "Lets so many of a queue start in a time, on all nodes together.")
-  static final class RateOf extends OfQueue {
+  static final class RateOf extends ServerCommand {
+    @Mixin private Queue queue = new Queue();
+
     @Parameters(
         index = "1",
         paramLabel = "RATE",
@@ -98,7 +108,7 @@ public final class Queues extends Group {
 
     @Override
     ExitCode run(ApiClient server) {
-      return FlowCommands.rate(server, queue(), rate, burst.burst, report());
+      return FlowCommands.rate(server, queue.flow(), rate, burst.burst, report());
     }
   }
 }

@@ -327,13 +327,7 @@ public final class Schedules extends Group {
     @Override
     ExitCode run(ApiClient server) {
       String id = JobTexts.text(server.get(of(name())).json(), "id");
-      JsonNode answer = server.post(Address.of("jobs", id, "trigger")).json();
-      if (isJson()) {
-        report().line(answer);
-      } else {
-        report().out().println(JobTexts.text(answer, "id"));
-      }
-      return ExitCode.DONE;
+      return JobChanges.Trigger.trigger(server, id, report());
     }
   }
 

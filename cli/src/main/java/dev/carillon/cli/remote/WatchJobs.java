@@ -11,11 +11,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -41,42 +41,10 @@ final class WatchJobs extends ServerCommand {
       description = "only these: started, retrying, blocked, ended")
   private List<String> kinds = new ArrayList<>();
 
-  @Option(
-      names = {"-s", "--state"},
-      split = ",",
-      paramLabel = "STATE",
-      description = "of jobs in one of these states then")
-  private List<String> states = new ArrayList<>();
+  @Mixin private JobTraits traits = new JobTraits();
 
   @Option(names = "--job", paramLabel = "ID", description = "of this job")
   private String job = "";
-
-  @Option(
-      names = {"-t", "--type"},
-      paramLabel = "TYPE",
-      description = "of this type")
-  private String type = "";
-
-  @Option(
-      names = {"-q", "--queue"},
-      paramLabel = "QUEUE",
-      description = "in this queue")
-  private String queue = "";
-
-  @Option(names = "--name-prefix", paramLabel = "TEXT", description = "whose name begins like this")
-  private String namePrefix = "";
-
-  @Option(
-      names = "--occurrences-of",
-      paramLabel = "ID",
-      description = "occurrences of this recurring job")
-  private String occurrencesOf = "";
-
-  @Option(
-      names = {"-m", "--meta"},
-      paramLabel = "KEY=VALUE",
-      description = "with this entry in its metadata")
-  private Map<String, String> metadata = new LinkedHashMap<>();
 
   @Option(names = "--count", paramLabel = "COUNT", description = "end after so many events")
   private long most = Long.MAX_VALUE;
@@ -90,14 +58,8 @@ final class WatchJobs extends ServerCommand {
   ExitCode run(ApiClient server) {
     Address address = everywhere ? Address.root("events") : Address.of("events");
     kinds.forEach(kind -> address.with("kind", RhythmFlags.rule(kind)));
-    states.forEach(state -> address.with("state", RhythmFlags.rule(state)));
-    address
-        .with("job", job)
-        .with("type", type)
-        .with("queue", queue)
-        .with("namePrefix", namePrefix)
-        .with("occurrencesOf", occurrencesOf);
-    metadata.forEach((key, value) -> address.with("meta." + key, value));
+    address.with("job", job);
+    traits.on(address);
     try (BufferedReader lines =
         new BufferedReader(
             new InputStreamReader(
