@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
+import dev.carillon.api.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -154,6 +156,58 @@ class TerminationTest extends WorkflowCase {
 
     assertThat(terminate(job, "")).isEqualTo(new CancelResult.Stopping());
     assertThat(state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  @Test
+  void shardOfAPausedWorkflowThatIsToEndStaysAwake() {
+    world.finishOne();
+    world = new StillWorld(looksOften(), store);
+    pass(Duration.ofMinutes(5));
+    JobRef paused = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
+    waitFor(forSignal("go", 9), begun());
+    world.node().pause(paused, new Why("me", "wait"), outcome -> {});
+    pass(Duration.ofHours(2)); // its shard is sealed
+    assertThat(signal(paused, "go", "")).isEqualTo(SignalResult.DONE);
+    world.hold(NodeEnvironment.Channel.COMMIT);
+    world.node().signal(paused, "go", "", "me", NOTHING, outcome -> {});
+    world.node().terminate(paused, new Why("me", ""), outcome -> {});
+    world.node().signal(paused, "go", "", "me", NOTHING, outcome -> {});
+    world.letGo();
+    world.settle(); // marked, and not ended: the last signal was on its way
+
+    pass(Duration.ofMillis(30)); // its node looks at it, before it tries again to end it
+
+    assertThat(view(paused).info().state()).isEqualTo(JobState.PAUSED);
+    assertThat(store.journals().head(paused.shard()).orThrow().wakeMicros())
+        .isLessThanOrEqualTo(world.nowMicros());
+    pass(Duration.ofSeconds(1));
+    assertThat(view(paused).info().state()).isEqualTo(JobState.CANCELLED);
+  }
+
+  private static NodeOptions looksOften() {
+    NodeOptions all = NodeOptions.of("node", 2);
+    return new NodeOptions(
+        all.nodeId(),
+        all.incarnation(),
+        all.slots(),
+        all.slowStart(),
+        Duration.ofMillis(100),
+        all.overdueAfter(),
+        all.aloneTime(),
+        all.successRetention(),
+        all.failureRetention(),
+        all.deadRetention(),
+        all.keyRetention(),
+        all.maxQueued(),
+        all.maxQueuedBytes(),
+        all.maxShardJobs(),
+        all.maxShardBytes(),
+        all.bodyBudgetBytes(),
+        all.failurePolicy(),
+        all.packFromJobs(),
+        all.historyBytes(),
+        Set.of(),
+        null);
   }
 
   @Test

@@ -130,6 +130,9 @@ final class WakeTimes {
     if (awaited != null && (!awaited.isArranged() || awaited.broken() != null)) {
       return Long.MIN_VALUE; // one that can never start is about to be ended
     }
+    if (job.isTerminated()) {
+      return Long.MIN_VALUE; // it ends as soon as nothing of it is on its way to the journal
+    }
     WorkflowState workflow = job.workflow();
     if (workflow != null && !workflow.notArranged().isEmpty()) {
       return Long.MIN_VALUE; // a job that it waits for does not know of it yet
