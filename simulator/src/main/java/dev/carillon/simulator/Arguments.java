@@ -40,8 +40,9 @@ record Arguments(
         --trace           print everything that happens (with one seed, one thread)
         --planted [NAME]  break the engine on purpose, in each known way or in one, and see that it
                           is noticed within N seeds (default: 2000) from three first seeds, each with
-                          the nodes it takes; needs the source tree and a JDK; what was noticed by
-                          a run that was stopped is in simulator/target/planted-caught.txt
+                          the nodes and the workflows it takes; needs the source tree and a JDK;
+                          what was noticed by a run that was stopped is in
+                          simulator/target/planted-caught.txt
         --help            print this
       """;
 

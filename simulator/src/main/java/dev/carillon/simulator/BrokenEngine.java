@@ -145,13 +145,13 @@ final class BrokenEngine implements AutoCloseable {
   }
 
   /** Runs seeds until one fails; see {@link Hunt}. */
-  String hunt(long firstSeed, int nodes, long seeds) {
+  String hunt(Seed first, long seeds) {
     try {
       Object hunt =
           loader
               .loadClass(Hunt.class.getName())
-              .getConstructor(long.class, int.class, long.class)
-              .newInstance(firstSeed, nodes, seeds);
+              .getConstructor(long.class, int.class, boolean.class, long.class)
+              .newInstance(first.number(), first.nodes(), first.workflows(), seeds);
       return hunt.toString();
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("hunt: could not run", e);

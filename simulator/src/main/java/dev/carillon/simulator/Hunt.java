@@ -11,10 +11,10 @@ public final class Hunt {
   private @Nullable String caught;
 
   /** Hunts from {@code firstSeed} on, with so many nodes, through at most {@code seeds} seeds. */
-  public Hunt(long firstSeed, int nodes, long seeds) {
+  public Hunt(long firstSeed, int nodes, boolean workflows, long seeds) {
     FaultTable table = new FaultTable(nodes);
     for (long i = 0; i < seeds && caught == null; i++) {
-      Seed seed = new Seed(firstSeed + i, nodes);
+      Seed seed = new Seed(firstSeed + i, nodes, workflows);
       Violation violation = new Simulation(seed, table, null).run().violation();
       if (violation != null) {
         caught = i + 1 + " " + violation.guarantee();

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * <pre>
  * What it breaks, in a line or more.
  * nodes: how many it takes to notice, where that is more than one
+ * workflows: yes, where users schedule workflows too
  * --- path of a source file
  * &lt;&lt;&lt;&lt;
  * text that occurs there exactly once
@@ -26,10 +27,22 @@ import java.util.stream.Stream;
  * @param name the file's name without its ending
  * @param about the first line
  * @param nodes how many nodes it is hunted with
+ * @param workflows whether it is hunted with workflows
  */
-record PlantedBug(String name, String about, int nodes, List<Edit> edits) {
+record PlantedBug(String name, String about, int nodes, boolean workflows, List<Edit> edits) {
   private static final String ENDING = ".bug";
   private static final String NODES = "nodes: ";
+  private static final String WORKFLOWS = "workflows: yes";
+
+  /** One that plain jobs show. */
+  PlantedBug(String name, String about, int nodes, List<Edit> edits) {
+    this(name, about, nodes, false, edits);
+  }
+
+  /** The seed of that number, as the bug is hunted with. */
+  Seed seed(long number) {
+    return new Seed(number, nodes, workflows);
+  }
 
   /** One exchange of text in a source file, whose path is relative to the root. */
   record Edit(String file, String before, String after) {
@@ -71,11 +84,14 @@ record PlantedBug(String name, String about, int nodes, List<Edit> edits) {
     List<Edit> edits = new ArrayList<>();
     String file = "";
     int nodes = 1;
+    boolean workflows = false;
     List<String> before = new ArrayList<>();
     List<String> text = new ArrayList<>();
     for (String line : lines) {
       if (line.startsWith(NODES) && file.isEmpty()) {
         nodes = Integer.parseInt(line.substring(NODES.length()));
+      } else if (line.equals(WORKFLOWS) && file.isEmpty()) {
+        workflows = true;
       } else if (line.startsWith("--- ")) {
         file = line.substring(4);
       } else if (line.equals("<<<<")) {
@@ -92,6 +108,6 @@ record PlantedBug(String name, String about, int nodes, List<Edit> edits) {
     if (edits.isEmpty() || lines.getFirst().isBlank()) {
       throw new IllegalArgumentException("planted bug " + name + ": no edits, or no first line");
     }
-    return new PlantedBug(name, lines.getFirst(), nodes, edits);
+    return new PlantedBug(name, lines.getFirst(), nodes, workflows, edits);
   }
 }

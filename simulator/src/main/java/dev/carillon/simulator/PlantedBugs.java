@@ -68,7 +68,7 @@ final class PlantedBugs {
         ExecutorService workers = Executors.newFixedThreadPool(threads)) {
       List<Callable<String>> hunts = new ArrayList<>();
       for (long first : FIRST_SEEDS) {
-        hunts.add(() -> engine.hunt(first, bug.nodes(), seeds));
+        hunts.add(() -> engine.hunt(bug.seed(first), seeds));
       }
       for (Future<String> hunt : workers.invokeAll(hunts)) {
         caught.add(hunt.get());

@@ -58,8 +58,10 @@ class PhaseCoverageTest {
   void simulatedJobsGoThroughTheLegalPairsOfPhases() throws IOException {
     Set<String> legal = legalPairs();
     try (BrokenEngine engine = BrokenEngine.with(recordingPhases(), BrokenEngine.root())) {
-      assertThat(engine.hunt(1, 1, SEEDS)).as("a seed that fails").isEmpty();
-      assertThat(engine.hunt(1, 5, SEEDS / 10)).as("a seed of five nodes that fails").isEmpty();
+      assertThat(engine.hunt(new Seed(1, 1), SEEDS)).as("a seed that fails").isEmpty();
+      assertThat(engine.hunt(new Seed(1, 5), SEEDS / 10))
+          .as("a seed of five nodes that fails")
+          .isEmpty();
     }
     Set<String> seen = new TreeSet<>();
     for (String name : System.getProperties().stringPropertyNames()) {

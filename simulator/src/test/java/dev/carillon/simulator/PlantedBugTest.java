@@ -21,12 +21,15 @@ class PlantedBugTest {
     "fired-a-tick-early, NEVER_EARLY",
     "wake-raised-too-far, WAKE_TIME",
     "stand-in-accepts-new-jobs, MEMBERS",
+    "child-result-lost-by-compaction, FOLD",
+    "signal-consumed-twice, REPLAY",
+    "tries-forgotten-by-a-crash, STEPS_ONCE",
   })
   void plantedBugIsNoticed(String name, String guarantees) {
     PlantedBug bug =
         PlantedBug.all(ROOT).stream().filter(b -> b.name().equals(name)).findFirst().orElseThrow();
     try (BrokenEngine engine = BrokenEngine.with(bug, ROOT)) {
-      String noticed = engine.hunt(1, bug.nodes(), 100);
+      String noticed = engine.hunt(bug.seed(1), 100);
       String broken = noticed.substring(noticed.lastIndexOf(' ') + 1);
       assertThat(guarantees).as(bug.about()).contains(Guarantee.valueOf(broken).name());
     }
