@@ -345,7 +345,11 @@ final class RecurrenceJudge {
         return true;
       }
     }
-    return false;
+    // An occurrence that ended while the schedule was changed has moved on by the one before.
+    JournalFormat.Move stands = job.move;
+    return job.schedules.size() > 1
+        && stands != null
+        && mayAdd(job, job.schedules.getLast(), stands.time(), next, control);
   }
 
   private static boolean mayAdd(
