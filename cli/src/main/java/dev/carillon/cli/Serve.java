@@ -47,7 +47,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ./carillon serve",
       "  ./carillon serve jdbc:postgresql://db/app --port 8480",
-      "  ./carillon serve jdbc:postgresql://db/app --address 0.0.0.0"
+      "  ./carillon serve jdbc:postgresql://db/app --address 0.0.0.0 \\",
+      "      --tls-cert server.pem --tls-key server.key"
     })
 final class Serve implements Callable<Integer> {
   @Parameters(
@@ -71,7 +72,7 @@ final class Serve implements Callable<Integer> {
       paramLabel = "ADDRESS",
       defaultValue = "127.0.0.1",
       description = {
-        "the address to listen on; one that is not a loopback one needs tokens",
+        "the address to listen on; another than a loopback one needs tokens and TLS",
         "(default: ${DEFAULT-VALUE})"
       })
   private String address = "";
@@ -135,7 +136,10 @@ final class Serve implements Callable<Integer> {
   }
 
   private void serve(Carillon carillon, CarillonServer server) throws Exception {
-    String base = "http://%s:%d".formatted(shown(server), server.address().getPort());
+    String base =
+        "%s://%s:%d"
+            .formatted(
+                access.isEncrypted() ? "https" : "http", shown(server), server.address().getPort());
     @Nullable ServerFile note = ServerFile.of(url);
     if (note != null) {
       note.write(base);

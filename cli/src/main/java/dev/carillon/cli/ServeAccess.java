@@ -2,13 +2,26 @@ package dev.carillon.cli;
 
 import dev.carillon.Carillon;
 import dev.carillon.server.ServerOptions;
+import dev.carillon.server.access.CertificateProof;
+import dev.carillon.server.access.Grant;
+import dev.carillon.server.access.Proof;
 import dev.carillon.server.access.ProvenAccess;
 import dev.carillon.server.access.TokenProof;
 import dev.carillon.server.access.Tokens;
+import dev.carillon.server.http.TlsOptions;
+import dev.carillon.server.jobs.Redaction;
+import dev.carillon.server.login.LoginRoutes;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Who may ask a server: the options that say so, and what follows from them. */
@@ -21,6 +34,55 @@ final class ServeAccess {
         "(default: tokens, as soon as the store has one)"
       })
   private @Nullable Kind kind;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description = "the server's certificate and those above it, as PEM; read again when replaced")
+  private @Nullable Path certificate;
+
+  @Option(names = "--tls-key", paramLabel = "FILE", description = "its key, PKCS#8 as PEM")
+  private @Nullable Path key;
+
+  @Option(
+      names = "--tls-keystore",
+      paramLabel = "FILE",
+      description = "certificate and key as PKCS#12, instead of PEM")
+  private @Nullable Path keyStore;
+
+  @Option(
+      names = "--tls-password-file",
+      paramLabel = "FILE",
+      description = "holds the password of the key store")
+  private @Nullable Path passwordFile;
+
+  @Option(
+      names = "--tls-client-ca",
+      paramLabel = "FILE",
+      description = "who certifies clients, as PEM; see --client")
+  private @Nullable Path clientAuthorities;
+
+  @Option(
+      names = "--client",
+      paramLabel = "SUBJECT:ROLE@NAMESPACES",
+      description = {
+        "what the client with a certificate of that subject may, several times for",
+        "several: 'CN=ci,O=Shop:submitter@shop,billing'; ROLE alone is for all"
+      })
+  private List<String> clients = new ArrayList<>();
+
+  @Option(
+      names = "--behind-proxy",
+      description = "a proxy before the server speaks TLS: other addresses are opened without")
+  private boolean behindProxy;
+
+  @Option(
+      names = "--redact",
+      paramLabel = "FIELD",
+      description = "a field of JSON inputs and results that only admins see; several times")
+  private List<String> redacted = new ArrayList<>();
+
+  @Mixin private ServeLogin login = new ServeLogin();
 
   private boolean asks;
 
@@ -58,10 +120,73 @@ final class ServeAccess {
               + " (expected: a loopback one, until authentication is configured by a token:"
               + " ./carillon token create URL --name root --role admin)");
     }
+    ServerOptions full = options.redaction(redaction());
+    if (behindProxy) {
+      full = full.behindProxy();
+    }
+    TlsOptions tls = tls();
+    if (tls != null) {
+      full = full.tls(tls);
+    }
+    if (!asks) {
+      login.requireNone();
+      return full.address(address);
+    }
+    List<Proof> proofs = new ArrayList<>();
+    proofs.add(new TokenProof(tokens));
+    LoginRoutes routes = login.routes(carillon);
+    if (routes != null) {
+      full = full.login(routes);
+      proofs.add(routes.proof());
+    }
+    if (!clients.isEmpty()) {
+      proofs.add(new CertificateProof(grants("client", clients)));
+    }
     // The access before the address: no address is opened that nobody guards.
-    return asks
-        ? options.access(new ProvenAccess(List.of(new TokenProof(tokens)))).address(address)
-        : options.address(address);
+    return full.access(new ProvenAccess(proofs)).address(address);
+  }
+
+  private Redaction redaction() {
+    return redacted.isEmpty() ? Redaction.NONE : Redaction.ofFields(Set.copyOf(redacted));
+  }
+
+  private @Nullable TlsOptions tls() {
+    if (certificate == null && key == null && keyStore == null) {
+      if (clientAuthorities != null) {
+        throw new IllegalArgumentException("tls-client-ca: given (expected: --tls-cert with it)");
+      }
+      return null;
+    }
+    boolean pem = certificate != null && key != null && keyStore == null;
+    if (!pem && (certificate != null || key != null)) {
+      throw new IllegalArgumentException(
+          "tls: incomplete (expected: --tls-cert with --tls-key, or --tls-keystore)");
+    }
+    TlsOptions tls =
+        pem
+            ? TlsOptions.pem(certificate, key)
+            : TlsOptions.pkcs12(
+                Objects.requireNonNull(keyStore),
+                passwordFile != null ? ServeLogin.secretOf(passwordFile) : "");
+    return clientAuthorities != null ? tls.clientAuthorities(clientAuthorities) : tls;
+  }
+
+  /** What is written as {@code NAME:ROLE@NAMESPACES}, the name up to the last colon. */
+  static Map<String, Grant> grants(String option, List<String> texts) {
+    Map<String, Grant> grants = new LinkedHashMap<>();
+    for (String text : texts) {
+      int colon = text.lastIndexOf(':');
+      if (colon < 1) {
+        throw new IllegalArgumentException(
+            option + ": " + text + " (expected: NAME:ROLE@NAMESPACES, or NAME:ROLE for all)");
+      }
+      grants.put(text.substring(0, colon), Grant.parse(text.substring(colon + 1)));
+    }
+    return grants;
+  }
+
+  boolean isEncrypted() {
+    return certificate != null || keyStore != null;
   }
 
   /** Who is let in, for people. */

@@ -203,14 +203,21 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.eclipse.jetty..")
-            .because("one room listens"));
+            .because("one room listens"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackage("dev.carillon.server.login")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("com.nimbusds..")
+            .because("one room speaks to providers"));
   }
 
   /** As the page of dev.carillon.server lists them. */
   @TestFactory
   Stream<DynamicTest> roomsOfTheServerUseOnlyThoseBeforeThem() {
     List<String> rooms =
-        Stream.of("access", "json", "http", "webhook", "jobs", "operate")
+        Stream.of("access", "json", "http", "webhook", "jobs", "operate", "login")
             .map(room -> "dev.carillon.server." + room)
             .toList();
     return tests(

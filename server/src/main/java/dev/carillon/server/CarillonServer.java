@@ -55,7 +55,7 @@ public final class CarillonServer implements AutoCloseable {
   private @Nullable HandlerRegistration bulk;
   private final Webhooks webhooks;
 
-  private CarillonServer(Carillon carillon, ServerOptions options) {
+  private CarillonServer(Carillon carillon, ServerOptions options) throws IOException {
     this.options = options;
     this.meters = new Meters(carillon);
     this.audit = new Audit(carillon);
@@ -63,7 +63,7 @@ public final class CarillonServer implements AutoCloseable {
     List<Route> table = new ArrayList<>();
     table.addAll(new ProbeRoutes(carillon, this::isStopping).routes());
     table.addAll(meters.routes());
-    table.addAll(new JobRoutes(carillon).routes());
+    table.addAll(new JobRoutes(carillon, options.redaction()).routes());
     table.addAll(new ControlRoutes(carillon).routes());
     table.addAll(new WhyRoutes(carillon).routes());
     table.addAll(new ScheduleRoutes(carillon).routes());
@@ -78,10 +78,17 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new TokenRoutes(new Tokens(records)).routes());
     table.addAll(new AccessRoutes().routes());
     table.addAll(new PageRoutes().routes());
+    table.addAll(options.login().routes());
     this.router = new Router(table);
-    this.http =
-        new HttpFace(
-            options.address(), router, options.access(), options.limits(), List.of(meters, audit));
+    HttpFace.Listening listening =
+        new HttpFace.Listening(options.address(), options.tls(), options.limits());
+    try {
+      this.http = new HttpFace(listening, router, options.access(), List.of(meters, audit));
+    } catch (IOException e) {
+      audit.close();
+      meters.close();
+      throw e;
+    }
     this.webhooks =
         new Webhooks(options.webhooks(), !options.access().authenticates(), this::ownPorts);
   }

@@ -3,17 +3,25 @@ package dev.carillon.server;
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.LoopbackAccess;
 import dev.carillon.server.http.HttpLimits;
+import dev.carillon.server.http.TlsOptions;
+import dev.carillon.server.jobs.Redaction;
+import dev.carillon.server.login.LoginRoutes;
 import dev.carillon.server.webhook.WebhookSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a server listens. Immutable; each method returns a copy.
  *
  * @param address where it listens: port 8470 of the loopback interface by default
  * @param access who may ask: clients of this machine by default
+ * @param tls its certificate; null for no TLS
+ * @param proxied whether a proxy before it speaks TLS with clients
+ * @param login how people sign in: not at all by default
+ * @param redaction what is shown of inputs and results: all by default
  * @param limits how much it takes at once
  * @param stopGrace how long requests that run may go on when it stops
  * @param webhooks what webhooks may reach and what signs them; asked for by each attempt
@@ -21,6 +29,10 @@ import java.util.function.Supplier;
 public record ServerOptions(
     InetSocketAddress address,
     Access access,
+    @Nullable TlsOptions tls,
+    boolean proxied,
+    LoginRoutes login,
+    Redaction redaction,
     HttpLimits limits,
     Duration stopGrace,
     Supplier<WebhookSettings> webhooks) {
@@ -32,15 +44,24 @@ public record ServerOptions(
   /**
    * Refuses to open what nobody guards.
    *
-   * @throws IllegalArgumentException if the address is not a loopback one and the access does not
-   *     authenticate
+   * @throws IllegalArgumentException if the address is not a loopback one, and the access does not
+   *     authenticate or there is no TLS
    */
   public ServerOptions {
-    if (!access.authenticates() && !address.getAddress().isLoopbackAddress()) {
-      throw new IllegalArgumentException(
-          "address: %s (expected: a loopback one, until authentication is configured)"
-              .formatted(address.getAddress().getHostAddress()));
+    if (!address.getAddress().isLoopbackAddress()) {
+      if (!access.authenticates()) {
+        throw wrong(address, "until authentication is configured");
+      }
+      if (tls == null && !proxied) {
+        throw wrong(address, "without TLS here or in a proxy before it");
+      }
     }
+  }
+
+  private static IllegalArgumentException wrong(InetSocketAddress address, String why) {
+    return new IllegalArgumentException(
+        "address: %s (expected: a loopback one, %s)"
+            .formatted(address.getAddress().getHostAddress(), why));
   }
 
   /** The defaults. */
@@ -48,6 +69,10 @@ public record ServerOptions(
     return new ServerOptions(
         new InetSocketAddress(InetAddress.getLoopbackAddress(), DEFAULT_PORT),
         new LoopbackAccess(),
+        null,
+        false,
+        LoginRoutes.none(),
+        Redaction.NONE,
         HttpLimits.standard(),
         STOP_GRACE,
         WebhookSettings::none);
@@ -60,26 +85,55 @@ public record ServerOptions(
 
   /** With another address. */
   public ServerOptions address(InetSocketAddress address) {
-    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
   }
 
   /** With another access. */
   public ServerOptions access(Access access) {
-    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+  }
+
+  /** With TLS. */
+  public ServerOptions tls(TlsOptions tls) {
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+  }
+
+  /** With a proxy before it that speaks TLS with clients. */
+  public ServerOptions behindProxy() {
+    return new ServerOptions(
+        address, access, tls, true, login, redaction, limits, stopGrace, webhooks);
+  }
+
+  /** With a sign-in for people. */
+  public ServerOptions login(LoginRoutes login) {
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+  }
+
+  /** With parts of inputs and results left out. */
+  public ServerOptions redaction(Redaction redaction) {
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
   }
 
   /** With other limits. */
   public ServerOptions limits(HttpLimits limits) {
-    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
   }
 
   /** With another grace. */
   public ServerOptions stopGrace(Duration stopGrace) {
-    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
   }
 
   /** With other settings of webhooks. */
   public ServerOptions webhooks(Supplier<WebhookSettings> webhooks) {
-    return new ServerOptions(address, access, limits, stopGrace, webhooks);
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
   }
 }

@@ -11,6 +11,7 @@
  *   <li>{@code jobs}: jobs, schedules, workflows, dead letters, bulk actions
  *   <li>{@code operate}: probes, meters, queues, the cluster, events
  *   <li>{@code pages}: the dashboard's files
+ *   <li>{@code login}: sign-in of people with a provider
  *   <li>this one: {@link dev.carillon.server.CarillonServer} puts them together, opens and stops
  * </ol>
  *

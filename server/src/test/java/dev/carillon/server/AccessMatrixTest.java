@@ -203,6 +203,9 @@ class AccessMatrixTest {
             "getDescription",
             "goToDashboard",
             "getDashboard",
-            "getDashboardFile");
+            "getDashboardFile",
+            "beginLogin",
+            "endLogin",
+            "logout");
   }
 }

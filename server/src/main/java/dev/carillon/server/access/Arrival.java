@@ -2,6 +2,7 @@ package dev.carillon.server.access;
 
 import java.net.InetAddress;
 import java.util.Map;
+import javax.security.auth.x500.X500Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param encrypted whether it came over TLS
  * @param reads whether its method changes nothing
  * @param host the host that it was sent to, without the port, in lower case; empty if it names none
+ * @param subject whom the client's certificate is for, its chain checked; null where there is none
  * @param headers the first value of each header, by its name in lower case
  */
 public record Arrival(
@@ -18,6 +20,7 @@ public record Arrival(
     boolean encrypted,
     boolean reads,
     String host,
+    @Nullable X500Principal subject,
     Map<String, String> headers) {
 
   /**

@@ -14,6 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
+import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
@@ -23,6 +24,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The listener: Jetty with one connector, its requests on virtual threads. {@link #start} opens the
@@ -50,23 +52,32 @@ public final class HttpFace {
   private final ServerConnector connector;
   private final Admittance admittance;
   private final Connections connections;
+  private final @Nullable TlsListener tls;
+
+  /**
+   * Where and how to listen.
+   *
+   * @param address the address; port 0 for any that is free
+   * @param tls the certificate; null for no TLS
+   * @param limits how much at once
+   */
+  public record Listening(InetSocketAddress address, @Nullable TlsOptions tls, HttpLimits limits) {}
 
   /**
    * A listener that is not open yet.
    *
-   * @param address where it will listen; port 0 for any that is free
+   * @param listening where and how it will listen
    * @param router the routes
    * @param access who may
-   * @param limits how much at once
    * @param observers who is told of requests
+   * @throws IOException if the certificate cannot be read
    */
-  public HttpFace(
-      InetSocketAddress address,
-      Router router,
-      Access access,
-      HttpLimits limits,
-      List<Observer> observers) {
-    this.listens = address.getAddress();
+  public HttpFace(Listening listening, Router router, Access access, List<Observer> observers)
+      throws IOException {
+    HttpLimits limits = listening.limits();
+    TlsOptions encrypted = listening.tls();
+    this.tls = encrypted != null ? new TlsListener(encrypted) : null;
+    this.listens = listening.address().getAddress();
     this.admittance = new Admittance(limits);
     this.connections = new Connections(limits);
     QueuedThreadPool threads = new QueuedThreadPool(PLATFORM_THREADS);
@@ -82,9 +93,16 @@ public final class HttpFace {
     http.setRequestHeaderSize(limits.headerBytes());
     http.setUriCompliance(PATHS);
     http.setIdleTimeout(limits.idle().toMillis());
-    this.connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    this.connector =
+        new ServerConnector(
+            server,
+            1,
+            1,
+            tls != null
+                ? tls.protocols(http)
+                : new ConnectionFactory[] {new HttpConnectionFactory(http)});
     connector.setHost(listens.getHostAddress());
-    connector.setPort(address.getPort());
+    connector.setPort(listening.address().getPort());
     connector.setIdleTimeout(limits.idle().toMillis());
     connector.addBean(connections);
     server.addConnector(connector);
@@ -104,6 +122,9 @@ public final class HttpFace {
     try {
       server.start();
       connections.sweep(connector.getScheduler());
+      if (tls != null) {
+        tls.start();
+      }
     } catch (IOException e) {
       stopServer();
       throw e;
@@ -175,6 +196,9 @@ public final class HttpFace {
   }
 
   private void stopServer() {
+    if (tls != null) {
+      tls.close();
+    }
     try {
       server.stop();
     } catch (Exception e) {

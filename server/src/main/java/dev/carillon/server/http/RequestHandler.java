@@ -11,16 +11,19 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.security.cert.X509Certificate;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.security.auth.x500.X500Principal;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -168,7 +171,17 @@ final class RequestHandler extends Handler.Abstract {
           request.isSecure(),
           found.method().reads(),
           host == null ? "" : host.toLowerCase(Locale.ROOT),
+          subject(),
           Map.copyOf(headers));
+    }
+
+    private @Nullable X500Principal subject() {
+      if (request.getAttribute(EndPoint.SslSessionData.ATTRIBUTE)
+          instanceof EndPoint.SslSessionData tls) {
+        X509Certificate[] shown = tls.peerCertificates();
+        return shown != null && shown.length > 0 ? shown[0].getSubjectX500Principal() : null;
+      }
+      return null;
     }
 
     private InetAddress address() {

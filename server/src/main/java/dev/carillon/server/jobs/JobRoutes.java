@@ -41,14 +41,17 @@ public final class JobRoutes {
   private static final TypeToken<RawPayload> RAW = TypeToken.of(RawPayload.class);
 
   private final Jobs jobs;
+  private final Redaction redaction;
   private final Carillon carillon;
 
   /**
    * The operations on the jobs of a node.
    *
    * @param carillon the node
+   * @param redaction what is shown of inputs and results
    */
-  public JobRoutes(Carillon carillon) {
+  public JobRoutes(Carillon carillon, Redaction redaction) {
+    this.redaction = redaction;
     this.jobs = new Jobs(carillon);
     this.carillon = carillon;
   }
@@ -150,7 +153,8 @@ public final class JobRoutes {
   // ---- payloads
 
   private Answer input(Call call) {
-    return payload(carillon.rawInput(jobs.found(call).id()));
+    JobInfo job = jobs.found(call);
+    return payload(call, job, carillon.rawInput(job.id()));
   }
 
   private Answer result(Call call) {
@@ -164,7 +168,7 @@ public final class JobRoutes {
     }
     try {
       RawPayload result = carillon.result(job.id(), RAW, job.state().ended() ? READ_TIME : wait);
-      return payload(result);
+      return payload(call, job, result);
     } catch (JobTimeoutException e) {
       return notYet(jobs.found(call));
     } catch (JobFailedException e) {
@@ -179,7 +183,8 @@ public final class JobRoutes {
   }
 
   /** Bytes as they are stored; JSON as such, if it is. */
-  private static Answer payload(@Nullable RawPayload payload) {
+  private Answer payload(Call call, JobInfo job, @Nullable RawPayload stored) {
+    RawPayload payload = stored != null ? redaction.shown(job, call.caller(), stored) : null;
     if (payload == null || payload.codec().isEmpty()) {
       return Answer.empty(204);
     }

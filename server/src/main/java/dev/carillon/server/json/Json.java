@@ -3,9 +3,11 @@ package dev.carillon.server.json;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
@@ -60,6 +62,30 @@ public final class Json {
     } catch (JacksonException e) {
       return false;
     }
+  }
+
+  /**
+   * A value with the values of some fields left out, at any depth.
+   *
+   * @param text one JSON value
+   * @param names the fields
+   * @return the same with {@code "***"} there
+   */
+  public static byte[] masked(byte[] text, Set<String> names) {
+    StringWriter out = new StringWriter(text.length);
+    try (JsonParser parser = parser(text);
+        JsonGenerator generator = generator(out)) {
+      while (parser.nextToken() != null) {
+        generator.copyCurrentEventExact(parser); // numbers as they are written
+        if (parser.currentToken() == JsonToken.PROPERTY_NAME
+            && names.contains(parser.currentName())) {
+          parser.nextToken();
+          parser.skipChildren();
+          generator.writeString("***");
+        }
+      }
+    }
+    return out.toString().getBytes(StandardCharsets.UTF_8);
   }
 
   /** Writes one value. */

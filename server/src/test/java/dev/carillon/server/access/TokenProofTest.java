@@ -67,6 +67,7 @@ class TokenProofTest {
             true,
             true,
             "localhost",
+            null,
             Map.of("authorization", header));
     return proof.caller(arrival).orElseThrow();
   }
