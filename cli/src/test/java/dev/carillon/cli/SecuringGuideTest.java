@@ -65,7 +65,7 @@ class SecuringGuideTest {
       }
     }
     assertThat(started).isEqualTo(4);
-    assertThat(ran).hasSize(6);
+    assertThat(ran).hasSize(7);
     assertThat(Files.readString(folder.resolve("root.token"))).startsWith("crl_");
     assertThat(String.join("", ran)).contains("\"items\"").contains("revoked: token shop");
   }
