@@ -18,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -157,17 +156,17 @@ final class ServeAccess {
       }
       return null;
     }
-    boolean pem = certificate != null && key != null && keyStore == null;
-    if (!pem && (certificate != null || key != null)) {
+    TlsOptions tls;
+    if (certificate != null && key != null && keyStore == null) {
+      tls = TlsOptions.pem(certificate, key);
+    } else if (keyStore != null && certificate == null && key == null) {
+      tls =
+          TlsOptions.pkcs12(
+              keyStore, passwordFile != null ? ServeLogin.secretOf(passwordFile) : "");
+    } else {
       throw new IllegalArgumentException(
           "tls: incomplete (expected: --tls-cert with --tls-key, or --tls-keystore)");
     }
-    TlsOptions tls =
-        pem
-            ? TlsOptions.pem(certificate, key)
-            : TlsOptions.pkcs12(
-                Objects.requireNonNull(keyStore),
-                passwordFile != null ? ServeLogin.secretOf(passwordFile) : "");
     return clientAuthorities != null ? tls.clientAuthorities(clientAuthorities) : tls;
   }
 
