@@ -19,9 +19,13 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import no.nav.security.mock.oauth2.MockOAuth2Server;
+import no.nav.security.mock.oauth2.OAuth2Config;
+import no.nav.security.mock.oauth2.http.NettyWrapper;
 import no.nav.security.mock.oauth2.token.DefaultOAuth2TokenCallback;
+import no.nav.security.mock.oauth2.token.OAuth2TokenProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +42,7 @@ class LoginTest {
 
   @BeforeEach
   void open() throws Exception {
-    provider = new MockOAuth2Server();
+    provider = newProvider();
     provider.start();
     int port;
     try (ServerSocket free = new ServerSocket(0)) {
@@ -135,6 +139,13 @@ class LoginTest {
         .contains("code_challenge_method=S256")
         .contains("nonce=");
     return location(browser.get(provided));
+  }
+
+  /** On Netty: the server that it has otherwise is a rule of JUnit 4. */
+  private static MockOAuth2Server newProvider() {
+    return new MockOAuth2Server(
+        new OAuth2Config(
+            false, null, null, false, new OAuth2TokenProvider(), Set.of(), new NettyWrapper()));
   }
 
   @Test
@@ -245,7 +256,7 @@ class LoginTest {
     assertThat(answer.body())
         .contains("the provider does not describe itself")
         .doesNotContain(address);
-    provider = new MockOAuth2Server();
+    provider = newProvider();
     provider.start();
   }
 }
