@@ -12,11 +12,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, workflows, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
+        "Throughput, workflows, the API of a server, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
             + " each against its bound; and all of them against another build.",
     subcommands = {
       ThroughputCommand.class,
       WorkflowCommand.class,
+      ApiCommand.class,
+      ApiServerCommand.class,
       CompareCommand.class,
       LendingCommand.class,
       ChurnCommand.class,
