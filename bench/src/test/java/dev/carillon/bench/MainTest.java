@@ -78,6 +78,24 @@ class MainTest extends BenchmarkRun {
   }
 
   @Test
+  void apiIsMeasuredFromBesideTheServer() throws Exception {
+    List<JsonNode> figures =
+        run(
+            "api",
+            "--scenario=single,batch",
+            "--connections=4",
+            "--seconds=2",
+            "--warmup=1",
+            "--rounds=1");
+    for (String scenario : List.of("single", "batch")) {
+      assertThat(values(figures, scenario, "jobs scheduled")).hasSize(1).allMatch(rate -> rate > 0);
+      assertThat(values(figures, scenario, "get of a job meanwhile"))
+          .hasSize(1)
+          .allMatch(millis -> millis > 0);
+    }
+  }
+
+  @Test
   void latencyStandsBesideAnExecutor() throws Exception {
     List<JsonNode> figures =
         run("latency", "--samples=20", "--rate=1000", "--seconds=1", "--warmup=1");
