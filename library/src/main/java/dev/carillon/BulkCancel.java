@@ -10,10 +10,12 @@ import dev.carillon.api.Page;
 import java.util.List;
 
 /**
- * Cancels many jobs one after the other: a group, or all jobs that fit a query. A crash leaves some
- * of them cancelled; asking again does the rest.
+ * Cancels many jobs, {@value #AT_ONCE} at a time: a group, or all jobs that fit a query. A crash
+ * leaves some of them cancelled; asking again does the rest.
  */
 final class BulkCancel {
+  private static final int AT_ONCE = 256;
+
   private final JobQueries queries;
   private final Requester requester;
 
@@ -28,11 +30,10 @@ final class BulkCancel {
     List<DependencyInfo> members =
         queries.get(whenDone).map(JobInfo::dependencies).orElse(List.of());
     CancelResult result = requester.cancel(whenDone, reason);
-    for (DependencyInfo member : members) {
-      if (!member.met()) {
-        requester.cancel(member.job(), reason);
-      }
-    }
+    var unused =
+        each(
+            members.stream().filter(member -> !member.met()).map(DependencyInfo::job).toList(),
+            reason);
     return result;
   }
 
@@ -43,17 +44,26 @@ final class BulkCancel {
     JobQuery next = Limits.checkPresent("query", query).limit(Limits.PAGE_MAX_ITEMS).cursor(null);
     while (true) {
       Page<JobInfo> page = queries.list(next);
-      for (JobInfo job : page.items()) {
-        if (!job.state().ended() && isEffective(requester.cancel(job.id(), reason))) {
-          cancelled++;
-        }
-      }
+      cancelled +=
+          each(
+              page.items().stream().filter(job -> !job.state().ended()).map(JobInfo::id).toList(),
+              reason);
       String cursor = page.next();
       if (cursor == null) {
         return cancelled;
       }
       next = next.cursor(cursor);
     }
+  }
+
+  private long each(List<JobId> jobs, String reason) {
+    long effective = 0;
+    for (int from = 0; from < jobs.size(); from += AT_ONCE) {
+      List<JobId> some = jobs.subList(from, Math.min(jobs.size(), from + AT_ONCE));
+      effective +=
+          requester.cancelAll(some, reason).stream().filter(BulkCancel::isEffective).count();
+    }
+    return effective;
   }
 
   private static boolean isEffective(CancelResult result) {

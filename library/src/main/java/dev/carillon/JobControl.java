@@ -1,6 +1,7 @@
 package dev.carillon;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
@@ -13,6 +14,7 @@ import dev.carillon.engine.job.Why;
 import dev.carillon.engine.request.Controls;
 import dev.carillon.store.Outcome;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -53,7 +55,36 @@ final class JobControl {
     if (ref == null) {
       return new CancelResult.NotFound();
     }
-    return stop("cancelling job " + id, (node, answer) -> node.cancel(ref, why, answer));
+    return stop("cancelling job " + id, (node, answer) -> node.cancel(ref, why, answer)).await();
+  }
+
+  /**
+   * Cancels several: all are asked for before the first answer is awaited. All answers are awaited,
+   * also where one is a failure, which is thrown then.
+   */
+  List<CancelResult> cancelAll(List<JobId> ids, Why why) {
+    List<Ask<CancelResult>> asked = new ArrayList<>(ids.size());
+    for (JobId id : ids) {
+      JobRef ref = tickets.place(id);
+      if (ref != null) {
+        asked.add(stop("cancelling job " + id, (node, answer) -> node.cancel(ref, why, answer)));
+      }
+    }
+    List<CancelResult> results = new ArrayList<>(ids.size());
+    CarillonException failure = null;
+    for (Ask<CancelResult> each : asked) {
+      try {
+        results.add(each.await());
+      } catch (WaitInterruptedException e) {
+        throw e;
+      } catch (CarillonException e) {
+        failure = failure == null ? e : failure;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return results;
   }
 
   CancelResult terminate(JobId id, Why why) {
@@ -61,19 +92,19 @@ final class JobControl {
     if (ref == null) {
       return new CancelResult.NotFound();
     }
-    return stop("terminating job " + id, (node, answer) -> node.terminate(ref, why, answer));
+    return stop("terminating job " + id, (node, answer) -> node.terminate(ref, why, answer))
+        .await();
   }
 
-  private CancelResult stop(
+  private Ask<CancelResult> stop(
       String what, BiConsumer<Node, Consumer<Outcome<CancelResult>>> request) {
     checkInterrupt(what);
     return loop.post(
-            new Ask<CancelResult>(
-                loop,
-                what,
-                Ask.Effect.WRITES,
-                (node, asked) -> request.accept(node, outcome -> pass(what, outcome, asked))))
-        .await();
+        new Ask<CancelResult>(
+            loop,
+            what,
+            Ask.Effect.WRITES,
+            (node, asked) -> request.accept(node, outcome -> pass(what, outcome, asked))));
   }
 
   private static <T> void pass(String what, Outcome<T> outcome, Ask<T> asked) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.CancelResult;
+import dev.carillon.api.Job;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
@@ -13,12 +14,19 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TypeToken;
+import dev.carillon.store.ForwardingStore;
+import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,6 +79,49 @@ class CancelTest {
     @Override
     public long monotonicNanos() {
       return TimeSource.system().monotonicNanos();
+    }
+  }
+
+  @Test
+  void jobsOfAShardThatIsNotLoadedAreReadTogether() {
+    int many = 1_000;
+    AtomicInteger reads = new AtomicInteger();
+    ForwardingStore counted =
+        new ForwardingStore(new MemoryStore()) {
+          @Override
+          protected <T> Outcome<T> around(Operation operation, Supplier<Outcome<T>> next) {
+            if (operation == Operation.READ) {
+              reads.incrementAndGet();
+            }
+            return next.get();
+          }
+        };
+    try (Carillon carillon = Carillon.builder().store(counted).open()) {
+      Duration far = Duration.ofDays(40);
+      List<Job<?>> jobs = new ArrayList<>();
+      for (int i = 0; i < many; i++) {
+        jobs.add(NOTE.job("x").queue("many").in(far));
+      }
+      carillon.scheduleAll(jobs);
+      JobHandle<Void> first = carillon.schedule(NOTE.job("first").in(far));
+      JobHandle<Void> next = carillon.schedule(NOTE.job("next").after(first.id()));
+      JobHandle<Void> other = carillon.schedule(NOTE.job("other").in(far));
+
+      int before = reads.get();
+      assertThat(carillon.cancelAll(JobQuery.all().queue("many"), "enough")).isEqualTo(many);
+      assertThat(reads.get() - before).as("one by one it would be " + many).isLessThan(many / 10);
+      JobQuery cancelled = JobQuery.all().states(JobState.CANCELLED).limit(many);
+      assertThat(carillon.list(cancelled).items()).hasSize(many);
+      assertThat(other.info().state()).isEqualTo(JobState.SCHEDULED);
+
+      // Twice in one visit, and one that another job waits for.
+      List<JobId> ids = List.of(other.id(), first.id(), other.id());
+      assertThat(carillon.as("ann").cancelAll(ids, "enough"))
+          .containsExactlyInAnyOrder(
+              new CancelResult.Cancelled(),
+              new CancelResult.Cancelled(),
+              new CancelResult.Ended(JobState.CANCELLED));
+      assertThatThrownBy(() -> next.result(LONG)).isInstanceOf(JobFailedException.class);
     }
   }
 

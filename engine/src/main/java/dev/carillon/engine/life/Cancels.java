@@ -31,9 +31,7 @@ import org.jspecify.annotations.Nullable;
  * Cancels any job at any time and answers truthfully: from the fold where the job's shard is
  * loaded, from its journal where it is not.
  *
- * <p>A job of an unloaded shard is <em>visited</em>: its operations are read, its end is appended,
- * the shard stays unloaded. Visits of a shard go one at a time, so that nothing but adds can come
- * between the look and the end.
+ * <p>A job of an unloaded shard is {@linkplain CancelVisits visited}.
  */
 public final class Cancels {
   private final NodeEnvironment env;
@@ -43,6 +41,7 @@ public final class Cancels {
   private final RemoteRequests requests;
   private final JobLookup lookup;
   private final JobLife life;
+  private final CancelVisits visits;
 
   /** The parts of a node that take part in a cancel. */
   record Parts(
@@ -60,6 +59,7 @@ public final class Cancels {
     this.requests = parts.requests();
     this.lookup = parts.lookup();
     this.life = life;
+    this.visits = new CancelVisits(env, parts.shards(), parts.committer(), this, life);
   }
 
   public void cancel(JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
@@ -73,7 +73,7 @@ public final class Cancels {
             } else if (shard.fold != null) {
               cancelLoaded(shard, shard.fold, ref, why, answer);
             } else {
-              visit(shard, ref, why, answer);
+              visits.visit(shard, new CancelVisits.Wish(ref, why, answer));
             }
           }
 
@@ -244,73 +244,6 @@ public final class Cancels {
                 answer.accept(loss.outcome(problem));
               }
             }));
-  }
-
-  // ---- visits
-
-  private void visit(Shard shard, JobRef ref, Why why, Consumer<Outcome<CancelResult>> answer) {
-    if (shard.visited) {
-      shard.visitors.add(() -> cancel(ref, why, answer));
-      return;
-    }
-    shard.visited = true;
-    shard.hold();
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store, NodeJob::new).live(ref),
-        outcome -> seen(shard, ref, why, answer, outcome));
-  }
-
-  private void seen(
-      Shard shard,
-      JobRef ref,
-      Why why,
-      Consumer<Outcome<CancelResult>> answer,
-      Outcome<Optional<FoldedJob>> outcome) {
-    if (!shard.owned() || shard.loaded() || shard.loading()) {
-      leave(shard);
-      cancel(ref, why, answer);
-    } else if (!(outcome instanceof Outcome.Ok<Optional<FoldedJob>>(Optional<FoldedJob> found))) {
-      leave(shard);
-      answer.accept(outcome.map(job -> new CancelResult.NotFound()));
-    } else if (found.isEmpty()) {
-      leave(shard);
-      answerEnded(ref, answer);
-    } else if (!found.get().waiters().isEmpty() || found.get().hasBegun()) {
-      leave(shard); // others are to be told, or its code: the shard is loaded for that
-      shards.loadFor(shard, () -> cancel(ref, why, answer));
-    } else {
-      endVisited(shard, NodeJob.of(found.get()), why, answer);
-    }
-  }
-
-  private void endVisited(
-      Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
-    OperationBody.End end = OperationBody.End.cancelled(env.wallMicros(), why);
-    append(
-        shard,
-        Frame.of(Kind.END, job.number, end.encode()),
-        (applied, met) -> {
-          leave(shard);
-          if (applied != ShardFold.Answer.APPLIED) {
-            answerEnded(shard.ref(job.number), answer);
-            return;
-          }
-          shard.lastEndMicros = Math.max(shard.lastEndMicros, end.at());
-          if (met == null) {
-            life.ended(shard, job, end);
-          }
-          answer.accept(Outcome.ok(new CancelResult.Cancelled()));
-        },
-        lost -> {
-          leave(shard);
-          answer.accept(lost);
-        });
-  }
-
-  private void leave(Shard shard) {
-    shard.unhold();
-    shards.leave(shard);
   }
 
   // ---- without anybody waiting

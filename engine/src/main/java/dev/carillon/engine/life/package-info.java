@@ -25,8 +25,9 @@
  *       missed times. Only another schedule moves its next time.
  *   <li>{@code NameRelease} frees a name only by the version of the record that the job's ADD
  *       carries. A name that another job has taken stays that job's.
- *   <li>{@code Cancels} ends any job, loaded or not. A visit reads one job of an unloaded shard,
- *       appends its END and leaves the shard unloaded. Visits of a shard go one at a time.
+ *   <li>{@code Cancels} ends any job, loaded or not. A visit reads jobs of an unloaded shard,
+ *       appends their ENDs and leaves the shard unloaded. Visits of a shard go one at a time; what
+ *       comes meanwhile is for the next one.
  *   <li>{@code ChildEnds} tells a workflow the end of its child by CHILD_ENDED, with the result:
  *       the same debt, another news.
  *   <li>{@code Cancels} wakes a workflow that has begun instead of ending it.

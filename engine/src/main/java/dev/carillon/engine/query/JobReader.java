@@ -39,10 +39,12 @@ import dev.carillon.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
@@ -58,6 +60,9 @@ public final class JobReader {
   private static final JobRef NOWHERE = new JobRef(new ShardId(0, 1, 1), 0);
 
   private static final int PAGE_BYTES = 4 << 20;
+
+  /** As many jobs of a shard are looked up one by one. */
+  private static final int MOST_BY_FOOTER = 8;
 
   /** How often a read is begun anew because a publish came in between. */
   private static final int MOST_READS = 4;
@@ -106,6 +111,40 @@ public final class JobReader {
   public Outcome<Optional<FoldedJob>> live(JobRef ref) {
     return tell(ref, EventPage.Range.NEWEST)
         .map(telling -> Optional.ofNullable(telling.fold.job(ref.number())));
+  }
+
+  /**
+   * Those of some jobs of a shard that have not ended, by number: where they are many, the shard is
+   * read once for all of them.
+   */
+  public Outcome<Map<Long, FoldedJob>> live(ShardId shard, long... numbers) {
+    Map<Long, FoldedJob> live = new LinkedHashMap<>();
+    if (numbers.length > MOST_BY_FOOTER) {
+      Set<Long> wanted = new LinkedHashSet<>();
+      for (long number : numbers) {
+        wanted.add(number);
+      }
+      return unlessReplaced(() -> tell(shard, wanted::contains, EventPage.Range.NEWEST))
+          .map(
+              telling -> {
+                wanted.forEach(number -> note(live, number, telling.fold.job(number)));
+                return live;
+              });
+    }
+    for (long number : numbers) {
+      Outcome<Optional<FoldedJob>> one = live(new JobRef(shard, number));
+      if (!(one instanceof Outcome.Ok<Optional<FoldedJob>>(Optional<FoldedJob> job))) {
+        return one.map(none -> live);
+      }
+      note(live, number, job.orElse(null));
+    }
+    return Outcome.ok(live);
+  }
+
+  private static void note(Map<Long, FoldedJob> live, long number, @Nullable FoldedJob job) {
+    if (job != null) {
+      live.put(number, job);
+    }
   }
 
   /** The spec of a job that has ended, encoded. */
