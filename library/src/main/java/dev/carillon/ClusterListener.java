@@ -9,8 +9,8 @@ import dev.carillon.api.JobListener;
 public interface ClusterListener extends JobListener {
 
   /**
-   * Some of what happened on another node is not told: the node gave no answer, stopped or died, or
-   * more happened than it keeps for others.
+   * Some of what happened on a node is not told: the node gave no answer, stopped or died, more
+   * happened than it keeps for others, or, on the node that tells, listeners were too slow.
    *
    * @param nodeId the id of the node
    */

@@ -13,21 +13,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes what the loop tells on to the users' listeners, on a thread of its own and in order. When
- * they are too slow the newest news are left out and counted. Listeners come and go; while there is
- * none the loop tells nothing, and there is no thread before the first one.
+ * they are too slow the newest news are left out, and a {@link ClusterListener} is told where:
+ * after the last one before the gap. Listeners come and go; while there is none the loop tells
+ * nothing, and there is no thread before the first one.
  */
 final class ListenerRelay implements JobListener {
-  private static final int MAX_WAITING = 50_000;
+  static final int MAX_WAITING = 50_000;
 
   private final List<JobListener> listeners;
   private final Reports reports;
+  private final String nodeId;
   private final WorkerLoop worker;
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile boolean listened;
   private final AtomicInteger waiting = new AtomicInteger();
+
+  /** Whether listeners are still to be told of a gap. */
+  private final AtomicBoolean gap = new AtomicBoolean();
+
   private volatile @Nullable NodeLoop loop;
 
-  ListenerRelay(List<JobListener> listeners, Reports reports) {
+  ListenerRelay(List<JobListener> listeners, Reports reports, String nodeId) {
+    this.nodeId = nodeId;
     this.listeners = new CopyOnWriteArrayList<>(listeners);
     this.listened = !listeners.isEmpty();
     this.reports = reports;
@@ -108,8 +115,25 @@ final class ListenerRelay implements JobListener {
     NodeLoop from = loop;
     if (from == null || waiting.get() >= MAX_WAITING) {
       reports.report("listeners are too slow: some news are left out", null);
+      if (from != null && gap.compareAndSet(false, true)) {
+        post(from, this::tellGap);
+      }
       return;
     }
+    post(from, () -> listeners.forEach(listener -> tell(listener, about, news)));
+  }
+
+  /** What is left out from here on is another gap. */
+  private void tellGap() {
+    gap.set(false);
+    for (JobListener listener : listeners) {
+      if (listener instanceof ClusterListener hears) {
+        tell(hears, nodeId, (each, node) -> hears.missed(node));
+      }
+    }
+  }
+
+  private void post(NodeLoop from, Runnable telling) {
     waiting.incrementAndGet();
     from.outsideBegins();
     worker.post(
@@ -117,9 +141,7 @@ final class ListenerRelay implements JobListener {
           @Override
           void happen() {
             waiting.decrementAndGet();
-            for (JobListener listener : listeners) {
-              tell(listener, about, news);
-            }
+            telling.run();
             from.outsideEnds();
           }
         });

@@ -66,8 +66,8 @@ final class OpenNode {
     this.payloads = new Payloads(builder.codec, builder.advanced.otherCodecs);
     this.admission =
         new Admission(builder.advanced.maxWaitingJobs, builder.advanced.maxWaitingBytes);
-    this.relay = new ListenerRelay(builder.listeners, reports);
     this.options = builder.nodeOptions(random, opened);
+    this.relay = new ListenerRelay(builder.listeners, reports, options.nodeId());
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
             options,

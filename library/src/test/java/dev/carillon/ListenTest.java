@@ -6,7 +6,9 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskType;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -48,9 +50,62 @@ class ListenTest {
   }
 
   @Test
+  void gapIsToldWhereItIs() throws Exception {
+    BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    CountDownLatch reads = new CountDownLatch(1);
+    ClusterListener slow =
+        new ClusterListener() {
+          @Override
+          public void ended(JobInfo job) {
+            await(reads);
+            heard.add(job.id().value());
+          }
+
+          @Override
+          public void missed(String nodeId) {
+            heard.add("missed on " + nodeId);
+          }
+        };
+    try (Carillon carillon = Carillon.builder().inMemory().nodeId("here").open()) {
+      JobInfo job = carillon.get(carillon.schedule(WORK.job(1)).id()).orElseThrow();
+      Reports reports = new Reports(new NodeLog().queue());
+      ListenerRelay relay = new ListenerRelay(List.of(slow), reports, "here");
+      relay.start(carillon.loop());
+      try {
+        int tooMany = ListenerRelay.MAX_WAITING + 10;
+        for (int i = 0; i < tooMany; i++) {
+          relay.ended(job);
+        }
+        reads.countDown();
+        for (int i = 0; i < ListenerRelay.MAX_WAITING; i++) {
+          assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(job.id().value());
+        }
+        String next = heard.poll(20, TimeUnit.SECONDS);
+        if (job.id().value().equals(next)) { // the one that the worker had taken before
+          next = heard.poll(20, TimeUnit.SECONDS);
+        }
+        assertThat(next).isEqualTo("missed on here");
+        relay.ended(job);
+        assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(job.id().value());
+        assertThat(heard).isEmpty();
+      } finally {
+        relay.stop();
+      }
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
   void nodeTellsNothingWhileNobodyListens() {
     Reports reports = new Reports(new NodeLog().queue());
-    ListenerRelay relay = new ListenerRelay(java.util.List.of(), reports);
+    ListenerRelay relay = new ListenerRelay(List.of(), reports, "a");
     assertThat(relay.ifListened()).isNull();
     JobListener listener = new JobListener() {};
     Subscription listening = relay.listen(listener);
