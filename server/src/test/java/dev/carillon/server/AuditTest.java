@@ -3,19 +3,24 @@ package dev.carillon.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.Carillon;
+import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
 import dev.carillon.server.access.Role;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Changes and denials, as ended jobs of a namespace of the server's own. */
 class AuditTest {
   private static final String AUDIT = "/v1/namespaces/carillon.audit/jobs";
 
+  @TempDir Path folder;
   private ServerFixture fixture;
   private ApiClient admin;
   private ApiClient viewer;
@@ -102,6 +107,27 @@ class AuditTest {
     admin.post("/v1/namespaces/a/flow/pause", "{}").expect(200);
     String id = entries("meta.operation=pauseNamespace").getFirst().path("id").asString();
     assertThat(admin.get(AUDIT + "/" + id + "/input").expect(200).text()).contains("leftOutBefore");
+  }
+
+  @Test
+  void whatWasLeftOutLastIsKeptWhenTheServerStops() {
+    String url = "jdbc:sqlite:" + folder.resolve("jobs.db");
+    try (ServerFixture flooded = ServerFixture.secured(Carillon.builder().url(url))) {
+      for (int i = 0; i < 400; i++) {
+        flooded.client.get("/v1/namespaces/a/jobs").expect(401);
+      }
+    }
+    try (Carillon carillon = Carillon.open(url)) {
+      JobQuery entries = JobQuery.all().namespace("carillon.audit").limit(1_000);
+      assertThat(carillon.list(entries.meta("outcome", "left out")).items()).hasSize(1);
+      int denied = carillon.list(entries.meta("outcome", "denied")).items().size();
+      int leftOut = 0;
+      for (JobInfo entry : carillon.list(entries).items()) {
+        JsonNode body = ApiClient.JSON.readTree(carillon.rawInput(entry.id()).bytes());
+        leftOut += body.path("leftOutBefore").asInt(0);
+      }
+      assertThat(denied + leftOut).isEqualTo(400);
+    }
   }
 
   @Test

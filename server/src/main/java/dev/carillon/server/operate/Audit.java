@@ -12,12 +12,15 @@ import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Observer;
 import dev.carillon.server.json.Json;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +40,9 @@ import org.slf4j.LoggerFactory;
  *   <li>The store does not take the entry within {@value #PATIENCE_SECONDS} s: the answer goes out,
  *       the loss is counted and logged.
  *   <li>A flood of denials: {@value #DENIALS_A_SECOND} a second are kept for each node; the next
- *       entry says how many were left out.
+ *       entry says how many were left out, or one of its own when the server stops.
+ *   <li>The server stops while entries are under way, to the store or to another node: it waits for
+ *       them for {@value #PATIENCE_SECONDS} s and logs how many are not known to be kept.
  * </ul>
  */
 public final class Audit implements Observer, AutoCloseable {
@@ -53,11 +58,14 @@ public final class Audit implements Observer, AutoCloseable {
   private static final int DENIALS_AT_ONCE = 100;
   private static final long DENIAL_NANOS = Duration.ofSeconds(1).toNanos() / DENIALS_A_SECOND;
   private static final int METADATA_CHARS = 200;
+  private static final String LEFT_OUT = "left out";
 
   private final Carillon carillon;
   private final LongSupplier nanos;
   private final AtomicLong lost = new AtomicLong();
   private final AtomicLong leftOut = new AtomicLong();
+  private final Map<Long, CompletableFuture<?>> underWay = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
   private final @Nullable HandlerRegistration handler;
   private long denialsFrom;
 
@@ -84,8 +92,18 @@ public final class Audit implements Observer, AutoCloseable {
     return lost.get();
   }
 
+  /** Has the last entries kept; requests have ended before. */
   @Override
   public void close() {
+    long missing = leftOut.getAndSet(0);
+    if (missing > 0) {
+      keep(() -> leftOutEntry(missing), "its end", missing, true);
+    }
+    await(CompletableFuture.allOf(underWay.values().toArray(CompletableFuture<?>[]::new)));
+    long open = underWay.size();
+    if (open > 0 || lost() > 0) {
+      LOG.warn("the audit ends: {} entries were not kept, and of {} it is not known", lost(), open);
+    }
     if (handler != null) {
       handler.close();
     }
@@ -122,20 +140,27 @@ public final class Audit implements Observer, AutoCloseable {
 
   private void keep(Served served, String outcome, boolean waits) {
     long missing = leftOut.getAndSet(0);
-    CompletableFuture<?> kept;
+    keep(() -> entry(served, outcome, missing), served.route().operation(), missing, waits);
+  }
+
+  private void keep(Supplier<Job<?>> entry, String operation, long missing, boolean waits) {
+    CompletableFuture<?> asked;
     try {
-      kept = carillon.scheduleAsync(entry(served, outcome, missing));
+      asked = carillon.scheduleAsync(entry.get());
     } catch (CarillonException e) {
-      lose(served, missing, e);
+      lose(operation, missing, e);
       return;
     }
-    kept =
-        kept.whenComplete(
+    CompletableFuture<?> kept =
+        asked.whenComplete(
             (handle, e) -> {
               if (e != null) {
-                lose(served, missing, e);
+                lose(operation, missing, e);
               }
             });
+    long number = numbers.incrementAndGet();
+    underWay.put(number, kept);
+    var unused = kept.whenComplete((handle, e) -> underWay.remove(number));
     if (waits) {
       await(kept);
     }
@@ -152,16 +177,23 @@ public final class Audit implements Observer, AutoCloseable {
     }
   }
 
-  private void lose(Served served, long missing, Throwable e) {
+  private void lose(String operation, long missing, Throwable e) {
     leftOut.addAndGet(missing);
     long count = lost.incrementAndGet();
     if (Long.bitCount(count) == 1) { // 1, 2, 4, 8 …: a store that is away fills no log
-      LOG.warn(
-          "the audit of {} was not kept ({} in all): {}",
-          served.route().operation(),
-          count,
-          e.getMessage());
+      LOG.warn("the audit of {} was not kept ({} in all): {}", operation, count, e.getMessage());
     }
+  }
+
+  /** What nobody else tells: denials that were left out before the end. */
+  private static Job<?> leftOutEntry(long missing) {
+    byte[] body =
+        Json.object(
+            out -> out.put("operation", "").put("outcome", LEFT_OUT).put("leftOutBefore", missing));
+    return TYPE.job(new RawPayload("json", body))
+        .namespace(NAMESPACE)
+        .queue(NAMESPACE)
+        .meta("outcome", LEFT_OUT);
   }
 
   private static Job<?> entry(Served served, String outcome, long missing) {
