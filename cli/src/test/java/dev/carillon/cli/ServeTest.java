@@ -23,10 +23,14 @@ class ServeTest {
   @Test
   void servesAFileAndGoesOnAfterAKillAndStopsInOrder() throws Exception {
     String id;
+    long started = System.nanoTime();
     try (ServerProcess first = ServerProcess.start(folder);
         HttpClient client = HttpClient.newHttpClient()) {
       String base = first.base();
       assertThat(send(client, base, "/health/ready", null).statusCode()).isEqualTo(200);
+      System.out.printf(
+          "serve: ready %d ms after its process was started, on a new file%n",
+          Duration.ofNanos(System.nanoTime() - started).toMillis());
       HttpResponse<String> scheduled =
           send(client, base, "/v1/namespaces/default/jobs", "{\"type\": \"t\", \"in\": \"1h\"}");
       assertThat(scheduled.statusCode()).isEqualTo(201);

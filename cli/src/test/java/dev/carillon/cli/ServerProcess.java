@@ -63,7 +63,7 @@ final class ServerProcess implements AutoCloseable {
     BufferedReader out =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     String line = out.readLine();
-    assertThat(line).as(errors()).contains("serving jdbc:sqlite:", " at http://127.0.0.1:");
+    assertThat(line).as(errors()).contains("serving jdbc:", " at http://127.0.0.1:");
     return line.substring(line.indexOf("http:"));
   }
 
