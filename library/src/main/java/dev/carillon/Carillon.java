@@ -33,7 +33,6 @@ import dev.carillon.api.WorkflowHandler;
 import dev.carillon.api.WorkflowTask;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.format.Micros;
-import dev.carillon.engine.job.FlowSubject;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -572,6 +571,20 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
   }
 
   /**
+   * The job that was scheduled under an idempotency key, while the key is remembered: one read of
+   * the key's record and one of the job. A job that has a name too is found by that.
+   *
+   * @param namespace the namespace, such as {@link Job#DEFAULT_NAMESPACE}
+   * @param key the idempotency key
+   * @return a snapshot of the job, which may have ended; empty if there is none
+   * @throws InvalidArgumentException if namespace or key are not well-formed
+   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   */
+  public Optional<JobInfo> ofKey(String namespace, String key) {
+    return queries.ofKey(namespace, key);
+  }
+
+  /**
    * What the code of a workflow published last; see {@link dev.carillon.api.JobHandle#published}.
    *
    * @param id the job
@@ -813,8 +826,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
    */
   public FlowControl queue(String queue) {
-    return new FlowControl(
-        opened, new FlowSubject(FlowSubject.Scope.QUEUE, Limits.checkQueue(queue)));
+    return new FlowControl(opened, FlowControl.queue(queue));
   }
 
   /**
@@ -825,8 +837,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
    */
   public FlowControl namespace(String namespace) {
-    return new FlowControl(
-        opened, new FlowSubject(FlowSubject.Scope.NAMESPACE, Limits.checkNamespace(namespace)));
+    return new FlowControl(opened, FlowControl.namespace(namespace));
   }
 
   /**

@@ -96,8 +96,22 @@ public final class DeadLetters {
     return new Page<>(sorted, cursor, List.copyOf(unreadable));
   }
 
+  /**
+   * What the group of a dead letter is called; see {@link DeadLetterGroup#fingerprint()}.
+   *
+   * @param dead the dead letter
+   * @return its fingerprint
+   */
+  public static String fingerprint(JobInfo dead) {
+    return fingerprint(errorOf(dead));
+  }
+
+  private static JobError errorOf(JobInfo job) {
+    return job.lastError() != null ? job.lastError() : poison(job);
+  }
+
   private static DeadLetterGroup group(JobInfo job) {
-    JobError error = job.lastError() != null ? job.lastError() : poison(job);
+    JobError error = errorOf(job);
     return new DeadLetterGroup(
         fingerprint(error),
         job.type(),

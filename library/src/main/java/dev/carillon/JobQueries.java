@@ -114,6 +114,18 @@ final class JobQueries {
         .filter(job -> job.namespace().equals(namespace) && name.equals(job.name()));
   }
 
+  Optional<JobInfo> ofKey(String namespace, String key) {
+    opened.requireOpen();
+    Limits.checkNamespace(namespace);
+    Limits.checkKey(key);
+    return opened
+        .reads
+        .await(
+            "job of a key", () -> StoreAnswers.get(NamedJobs.ofKey(opened.store, namespace, key)))
+        .flatMap(found -> get(found.id()))
+        .filter(job -> job.namespace().equals(namespace) && key.equals(job.key()));
+  }
+
   <I> @Nullable I input(JobId id, TypeToken<I> type) {
     opened.requireOpen();
     Limits.checkPresent("type", type);

@@ -9,6 +9,7 @@ import dev.carillon.api.Subscription;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.history.DamagedHead;
+import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.engine.member.ClusterLook;
 import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.engine.member.NodeStats;
@@ -17,7 +18,9 @@ import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -222,6 +225,31 @@ public final class NodeControl {
                             new Question.Waiting(namespace, queue),
                             ANSWER_NANOS,
                             answers -> asked.answer(WaitsInfo.of(answers)))))
+        .await();
+  }
+
+  /**
+   * The queues of which operators or this node's program have set anything, now or before.
+   *
+   * @return what is in effect, by queue, in no order
+   */
+  public Map<String, FlowControl.Setting> queueSettings() {
+    opened.requireOpen();
+    return loop.post(
+            new Ask<Map<String, FlowControl.Setting>>(
+                loop,
+                "looking at the queues",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.flows(
+                        FlowSubject.Scope.QUEUE,
+                        all -> {
+                          Map<String, FlowControl.Setting> settings = new LinkedHashMap<>();
+                          all.forEach(
+                              (queue, setting) ->
+                                  settings.put(queue, FlowControl.Setting.of(setting)));
+                          asked.answer(settings);
+                        })))
         .await();
   }
 

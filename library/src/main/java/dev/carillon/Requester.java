@@ -17,6 +17,8 @@ import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.request.AddRequest;
 import java.time.Instant;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -148,6 +150,26 @@ public final class Requester {
   }
 
   /**
+   * Pauses, limits and rates of a queue; see {@link Carillon#queue}.
+   *
+   * @param queue the queue
+   * @return its flow control, which changes in the name of the requester
+   */
+  public FlowControl queue(String queue) {
+    return new FlowControl(parts.opened(), FlowControl.queue(queue), who, Set.of());
+  }
+
+  /**
+   * Pauses, limits and rates of a namespace; see {@link Carillon#namespace}.
+   *
+   * @param namespace the namespace
+   * @return its flow control, which changes in the name of the requester
+   */
+  public FlowControl namespace(String namespace) {
+    return new FlowControl(parts.opened(), FlowControl.namespace(namespace), who, Set.of());
+  }
+
+  /**
    * Cancels a job; see {@link Carillon#cancel}.
    *
    * @param id the job
@@ -157,6 +179,12 @@ public final class Requester {
   public CancelResult cancel(JobId id, String reason) {
     requireOpen.run();
     return control.cancel(id, new Why(who, Limits.checkReason(reason)));
+  }
+
+  /** The same of each of some jobs; those of a shard that is not loaded are read together. */
+  List<CancelResult> cancelAll(List<JobId> ids, String reason) {
+    requireOpen.run();
+    return control.cancelAll(ids, new Why(who, Limits.checkReason(reason)));
   }
 
   /**

@@ -342,6 +342,11 @@ public final class Node {
     parts.flow.get(subject, answer);
   }
 
+  /** What counts for each queue, or each namespace, of which anything is set. */
+  public void flows(FlowSubject.Scope scope, Consumer<Map<String, FlowSetting>> answer) {
+    parts.flow.all(scope, answer);
+  }
+
   /** What follows a failure in the namespace where neither job nor handler says. */
   public void failurePolicy(String namespace, FailurePolicy policy) {
     parts.rules.retries().namespace(namespace, policy);

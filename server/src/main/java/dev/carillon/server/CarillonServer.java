@@ -22,6 +22,7 @@ import dev.carillon.server.operate.EventRoutes;
 import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
+import dev.carillon.server.operate.QueueRoutes;
 import dev.carillon.server.operate.RunningRoutes;
 import dev.carillon.server.operate.TokenRoutes;
 import dev.carillon.server.operate.WaitingRoutes;
@@ -71,6 +72,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new DeadLetterRoutes(carillon).routes());
     table.addAll(new BulkRoutes(carillon).routes());
     table.addAll(new FlowRoutes(carillon).routes());
+    table.addAll(new QueueRoutes(carillon).routes());
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
     table.addAll(new WaitingRoutes(carillon).routes());

@@ -11,6 +11,8 @@ import dev.carillon.server.ApiClient.Reply;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +23,7 @@ import tools.jackson.databind.JsonNode;
 /** Dead letters over HTTP: groups, replays, discards. */
 class DeadLetterRoutesTest {
   private static final String JOBS = "/v1/namespaces/default/jobs";
+  private static final String BULK = "/v1/namespaces/default/bulk";
   private static final String GROUPS = "/v1/namespaces/default/dead-letters/groups";
   private static final JobType<RawPayload, RawPayload> CHARGE =
       JobType.of("charge", RawPayload.class, RawPayload.class);
@@ -51,9 +54,13 @@ class DeadLetterRoutesTest {
   }
 
   private String dead(String input) {
+    return dead("charge", input);
+  }
+
+  private String dead(String type, String input) {
     String id =
         client
-            .post(JOBS, "{\"type\": \"charge\", \"input\": " + input + "}")
+            .post(JOBS, "{\"type\": \"" + type + "\", \"input\": " + input + "}")
             .expect(201)
             .json()
             .path("id")
@@ -87,6 +94,68 @@ class DeadLetterRoutesTest {
     assertThat(
             client.get("/v1/namespaces/other/dead-letters/groups").expect(200).json().path("items"))
         .isEmpty();
+  }
+
+  @Test
+  void oneGroupIsReplayedOrDiscardedAndTheOthersStay() {
+    fixture.carillon.handle(
+        JobType.of("post", RawPayload.class, RawPayload.class),
+        (input, job) -> {
+          throw new IllegalStateException(
+              new String(input.bytes(), StandardCharsets.UTF_8).contains("far")
+                  ? "too far"
+                  : "no stamp");
+        },
+        HandlerOptions.defaults().failurePolicy(FailurePolicy.constant(Duration.ofMillis(1), 0)));
+    List<String> far = List.of(dead("post", "\"far 1\""), dead("post", "\"far 2\""));
+    String stamp = dead("post", "\"near\"");
+    JsonNode groups = client.get(GROUPS).expect(200).json().path("items");
+    assertThat(groups).hasSize(2);
+    String fingerprint = groups.get(0).path("fingerprint").asString();
+    assertThat(fingerprint).contains("too far");
+
+    String query =
+        "\"query\": {\"type\": \"post\", \"fingerprint\": \"%s\"}".formatted(fingerprint);
+    JsonNode count =
+        client.post(BULK, "{\"action\": \"DISCARD\", \"dryRun\": true, " + query + "}").json();
+    assertThat(count.path("count").asInt()).isEqualTo(2);
+    assertThat(count.path("first")).hasSize(2);
+    JsonNode replayed = bulk("{\"action\": \"REPLAY\", " + query + "}");
+    assertThat(replayed.path("done").asInt()).isEqualTo(2);
+    far.forEach(id -> assertThat(events(id)).contains("REPLAYED"));
+    assertThat(events(stamp)).doesNotContain("REPLAYED");
+    far.forEach(id -> awaitState(id, "DEAD"));
+    JsonNode discarded = bulk("{\"action\": \"DISCARD\", " + query + "}");
+    assertThat(discarded.path("done").asInt()).isEqualTo(2);
+    far.forEach(id -> client.get(JOBS + "/" + id).expect(404));
+    awaitState(stamp, "DEAD");
+
+    assertThat(client.post(BULK, "{\"action\": \"CANCEL\", " + query + "}").expect(400).detail())
+        .contains("query.fingerprint: given (expected: none for CANCEL");
+  }
+
+  private JsonNode bulk(String order) {
+    String id = client.post(BULK, order).expect(202).json().path("id").asString();
+    JsonNode[] last = new JsonNode[1];
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(40))
+        .until(
+            () -> {
+              last[0] = client.get(BULK + "/" + id).expect(200).json();
+              return last[0].has("endedAt");
+            });
+    return last[0];
+  }
+
+  private List<String> events(String id) {
+    List<String> kinds = new ArrayList<>();
+    client
+        .get(JOBS + "/" + id + "/history")
+        .expect(200)
+        .json()
+        .path("events")
+        .forEach(event -> kinds.add(event.path("kind").asString()));
+    return kinds;
   }
 
   @Test

@@ -113,6 +113,35 @@ class JobRoutesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"sqlite", "postgres"})
+  void jobIsFoundByItsNameAndByItsKey(String store) {
+    ApiClient client = open(store);
+    String named = "{\"type\": \"t\", \"in\": \"1h\", \"name\": \"a/b c|@\", \"key\": \"k2\"}";
+    String id = client.post(JOBS, named).expect(201).json().path("id").asString();
+    String byName = JOBS + "/by-name/a%2Fb%20c%7C%40";
+    Reply found = client.get(byName).expect(200);
+    assertThat(found.json().path("id").asString()).isEqualTo(id);
+    assertThat(found.whole().headers().firstValue("content-location")).hasValue(JOBS + "/" + id);
+    client.get("/v1/namespaces/other/jobs/by-name/a%2Fb%20c%7C%40").expect(404);
+    client.get(JOBS + "/by-name/b").expect(404);
+    client.get(JOBS + "/by-key/k2").expect(404); // it is found by its name
+
+    String keyed = "{\"type\": \"t\", \"in\": \"1h\"}";
+    String other =
+        client.post(JOBS, keyed, "Idempotency-Key", "k 1").expect(201).json().path("id").asString();
+    String byKey = JOBS + "/by-key/k%201";
+    assertThat(client.get(byKey).expect(200).json().path("id").asString()).isEqualTo(other);
+    client.get("/v1/namespaces/other/jobs/by-key/k%201").expect(404);
+    client.get(JOBS + "/by-key/k").expect(404);
+
+    client.post(JOBS + "/" + id + "/cancel", "").expect(200);
+    client.post(JOBS + "/" + other + "/cancel", "").expect(200);
+    client.get(byName).expect(404);
+    assertThat(client.get(byKey).expect(200).json().path("state").asString())
+        .isEqualTo("CANCELLED");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sqlite", "postgres"})
   void jobOfAnotherNamespaceIsNotThere(String store) {
     ApiClient client = open(store);
     String id =

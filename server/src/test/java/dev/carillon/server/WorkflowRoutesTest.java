@@ -35,6 +35,7 @@ class WorkflowRoutesTest {
         ORDER,
         (input, wf) -> {
           String paid = wf.step("pay", String.class, () -> "receipt");
+          wf.publish(new RawPayload("json", "{\"paid\": true}".getBytes(StandardCharsets.UTF_8)));
           RawPayload approval = wf.await(APPROVAL, Duration.ofDays(7)).orElseThrow();
           String text = paid + " " + new String(approval.bytes(), StandardCharsets.UTF_8);
           return new RawPayload("json", text.getBytes(StandardCharsets.UTF_8));
@@ -76,6 +77,9 @@ class WorkflowRoutesTest {
     assertThat(shown.path("steps").get(0).path("state").asString()).isEqualTo("DONE");
     assertThat(shown.path("waitsFor").path("signals").get(0).asString()).isEqualTo("approval");
     assertThat(shown.path("waitsFor").has("until")).isTrue();
+    assertThat(client.get(JOBS + "/" + id + "/published").expect(200).text())
+        .isEqualTo("{\"paid\": true}");
+    client.get("/v1/namespaces/other/jobs/" + id + "/published").expect(404);
 
     String signal = "{\"type\": \"approval\", \"payload\": {\"ok\":  true}}";
     String path = JOBS + "/" + id + "/signal";

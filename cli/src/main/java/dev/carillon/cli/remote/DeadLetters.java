@@ -28,7 +28,8 @@ import tools.jackson.databind.util.RawValue;
       "Examples:",
       "  ./carillon dead-letters groups",
       "  ./carillon dead-letters replay ID --input '{\"to\": \"ann@example.com\"}'",
-      "  ./carillon dead-letters replay --type mail --dry-run"
+      "  ./carillon dead-letters replay --type mail --dry-run",
+      "  ./carillon dead-letters replay --fingerprint 'java.io.IOException: refused'"
     })
 public final class DeadLetters extends Group {
   /** The group. */
@@ -100,11 +101,26 @@ public final class DeadLetters extends Group {
     }
   }
 
+  /** The same with each of some dead letters, or with all that fit. */
+  abstract static class OfDead extends JobChanges.OfJobs {
+    @Option(
+        names = "--fingerprint",
+        paramLabel = "TEXT",
+        description = "those that failed with this, as groups names it")
+    private String fingerprint = "";
+
+    @Override
+    ExitCode run(ApiClient server) {
+      filter().fingerprint(fingerprint);
+      return super.run(server);
+    }
+  }
+
   /** Tries them again. */
   @Command(
       name = "replay",
       header = "Tries dead letters again, as the same jobs, perhaps with another input.")
-  static final class Replay extends JobChanges.OfJobs {
+  static final class Replay extends OfDead {
     @Option(
         names = {"-i", "--input"},
         paramLabel = "JSON",
@@ -129,7 +145,7 @@ public final class DeadLetters extends Group {
 
   /** Lets go of them. */
   @Command(name = "discard", header = "Lets go of dead letters. They are not found any more.")
-  static final class Discard extends JobChanges.OfJobs {
+  static final class Discard extends OfDead {
     @Override
     String action() {
       return "discard";

@@ -4,6 +4,8 @@ import dev.carillon.cli.client.Address;
 import dev.carillon.cli.client.ApiClient;
 import dev.carillon.cli.client.CommandFailure;
 import dev.carillon.cli.client.ExitCode;
+import dev.carillon.cli.text.Table;
+import dev.carillon.cli.text.Table.Column;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -34,8 +36,48 @@ final class FlowCommands {
         .put("reason", found.path("reason"))
         .put("limit", found.has("limit") ? JobTexts.text(found, "limit") : "none")
         .put("rate", rate.isObject() ? words(rate) : "none")
+        .put("paused by", found.path("pausedBy"))
+        .put("paused at", report.both(found.path("pausedAt")))
+        .put("changed by", found.path("changedBy"))
+        .put("changed at", report.both(found.path("changedAt")))
         .print();
     return ExitCode.DONE;
+  }
+
+  /** The queues with what is set and what waits. */
+  static ExitCode list(ApiClient server, Report report) {
+    JsonNode found = server.get(Address.root("queues")).json();
+    if (report.json()) {
+      found.path("items").forEach(report::line);
+    } else {
+      Table table =
+          new Table(
+              Column.cut("queue"),
+              Column.whole("paused"),
+              Column.number("running"),
+              Column.number("waiting"),
+              Column.whole("oldest due"),
+              Column.number("limit"),
+              Column.whole("rate"),
+              Column.optional("paused by"));
+      for (JsonNode queue : found.path("items")) {
+        JsonNode rate = queue.path("rate");
+        table.row(
+            JobTexts.text(queue, "queue"),
+            queue.path("paused").asBoolean(false) ? "paused" : "",
+            JobTexts.text(queue, "running"),
+            JobTexts.text(queue, "waiting"),
+            report.time(queue.path("oldestDue")),
+            JobTexts.text(queue, "limit"),
+            rate.isObject() ? words(rate) : "",
+            JobTexts.text(queue, "pausedBy"));
+      }
+      report.table(table, "no queues");
+    }
+    found
+        .path("silent")
+        .forEach(node -> report.aside("carillon: no answer of node " + node.asString("")));
+    return found.path("silent").isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
   }
 
   private static String words(JsonNode rate) {

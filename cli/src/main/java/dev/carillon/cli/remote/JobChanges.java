@@ -55,6 +55,11 @@ final class JobChanges {
 
     @Mixin private Bulk bulk = new Bulk();
 
+    /** Which of them, where no ids are given. */
+    JobFilter filter() {
+      return filter;
+    }
+
     /** The last part of the path. */
     abstract String action();
 

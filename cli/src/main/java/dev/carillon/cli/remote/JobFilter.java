@@ -29,8 +29,15 @@ final class JobFilter {
   @Option(names = "--ended-to", paramLabel = "TIME", description = "ended before then")
   private String endedTo = "";
 
+  private String fingerprint = "";
+
   /** Any job. */
   JobFilter() {}
+
+  /** Dead letters of a group only; empty for any. */
+  void fingerprint(String text) {
+    fingerprint = text;
+  }
 
   /** Whether it names anything. */
   boolean isEmpty() {
@@ -50,6 +57,7 @@ final class JobFilter {
     JobTraits.put(all, "dueTo", time("--due-to", dueTo, now));
     JobTraits.put(all, "endedFrom", time("--ended-from", endedFrom, now));
     JobTraits.put(all, "endedTo", time("--ended-to", endedTo, now));
+    JobTraits.put(all, "fingerprint", fingerprint);
     return all;
   }
 

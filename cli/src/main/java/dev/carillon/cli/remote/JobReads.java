@@ -89,8 +89,37 @@ final class JobReads {
   }
 
   /** A job as it is now. */
-  @Command(name = "get", header = "Shows a job as it is now.")
-  static final class Get extends OfJob {
+  @Command(name = "get", header = "Shows a job as it is now: by its id, its name or its key.")
+  static final class Get extends ServerCommand {
+    @Parameters(
+        arity = "0..1",
+        paramLabel = "ID",
+        description = "the job's id, as schedule and list say it")
+    private String id = "";
+
+    @Option(names = "--name", paramLabel = "NAME", description = "the job that has this name now")
+    private String name = "";
+
+    @Option(
+        names = "--key",
+        paramLabel = "KEY",
+        description = "the job without a name that was scheduled under this key")
+    private String key = "";
+
+    private Address job() {
+      int given = (id.isEmpty() ? 0 : 1) + (name.isEmpty() ? 0 : 1) + (key.isEmpty() ? 0 : 1);
+      if (given != 1) {
+        throw new CommandFailure(
+            ExitCode.USAGE, "get: %d of ID, --name and --key (expected: one)".formatted(given));
+      }
+      if (!id.isEmpty()) {
+        return Address.of("jobs", id);
+      }
+      return name.isEmpty()
+          ? Address.of("jobs", "by-key", key)
+          : Address.of("jobs", "by-name", name);
+    }
+
     @Override
     ExitCode run(ApiClient server) {
       JsonNode found = server.get(job()).json();
@@ -182,6 +211,16 @@ final class JobReads {
     @Override
     ExitCode run(ApiClient server) {
       write(server.get(job("input")), this);
+      return ExitCode.DONE;
+    }
+  }
+
+  /** What a workflow published. */
+  @Command(name = "published", header = "Writes what a workflow published last, as it is stored.")
+  static final class Published extends OfJob {
+    @Override
+    ExitCode run(ApiClient server) {
+      write(server.get(job("published")), this);
       return ExitCode.DONE;
     }
   }

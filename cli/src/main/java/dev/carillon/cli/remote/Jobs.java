@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
       JobReads.Get.class,
       JobReads.History.class,
       JobReads.Input.class,
+      JobReads.Published.class,
       JobReads.Result.class,
       JobReads.Running.class,
       JobReads.Upcoming.class,

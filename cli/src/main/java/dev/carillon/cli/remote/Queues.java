@@ -12,6 +12,7 @@ import picocli.CommandLine.Parameters;
     name = "queues",
     header = "Queues: pause them, limit them. One queue is one over all namespaces.",
     subcommands = {
+      Queues.ListAll.class,
       Queues.Get.class,
       Queues.Pause.class,
       Queues.Resume.class,
@@ -38,6 +39,20 @@ public final class Queues extends Group {
 
     Address flow() {
       return Address.root("queues", name);
+    }
+  }
+
+  /** Those that there are. */
+  @Command(
+      name = "list",
+      header = "Lists the queues that are paused or limited, and those that have work now.",
+      description =
+          "Exit code 1 where a node gave no answer. In a pipe: queue, paused, running, waiting,"
+              + " oldest due, limit, rate, paused by; tabs between.")
+  static final class ListAll extends ServerCommand {
+    @Override
+    ExitCode run(ApiClient server) {
+      return FlowCommands.list(server, report());
     }
   }
 

@@ -147,6 +147,23 @@ public final class Flow {
     whenLoaded(() -> answer.accept(get(subject)));
   }
 
+  /** Tells {@code answer} what is in effect where anything is, by name, in no order. */
+  public void all(FlowSubject.Scope scope, Consumer<Map<String, FlowSetting>> answer) {
+    whenLoaded(
+        () -> {
+          Map<String, FlowSetting> all = new LinkedHashMap<>();
+          Consumer<FlowSubject> one =
+              subject -> {
+                if (subject.scope() == scope) {
+                  all.put(subject.name(), get(subject));
+                }
+              };
+          standards.keySet().forEach(one);
+          kept.keySet().forEach(one);
+          answer.accept(all);
+        });
+  }
+
   private FlowSetting get(FlowSubject subject) {
     Kept record = kept.get(subject);
     FlowSetting standard = standards.getOrDefault(subject, FlowSetting.NONE);

@@ -7,8 +7,10 @@ import dev.carillon.server.json.InvalidBody;
 import dev.carillon.server.json.Shape;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,6 +120,24 @@ public record Call(
     } catch (NumberFormatException e) {
       throw Shape.invalid(name, Shape.quoted(value), "a whole number");
     }
+  }
+
+  /**
+   * What the client expects to overwrite: the tags of {@code If-Match}, as they stand between their
+   * quotes; empty where it says nothing, or anything that is there. A weak tag fits nothing.
+   */
+  public Set<String> ifMatch() {
+    String match = header("if-match");
+    Set<String> tags = new LinkedHashSet<>();
+    for (String each : match == null ? new String[0] : match.split(",", -1)) {
+      String tag = each.strip();
+      if (tag.equals("*")) {
+        return Set.of();
+      }
+      boolean quoted = tag.length() > 1 && tag.startsWith("\"") && tag.endsWith("\"");
+      tags.add(quoted ? tag.substring(1, tag.length() - 1) : tag);
+    }
+    return tags;
   }
 
   /** The answer for what is not here, or not for this caller. */

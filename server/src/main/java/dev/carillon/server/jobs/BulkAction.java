@@ -39,7 +39,12 @@ enum BulkAction {
 
   /** The states of jobs that it is for. */
   List<JobState> states() {
-    return this == REPLAY || this == DISCARD ? List.of(JobState.DEAD) : LIVE;
+    return isOfDead() ? List.of(JobState.DEAD) : LIVE;
+  }
+
+  /** Whether it is for dead letters. */
+  boolean isOfDead() {
+    return this == REPLAY || this == DISCARD;
   }
 
   boolean takesReason() {

@@ -1,6 +1,8 @@
 package dev.carillon.server.jobs;
 
+import dev.carillon.DeadLetters;
 import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.server.json.InvalidBody;
@@ -72,6 +74,12 @@ final class BulkBody {
     return query.jobs(namespace, action());
   }
 
+  /** Whether it is about a job that the query found: one of the group of dead letters, if any. */
+  boolean isAbout(JobInfo job) {
+    String wanted = query != null ? query.fingerprint : null;
+    return wanted == null || wanted.equals(DeadLetters.fingerprint(job));
+  }
+
   /** Which jobs, by the names of the query parameters of a list. */
   static final class Query {
     static final Shape<Query> SHAPE =
@@ -85,16 +93,23 @@ final class BulkBody {
             .time("endedFrom", (q, v) -> q.jobs = q.jobs.endedFrom(v))
             .time("endedTo", (q, v) -> q.jobs = q.jobs.endedTo(v))
             .text("occurrencesOf", (q, v) -> q.jobs = q.jobs.occurrencesOf(new JobId(v)))
+            .text("fingerprint", (q, v) -> q.fingerprint = v)
             .map("meta", Query::metadata);
 
     private JobQuery jobs = JobQuery.all();
     private List<JobState> states = List.of();
+    private @Nullable String fingerprint;
 
     private void metadata(Map<String, String> entries) {
       entries.forEach((key, value) -> jobs = jobs.meta(key, value));
     }
 
     JobQuery jobs(String namespace, BulkAction action) {
+      if (fingerprint != null && !action.isOfDead()) {
+        throw new InvalidBody(
+            "query.fingerprint: given (expected: none for %s; it is that of dead letters)"
+                .formatted(action));
+      }
       for (JobState state : states) {
         if (!action.states().contains(state)) {
           throw new InvalidBody(

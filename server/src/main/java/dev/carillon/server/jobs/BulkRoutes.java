@@ -75,7 +75,7 @@ public final class BulkRoutes {
     JobQuery query = body.query(call.namespace());
     Limits.checkReason(body.reason());
     if (body.dryRun()) {
-      return dryRun(query);
+      return dryRun(query, body);
     }
     Instant now = clock.instant();
     RawPayload order =
@@ -101,7 +101,7 @@ public final class BulkRoutes {
   }
 
   /** Counts for a while: where there are more, it says how many at least. */
-  private Answer dryRun(JobQuery query) {
+  private Answer dryRun(JobQuery query, BulkBody body) {
     Instant end = clock.instant().plus(COUNTING);
     List<JobInfo> first = new ArrayList<>(SHOWN);
     List<String> unreadable = new ArrayList<>();
@@ -111,9 +111,11 @@ public final class BulkRoutes {
     while (!complete && clock.instant().isBefore(end)) {
       Page<JobInfo> page = carillon.list(next);
       for (JobInfo job : page.items()) {
-        count += 1;
-        if (first.size() < SHOWN) {
-          first.add(job);
+        if (body.isAbout(job)) {
+          count += 1;
+          if (first.size() < SHOWN) {
+            first.add(job);
+          }
         }
       }
       page.unreadable().stream()

@@ -137,7 +137,9 @@ public final class BulkRunner {
 
   /** Whether the job was there already, and is no bulk action itself. */
   private static boolean isMeant(JobInfo job, Order order) {
-    return !job.type().equals(TYPE.name()) && !job.scheduledAt().isAfter(order.at);
+    return !job.type().equals(TYPE.name())
+        && !job.scheduledAt().isAfter(order.at)
+        && order.asked.isAbout(job);
   }
 
   private static long act(

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Scheduling jobs and looking at them. */
@@ -67,11 +68,14 @@ public final class JobRoutes {
             .query(QueryParameters.names())
             .byQueue(),
         Route.get("getJob", JOB, Role.VIEWER, this::get).byQueue(),
+        Route.get("getJobByName", JOBS + "/by-name/{name}", Role.VIEWER, this::byName).byQueue(),
+        Route.get("getJobByKey", JOBS + "/by-key/{key}", Role.VIEWER, this::byKey).byQueue(),
         Route.get("getJobInput", JOB + "/input", Role.VIEWER, this::input).byQueue(),
         Route.get("getJobResult", JOB + "/result", Role.VIEWER, this::result)
             .query("wait")
             .waiting()
             .byQueue(),
+        Route.get("getJobPublished", JOB + "/published", Role.VIEWER, this::published).byQueue(),
         Route.get("getJobHistory", JOB + "/history", Role.VIEWER, this::history)
             .query("cursor")
             .byQueue(),
@@ -121,6 +125,20 @@ public final class JobRoutes {
     return Answer.json(out -> JobJson.write(out, job));
   }
 
+  private Answer byName(Call call) {
+    return one(call, carillon.get(call.namespace(), call.variable("name")));
+  }
+
+  private Answer byKey(Call call) {
+    return one(call, carillon.ofKey(call.namespace(), call.variable("key")));
+  }
+
+  private static Answer one(Call call, Optional<JobInfo> found) {
+    JobInfo job = found.filter(each -> Jobs.isReached(call, each)).orElseThrow(Call::notFound);
+    return Answer.json(out -> JobJson.write(out, job))
+        .header("Content-Location", Jobs.location(call.namespace(), job.id().value()));
+  }
+
   private Answer history(Call call) {
     JobId id = jobs.found(call).id();
     JobHistory history = carillon.history(id, call.parameter("cursor")).orElseThrow(Call::notFound);
@@ -155,6 +173,11 @@ public final class JobRoutes {
   private Answer input(Call call) {
     JobInfo job = jobs.found(call);
     return payload(call, job, carillon.rawInput(job.id()));
+  }
+
+  private Answer published(Call call) {
+    JobInfo job = jobs.found(call);
+    return payload(call, job, carillon.published(job.id(), RAW).orElse(null));
   }
 
   private Answer result(Call call) {

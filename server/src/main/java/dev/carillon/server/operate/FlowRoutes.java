@@ -2,6 +2,7 @@ package dev.carillon.server.operate;
 
 import dev.carillon.Carillon;
 import dev.carillon.FlowControl;
+import dev.carillon.Requester;
 import dev.carillon.api.Rate;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Answer;
@@ -37,23 +38,27 @@ public final class FlowRoutes {
   public List<Route> routes() {
     List<Route> routes = new ArrayList<>();
     routes.addAll(
-        routes("Queue", "/v1/queues/{queue}", call -> carillon.queue(call.variable("queue"))));
+        routes("Queue", "/v1/queues/{queue}", call -> as(call).queue(call.variable("queue"))));
     routes.addAll(
         routes(
-            "Namespace", "/v1/namespaces/{ns}/flow", call -> carillon.namespace(call.namespace())));
+            "Namespace", "/v1/namespaces/{ns}/flow", call -> as(call).namespace(call.namespace())));
     return routes;
+  }
+
+  private Requester as(Call call) {
+    return carillon.as(call.caller().name());
   }
 
   private static List<Route> routes(String what, String path, Function<Call, FlowControl> control) {
     return List.of(
-        Route.get("get" + what, path, Role.VIEWER, call -> setting(control.apply(call).get())),
+        Route.get("get" + what, path, Role.VIEWER, call -> Flows.answer(control.apply(call).get())),
         Route.post(
             "pause" + what,
             path + "/pause",
             Role.OPERATOR,
             call -> {
               String reason = call.read(ReasonBody.SHAPE).reason();
-              return done(control.apply(call), flow -> flow.pause(reason));
+              return done(call, control, flow -> flow.pause(reason));
             }),
         Route.post(
             "resume" + what,
@@ -61,7 +66,7 @@ public final class FlowRoutes {
             Role.OPERATOR,
             call -> {
               call.read(ReasonBody.NOTHING);
-              return done(control.apply(call), FlowControl::resume);
+              return done(call, control, FlowControl::resume);
             }),
         Route.put(
             "limit" + what,
@@ -69,45 +74,32 @@ public final class FlowRoutes {
             Role.ADMIN,
             call -> {
               int limit = call.read(LimitBody.SHAPE).limit();
-              return done(control.apply(call), flow -> flow.limit(limit));
+              return done(call, control, flow -> flow.limit(limit));
             }),
         Route.delete(
             "unlimit" + what,
             path + "/limit",
             Role.ADMIN,
-            call -> done(control.apply(call), FlowControl::clearLimit)),
+            call -> done(call, control, FlowControl::clearLimit)),
         Route.put(
             "rate" + what,
             path + "/rate",
             Role.ADMIN,
             call -> {
               Rate rate = call.read(RateBody.SHAPE).rate();
-              return done(control.apply(call), flow -> flow.rate(rate));
+              return done(call, control, flow -> flow.rate(rate));
             }),
         Route.delete(
             "unrate" + what,
             path + "/rate",
             Role.ADMIN,
-            call -> done(control.apply(call), FlowControl::clearRate)));
+            call -> done(call, control, FlowControl::clearRate)));
   }
 
-  private static Answer done(FlowControl control, Consumer<FlowControl> change) {
-    change.accept(control);
+  private static Answer done(
+      Call call, Function<Call, FlowControl> control, Consumer<FlowControl> change) {
+    change.accept(control.apply(call).ifStill(call.ifMatch()));
     return Answer.json(out -> out.put("result", "DONE"));
-  }
-
-  private static Answer setting(FlowControl.Setting setting) {
-    Rate rate = setting.rate();
-    return Answer.json(
-        out -> {
-          out.put("paused", setting.paused()).put("reason", setting.pauseReason());
-          if (setting.limit() > 0) {
-            out.put("limit", setting.limit());
-          }
-          if (rate != null) {
-            out.object("rate", inner -> RateBody.write(inner, rate));
-          }
-        });
   }
 
   /** How many at once. */
