@@ -5,9 +5,11 @@ import static dev.carillon.OptionChecks.positive;
 import static dev.carillon.OptionChecks.range;
 import static dev.carillon.OptionChecks.text;
 
+import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.FlowSubject;
@@ -28,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * for most. Not thread-safe.
  */
 public final class AdvancedOptions {
+  private static final int LEAST_HISTORY_ENTRIES = 10;
+  private static final int LEAST_HISTORY_BYTES = 10_000;
+
   private static final int MOST_WAITING_JOBS = 1_000_000;
   private static final long MOST_WAITING_BYTES = 1L << 38;
 
@@ -60,6 +65,8 @@ public final class AdvancedOptions {
 
   boolean jmx;
   int parkedWorkflows = 50_000;
+  int workflowHistoryEntries = HistoryLimit.STANDARD.entries();
+  long workflowHistoryBytes = HistoryLimit.STANDARD.bytes();
   final List<PayloadCodec> otherCodecs = new ArrayList<>();
   final Set<String> indexedMetadata = new HashSet<>();
   private final FlowDefaults flow;
@@ -290,6 +297,29 @@ public final class AdvancedOptions {
    */
   public AdvancedOptions parkedWorkflows(int workflows) {
     parkedWorkflows = OptionChecks.positive("parkedWorkflows", workflows);
+    return this;
+  }
+
+  /**
+   * How long the history of a workflow may become. A workflow that has reached one of the two
+   * begins no further call and is {@code BLOCKED} ({@link dev.carillon.api.BlockReason#LIMIT})
+   * until its node runs with higher limits; it can be cancelled. A fifth of it is logged as a
+   * warning. {@link dev.carillon.api.Workflow#continueAsNew} keeps histories short.
+   *
+   * @param entries 50,000 by default; at least 10
+   * @param bytes 32 MiB by default; at least 10,000
+   * @return this
+   * @throws dev.carillon.api.InvalidArgumentException if one is too small
+   */
+  public AdvancedOptions workflowHistory(int entries, long bytes) {
+    if (entries < LEAST_HISTORY_ENTRIES) {
+      throw InvalidArgumentException.of("entries", entries, "at least " + LEAST_HISTORY_ENTRIES);
+    }
+    if (bytes < LEAST_HISTORY_BYTES) {
+      throw InvalidArgumentException.of("bytes", bytes, "at least " + LEAST_HISTORY_BYTES);
+    }
+    workflowHistoryEntries = entries;
+    workflowHistoryBytes = bytes;
     return this;
   }
 

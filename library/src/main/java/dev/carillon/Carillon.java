@@ -20,6 +20,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.OverloadedException;
 import dev.carillon.api.Page;
+import dev.carillon.api.PauseMode;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.SignalResult;
 import dev.carillon.api.SignalType;
@@ -426,6 +427,19 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    */
   public ControlResult pause(JobId id, String reason) {
     return self.pause(id, reason);
+  }
+
+  /**
+   * The same, and says what becomes of what runs. Once this has returned {@link ControlResult#DONE}
+   * for a workflow, neither it nor a child of it begins a call until it is resumed.
+   *
+   * @param id the job; with a workflow its children are paused, and resumed with it
+   * @param reason why, for those who look; at most {@link Limits#REASON_MAX_BYTES}, may be empty
+   * @param mode whether handlers and steps that run are interrupted
+   * @return {@link ControlResult#DONE}, or why not
+   */
+  public ControlResult pause(JobId id, String reason, PauseMode mode) {
+    return self.pause(id, reason, mode);
   }
 
   /**

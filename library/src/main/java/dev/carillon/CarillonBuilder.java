@@ -13,6 +13,7 @@ import dev.carillon.api.Limits;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.FlowSubject;
@@ -393,6 +394,7 @@ public final class CarillonBuilder {
         advanced.packFromJobs,
         advanced.historyBytes,
         Set.copyOf(advanced.indexedMetadata),
+        new HistoryLimit(advanced.workflowHistoryEntries, advanced.workflowHistoryBytes),
         shared ? membership(ids.returns(), opened.longestStatement()) : null);
   }
 

@@ -171,7 +171,7 @@ final class JobControl {
             case NOT_FOUND, ENDED -> new JobNotFoundException(id);
             case NOT_RECURRING ->
                 new InvalidJobException("job " + id + ": not recurring (expected: a schedule)");
-            case TOO_MANY, DONE, RUNNING, NO_TIME_LEFT, NOT_DEAD, OTHER_TYPE ->
+            case TOO_MANY, DONE, RUNNING, NO_TIME_LEFT, NOT_DEAD, OTHER_TYPE, NOT_RESUMABLE ->
                 new InvalidJobException(
                     what
                         + ": too many occurrences (expected: at most "

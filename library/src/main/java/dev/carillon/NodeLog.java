@@ -129,6 +129,20 @@ final class NodeLog {
               Level.INFO,
               "handler " + type,
               n -> "handler of type %s is here: jobs that go on: %,d".formatted(safe(type), jobs));
+      case NodeEvent.LongHistory history ->
+          line(
+              ATTEMPTS,
+              Level.WARN,
+              "long history " + history.job().type(),
+              n ->
+                  "long history: %s has %,d entries, %,d bytes; from %,d entries or %,d bytes on it is"
+                          .formatted(
+                              job(history.job()),
+                              history.entries(),
+                              history.bytes(),
+                              history.limit().entries(),
+                              history.limit().bytes())
+                      + " blocked: continueAsNew begins anew");
       case NodeEvent.Undecodable(NodeEvent.Subject job, String error) ->
           about(
               job,

@@ -9,6 +9,7 @@ import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
+import dev.carillon.api.PauseMode;
 import dev.carillon.api.Schedule;
 import dev.carillon.api.SignalResult;
 import dev.carillon.api.SignalType;
@@ -207,9 +208,23 @@ public final class Requester {
    * @return what came of it
    */
   public ControlResult pause(JobId id, String reason) {
+    return pause(id, reason, PauseMode.AFTER_STEPS);
+  }
+
+  /**
+   * The same, and says what becomes of what runs; see {@link Carillon#pause(JobId, String,
+   * PauseMode)}.
+   *
+   * @param id the job
+   * @param reason why; may be empty
+   * @param mode whether handlers and steps that run are interrupted
+   * @return what came of it
+   */
+  public ControlResult pause(JobId id, String reason, PauseMode mode) {
     requireOpen.run();
     Why why = new Why(who, Limits.checkReason(reason));
-    return control.change(id, "pausing", (node, job, answer) -> node.pause(job, why, answer));
+    boolean now = Limits.checkPresent("mode", mode) == PauseMode.NOW;
+    return control.change(id, "pausing", (node, job, answer) -> node.pause(job, why, now, answer));
   }
 
   /**

@@ -18,6 +18,11 @@ public enum ControlResult {
   NOT_DEAD,
   /** Nothing changed: the new input is of another type than the job. */
   OTHER_TYPE,
+  /**
+   * Nothing changed: a workflow cannot go on where it failed, because its history is larger than 3
+   * MiB, or a child that it would start again is no longer kept.
+   */
+  NOT_RESUMABLE,
   /** Nothing changed: the job would have too many occurrences that have not ended. */
   TOO_MANY
 }

@@ -14,7 +14,8 @@ public enum IfExists {
   /**
    * Give the existing job the new input and times in place; it keeps its id, and {@link
    * JobHandle#created()} is false. Repeating the request changes nothing more. A job that is paused
-   * stays paused.
+   * stays paused. A workflow whose code has begun is not replaced, for its compensations would not
+   * run: {@link NameTakenException}.
    *
    * <p>A recurring job starts anew, count included: a program that declares {@code every(24 h)}
    * this way at each start, and starts more often than that, never runs it. {@link #UPDATE} is for

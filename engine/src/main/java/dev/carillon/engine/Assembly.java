@@ -58,6 +58,7 @@ import dev.carillon.engine.request.Hindrances;
 import dev.carillon.engine.request.Intake;
 import dev.carillon.engine.request.NamedChildren;
 import dev.carillon.engine.request.Questions;
+import dev.carillon.engine.request.Replays;
 import dev.carillon.engine.request.RequestRouter;
 import dev.carillon.engine.request.Signals;
 import dev.carillon.engine.shard.NodeJob;
@@ -105,6 +106,7 @@ final class Assembly {
   final NamedChildren namedChildren;
   final Intake intake;
   final Controls controls;
+  final Replays replays;
   final Signals signals;
   final RequestRouter router;
 
@@ -202,12 +204,14 @@ final class Assembly {
     Controls.Parts forControls =
         new Controls.Parts(shards, committer, rules.recurrences(), requests, lookup, life);
     this.controls = new Controls(env, forControls);
+    this.replays = new Replays(env, forControls);
     this.signals = new Signals(env, forControls);
     this.router =
         new RequestRouter(
             status,
             wire,
-            new RequestRouter.Parts(life, adds, controls, signals, shares, lending, borrowing),
+            new RequestRouter.Parts(
+                life, adds, controls, replays, signals, shares, lending, borrowing),
             basics,
             new Questions.Parts(
                 status, shards, attempts, borrowing, lookup, watchers, hindrances(env)));
@@ -236,7 +240,8 @@ final class Assembly {
   }
 
   private void pauseForPoison(JobRef schedule) {
-    controls.pause(schedule, new Why(options.nodeId(), Poison.REASON), outcome -> {});
+    Why why = new Why(options.nodeId(), Poison.REASON);
+    controls.pause(new RemoteRequest.Pause(schedule, why, false, false), outcome -> {});
   }
 
   private final class CommitHost implements Committer.Host {

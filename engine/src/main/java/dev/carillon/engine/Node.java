@@ -397,12 +397,17 @@ public final class Node {
 
   /** The job does not start until it is resumed; a running attempt is asked to save and return. */
   public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.pause(ref, why, answer);
+    pause(ref, why, false, answer);
+  }
+
+  /** The same; where {@code now}, what runs of it is interrupted and as if not made. */
+  public void pause(JobRef ref, Why why, boolean now, Consumer<Outcome<ControlResult>> answer) {
+    parts.controls.pause(new RemoteRequest.Pause(ref, why, now, false), answer);
   }
 
   /** A paused job goes on. */
   public void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.resume(ref, by, answer);
+    parts.controls.resume(new RemoteRequest.Resume(ref, by, false), answer);
   }
 
   /** The job's next attempt is due at another time. */
@@ -436,12 +441,12 @@ public final class Node {
   /** A dead letter is tried again, as it was or with another input. */
   public void replay(
       JobRef ref, String by, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.replay(ref, by, edit, answer);
+    parts.replays.replay(ref, by, edit, answer);
   }
 
   /** A dead letter is no longer kept. */
   public void discard(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
-    parts.controls.discard(ref, by, answer);
+    parts.replays.discard(ref, by, answer);
   }
 
   /**

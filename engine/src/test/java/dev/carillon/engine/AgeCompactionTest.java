@@ -6,6 +6,7 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.JobRef;
@@ -71,6 +72,7 @@ class AgeCompactionTest {
         defaults.packFromJobs(),
         defaults.historyBytes(),
         Set.of(),
+        HistoryLimit.STANDARD,
         null);
   }
 

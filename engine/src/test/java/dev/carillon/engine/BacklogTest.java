@@ -208,6 +208,7 @@ class BacklogTest {
         defaults.packFromJobs(),
         defaults.historyBytes(),
         defaults.indexedMetadata(),
+        defaults.historyLimit(),
         defaults.membership());
   }
 }

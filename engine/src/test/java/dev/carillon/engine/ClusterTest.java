@@ -164,6 +164,7 @@ class ClusterTest {
             most.packFromJobs(),
             most.historyBytes(),
             most.indexedMetadata(),
+            most.historyLimit(),
             RETURNING);
     StillWorld world = new StillWorld(options, store);
     world.pass(passed);

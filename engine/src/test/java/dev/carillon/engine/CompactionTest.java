@@ -13,6 +13,7 @@ import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.history.Bucket;
 import dev.carillon.engine.history.Compaction;
 import dev.carillon.engine.history.PastAttempts;
+import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.history.ShardLoad;
 import dev.carillon.engine.history.Summary;
 import dev.carillon.engine.job.HistoryEntry;
@@ -21,6 +22,7 @@ import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
@@ -32,6 +34,7 @@ import dev.carillon.store.Journals.Publication;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -127,6 +130,36 @@ class CompactionTest {
 
   private static Frame add() {
     return Frame.of(Kind.ADD, JOB, spec().encode());
+  }
+
+  private static Frame published(String value) {
+    Report report =
+        new Report(
+            Report.UNKNOWN, Report.UNKNOWN, null, value.getBytes(StandardCharsets.UTF_8), false);
+    return Frame.of(Kind.REPORT, JOB, new Report.Recorded(0, 9, false, report).encode());
+  }
+
+  private static Frame progress(long done) {
+    Report report = new Report(done, 9, "at " + done, null, false);
+    return Frame.of(Kind.REPORT, JOB, new Report.Recorded(0, 9, false, report).encode());
+  }
+
+  @Test
+  void valueThatWasPublishedLastAndTheProgressSurvive() {
+    append(add(), published("one"), progress(2));
+    append(published("two"), progress(3));
+
+    Compaction.Staged staged = compact(ALL);
+
+    long place = staged.published().get(JOB);
+    byte[] value =
+        PublishedValue.read(store, new PublishedValue.Place(shard, generation, place)).orThrow();
+    assertThat(new String(value, StandardCharsets.UTF_8)).isEqualTo("two");
+    JobReader.Story story =
+        new JobReader(store).find(new JobRef(shard, JOB)).orThrow().orElseThrow();
+    assertThat(story.published()).isEqualTo(value);
+    assertThat(story.view().info().progress().done()).isEqualTo(3);
+    assertThat(operations()).filteredOn(frame -> frame.kind() == Kind.REPORT).hasSize(1);
   }
 
   private static JobSpec spec() {
@@ -256,8 +289,8 @@ class CompactionTest {
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 2));
     append(
-        frame(Kind.PAUSE, new OperationBody.Pause(21, new Why("who", "wait"))),
-        frame(Kind.RESUME, new OperationBody.Resume(22, "who")));
+        frame(Kind.PAUSE, new OperationBody.Pause(21, new Why("who", "wait"), false)),
+        frame(Kind.RESUME, new OperationBody.Resume(22, "who", false)));
     append(retry(3));
     compact(keepOld);
     assertThat(errors(JOB)).isEqualTo(errors(1, 3));

@@ -59,6 +59,7 @@ class HindrancesTest {
                 all.packFromJobs(),
                 all.historyBytes(),
                 all.indexedMetadata(),
+                all.historyLimit(),
                 all.membership()),
             new MemoryStore());
     made.settle();

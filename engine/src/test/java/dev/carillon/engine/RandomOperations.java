@@ -11,6 +11,7 @@ import dev.carillon.api.Schedule;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.After;
@@ -21,6 +22,7 @@ import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.Ran;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
@@ -66,7 +68,7 @@ final class RandomOperations {
     long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
     int attempt = 1 + random.nextInt(3);
     int revision = random.nextInt(2);
-    return switch (random.nextInt(30)) {
+    return switch (random.nextInt(32)) {
       case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
       case 4 ->
           frame(
@@ -95,8 +97,10 @@ final class RandomOperations {
               new OperationBody.Again(attempt, revision, clock, ran(), clock + 70, "not yet"));
       case 12 ->
           frame(
-              Kind.PAUSE, job, new OperationBody.Pause(clock, new Why("who", "because " + clock)));
-      case 13 -> frame(Kind.RESUME, job, new OperationBody.Resume(clock, "who"));
+              Kind.PAUSE,
+              job,
+              new OperationBody.Pause(clock, new Why("who", "because " + clock), clock % 3 == 0));
+      case 13 -> frame(Kind.RESUME, job, new OperationBody.Resume(clock, "who", clock % 2 == 0));
       case 14 -> frame(Kind.CHANGE, job, change(revision));
       case 15, 16 -> frame(Kind.NEXT, job, next(job, revision));
       case 17 -> frame(Kind.WAITER, job, new OperationBody.Waiter(clock, other()));
@@ -133,6 +137,8 @@ final class RandomOperations {
                       spec().encode()));
       case 25, 26 -> update(job, revision);
       case 27 -> frame(Kind.REPLAY, job, new OperationBody.Replay(clock, "who", spec().encode()));
+      case 29 -> Frame.of(Kind.REPORT, job, report(revision).encode());
+      case 30 -> Frame.of(Kind.RESTORED, job, restored());
       case 28 -> frame(Kind.DISCARD, job, new OperationBody.Discard(clock, "who"));
       default ->
           frame(
@@ -148,6 +154,24 @@ final class RandomOperations {
                   random.nextBoolean() ? "reason" : null,
                   bytes()));
     };
+  }
+
+  private Report.Recorded report(int revision) {
+    long total = random.nextInt(5);
+    long done = total == 0 ? 0 : random.nextLong(total + 1);
+    boolean numbers = random.nextBoolean();
+    Report report =
+        new Report(
+            numbers ? done : Report.UNKNOWN,
+            numbers ? total : Report.UNKNOWN,
+            random.nextBoolean() ? "at " + clock : null,
+            null,
+            false);
+    return new Report.Recorded(revision, clock, random.nextInt(3) == 0, report);
+  }
+
+  private byte[] restored() {
+    return WorkflowState.restored(random.nextInt(2), List.of());
   }
 
   private OperationBody.Checkpoint checkpoint(int attempt, int revision) {

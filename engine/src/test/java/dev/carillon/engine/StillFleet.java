@@ -107,6 +107,7 @@ final class StillFleet {
         all.packFromJobs(),
         all.historyBytes(),
         all.indexedMetadata(),
+        all.historyLimit(),
         all.membership());
   }
 

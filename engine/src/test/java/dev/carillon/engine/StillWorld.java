@@ -20,6 +20,7 @@ import dev.carillon.engine.dispatch.Lane;
 import dev.carillon.engine.dispatch.PayloadMemory;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.format.Micros;
@@ -67,6 +68,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final ArrayDeque<Attempt> running = new ArrayDeque<>();
   private final List<String> reports = new ArrayList<>();
   private final List<HistoryEntry> told = new ArrayList<>();
+  private final List<NodeEvent> news = new ArrayList<>();
   private long micros = FIRST_MICROS;
   private long skewMicros;
   private final SplittableRandom random;
@@ -550,6 +552,16 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   @Override
   public void report(String problem, @Nullable Throwable cause) {
     reports.add(problem);
+  }
+
+  @Override
+  public void tell(NodeEvent event) {
+    news.add(event);
+  }
+
+  /** What its node told the people who run it. */
+  List<NodeEvent> news() {
+    return news;
   }
 
   @Override

@@ -207,6 +207,7 @@ class TerminationTest extends WorkflowCase {
         all.packFromJobs(),
         all.historyBytes(),
         Set.of(),
+        all.historyLimit(),
         null);
   }
 

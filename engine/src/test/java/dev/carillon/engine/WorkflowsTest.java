@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.JobState;
+import dev.carillon.api.Rate;
 import dev.carillon.api.SignalResult;
 import dev.carillon.api.WhenFull;
 import dev.carillon.engine.attempt.Attempt;
@@ -16,8 +17,11 @@ import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.job.FlowSetting;
+import dev.carillon.engine.job.FlowSubject;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.job.WorkflowWait;
@@ -371,20 +375,78 @@ class WorkflowsTest extends WorkflowCase {
   }
 
   @Test
-  void workflowThatGoesOnIsNotRefusedByAFullKey() {
+  void keyIsTakenAgainAfterATakeOverBeforeOthersGetIt() {
     world.finishOne();
     Concurrency key = Concurrency.of("account").limit(1).whenFull(WhenFull.REJECT);
     JobRef first = world.add(world.under(key));
     waitFor(forSignal("go", 1), begun());
-    killAndRestart(); // the key is free in memory
+    killAndRestart();
     JobRef second = world.add(world.under(key));
-    assertThat(running().ref()).isEqualTo(second);
+    assertThat(view(second).info().state()).isEqualTo(JobState.FAILED);
+    JobRef third = world.add(world.under(key.whenFull(WhenFull.WAIT)));
+    assertThat(world.running()).isEmpty();
 
     assertThat(signal(first, "go", "")).isEqualTo(SignalResult.DONE);
-    assertThat(view(first).info().state()).isEqualTo(JobState.BLOCKED);
+    assertThat(running().ref()).isEqualTo(first);
     world.finishOne();
 
-    assertThat(running().ref()).isEqualTo(first);
+    assertThat(running().ref()).isEqualTo(third);
+  }
+
+  @Test
+  void pausedWorkflowKeepsItsKey() {
+    world.finishOne();
+    Concurrency key = Concurrency.of("account").limit(1);
+    JobRef holder = world.add(world.under(key));
+    waitFor(forSignal("go", 1), begun());
+    world.pause(holder, "audit", outcome -> {});
+    world.settle();
+
+    JobRef other = world.add(world.under(key));
+    signal(holder, "go", "");
+    assertThat(world.running()).isEmpty();
+    world.resume(holder, outcome -> {});
+    world.settle();
+    assertThat(running().ref()).isEqualTo(holder);
+    world.finishOne();
+
+    assertThat(running().ref()).isEqualTo(other);
+  }
+
+  @Test
+  void endOfAWaitUsesNoRateOfItsKey() {
+    world.finishOne();
+    Rate daily = Rate.of(1, Duration.ofDays(1));
+    JobRef holder = world.add(world.under(Concurrency.of("account").limit(2).rate(daily)));
+    waitFor(WorkflowWait.until(later(60), 0, 1), begun());
+    pass(Duration.ofMinutes(1));
+    waitFor(WorkflowWait.until(later(60), 0, 1), done(1));
+    pass(Duration.ofMinutes(1));
+
+    assertThat(running().ref()).isEqualTo(holder);
+  }
+
+  @Test
+  void endOfAWaitUsesNoRateOfItsQueue() {
+    FlowSubject queue = new FlowSubject(FlowSubject.Scope.QUEUE, JobSpec.DEFAULT);
+    Rate daily = Rate.of(1, Duration.ofDays(1));
+    world
+        .node()
+        .changeFlow(queue, setting -> new FlowSetting(null, setting.limit(), daily), outcome -> {});
+    world.settle();
+    waitFor(WorkflowWait.until(later(60), 0, 1), begun());
+    JobRef plain = world.add(world.spec(world.nowMicros(), 0, 0, new byte[1]));
+    assertThat(running().ref()).isEqualTo(plain);
+    world.finishOne();
+    JobRef late = world.add(world.spec(later(120), 0, 0, new byte[1]));
+
+    pass(Duration.ofMinutes(1));
+    assertThat(running().ref()).isEqualTo(job);
+    world.finishOne();
+    pass(Duration.ofMinutes(2));
+
+    assertThat(world.running()).isEmpty();
+    assertThat(view(late).info().state()).isEqualTo(JobState.READY);
   }
 
   // ---- anew

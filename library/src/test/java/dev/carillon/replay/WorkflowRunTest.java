@@ -711,6 +711,26 @@ class WorkflowRunTest {
   }
 
   @Test
+  void reportOfWhichACrashMayHaveLostTheRecordIsMadeAgainOnceTheCodeGoesOn() {
+    Journal journal =
+        new Journal(
+            (wf, seen) -> {
+              wf.step("a", () -> {});
+              wf.progress(1, 2, "half");
+              wf.publish("value");
+              wf.await(GO);
+              return null;
+            });
+    waiting(journal, journal.begin());
+    assertThat(journal.reported()).hasSize(2);
+    waiting(journal, journal.begin());
+
+    assertThat(journal.reported()).hasSize(3);
+    assertThat(journal.reported().getLast().message()).isEqualTo("half");
+    assertThat(journal.reported().getLast().isOfPublished()).isTrue();
+  }
+
+  @Test
   void workflowBeginsAnewWithTheSignalsItHasNotTaken() {
     Journal journal =
         new Journal(

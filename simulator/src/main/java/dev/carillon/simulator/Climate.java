@@ -2,6 +2,7 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Rate;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeOptions;
 import java.time.Duration;
 import java.util.Arrays;
@@ -186,6 +187,7 @@ final class Climate {
         chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
         chance.oneIn(4) ? chance.spread(100, 10_000) : 0,
         Set.of(),
+        HistoryLimit.STANDARD,
         null);
   }
 
@@ -216,6 +218,7 @@ final class Climate {
         settings.packFromJobs(),
         settings.historyBytes(),
         settings.indexedMetadata(),
+        settings.historyLimit(),
         together == null ? null : together.membership());
   }
 

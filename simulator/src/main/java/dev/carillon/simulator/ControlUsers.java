@@ -239,7 +239,7 @@ final class ControlUsers {
             () -> job + " is said not to be there and is: " + control);
         notDone(job, control, "not found");
       }
-      case RUNNING, NOT_RECURRING, NO_TIME_LEFT, TOO_MANY, NOT_DEAD, OTHER_TYPE ->
+      case RUNNING, NOT_RECURRING, NO_TIME_LEFT, TOO_MANY, NOT_DEAD, OTHER_TYPE, NOT_RESUMABLE ->
           notDone(job, control, result.name());
     }
   }

@@ -52,7 +52,14 @@ class PhaseCoverageTest {
           "RUNNING>DIVERGED",
           "DIVERGED>GONE",
           "DIVERGED>PAUSED",
-          "DIVERGED>SCHEDULED");
+          "DIVERGED>SCHEDULED",
+          "HISTORY_FULL>GONE",
+          "HISTORY_FULL>HISTORY_FULL",
+          "HISTORY_FULL>PAUSED",
+          "HISTORY_FULL>READY",
+          "HISTORY_FULL>SCHEDULED",
+          "READY>HISTORY_FULL",
+          "SCHEDULED>HISTORY_FULL");
 
   @Test
   void simulatedJobsGoThroughTheLegalPairsOfPhases() throws IOException {

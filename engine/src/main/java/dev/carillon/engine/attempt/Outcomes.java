@@ -56,6 +56,7 @@ public final class Outcomes {
   private final Attempts.Life life;
   private final Attempts.News news;
   private final Attempts.LastReport lastReport;
+  private final Elsewhere elsewhere;
   private final Retries retries;
   private final Recurrences recurrences;
   private final AttemptSet running;
@@ -70,6 +71,7 @@ public final class Outcomes {
     this.life = room.parts().life();
     this.news = room.parts().news();
     this.lastReport = room.parts().lastReport();
+    this.elsewhere = room.parts().elsewhere();
     this.retries = room.rules().retries();
     this.recurrences = room.rules().recurrences();
     this.running = room.running();
@@ -115,6 +117,16 @@ public final class Outcomes {
       case AttemptOutcome.Renewed renewed -> workflows.renewed(attempt, renewed);
     }
     return true;
+  }
+
+  /** The code of a workflow is to end its activation before it begins another call. */
+  void endBeforeNextCall(Attempt attempt) {
+    if (attempt.stopCause == null) {
+      attempt.requestStop(Attempt.StopCause.PAUSE);
+      if (attempt.lentTo != 0) {
+        elsewhere.recall(attempt, false);
+      }
+    }
   }
 
   void interrupted(Attempt attempt) {

@@ -78,6 +78,17 @@ public final class Stops {
     }
   }
 
+  /** The job of an attempt is paused; where {@code now}, the attempt is interrupted. */
+  public void pause(Attempt attempt, boolean now) {
+    if (!now) {
+      pause(attempt, Attempt.StopCause.PAUSE);
+    } else if (!attempt.over
+        && (attempt.stopCause == null || attempt.stopCause == Attempt.StopCause.PAUSE)) {
+      attempt.requestStop(Attempt.StopCause.PAUSE);
+      interrupt(attempt);
+    }
+  }
+
   /** Asks an attempt to save and return. */
   public void pause(Attempt attempt, Attempt.StopCause cause) {
     if (attempt.stopCause == null) {

@@ -63,8 +63,15 @@ final class TurnWriter {
   private final Committer committer;
   private final Shards shards;
   private final Attempts.Life life;
+  private final Consumer<Attempt> written;
 
-  TurnWriter(Attempts.Room room) {
+  /**
+   * Writes turns.
+   *
+   * @param written hears of every attempt whose checkpoint was taken
+   */
+  TurnWriter(Attempts.Room room, Consumer<Attempt> written) {
+    this.written = written;
     this.env = room.basics().env();
     this.committer = room.parts().committer();
     this.shards = room.parts().shards();
@@ -429,8 +436,11 @@ final class TurnWriter {
           life.added(shard, child);
         }
       }
-      if (joins && applied == ShardFold.Answer.APPLIED) {
-        life.joined(shard, attempt.job());
+      if (applied == ShardFold.Answer.APPLIED) {
+        if (joins) {
+          life.joined(shard, attempt.job());
+        }
+        written.accept(attempt);
       }
       answers.hears(Outcome.ok(applied == ShardFold.Answer.APPLIED));
     }

@@ -4,7 +4,9 @@ import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeEnvironment;
+import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
@@ -52,7 +54,7 @@ public final class WorkflowOutcomes {
     this.life = room.parts().life();
     this.lastReport = room.parts().lastReport();
     this.outcomes = outcomes;
-    this.writer = new TurnWriter(room);
+    this.writer = new TurnWriter(room, this::lookAtHistory);
   }
 
   /** The activation is over, the job waits. */
@@ -88,6 +90,25 @@ public final class WorkflowOutcomes {
    */
   public void write(Attempt attempt, WorkflowTurn turn, Consumer<Outcome<Boolean>> answer) {
     writer.write(attempt, turn, answer, () -> {});
+  }
+
+  /** Where the history of a workflow is too long, its code is to begin no further call. */
+  void lookAtHistory(Attempt attempt) {
+    NodeJob job = attempt.job();
+    WorkflowState workflow = job.workflow();
+    HistoryLimit limit = options.historyLimit();
+    if (workflow == null || !limit.isNear(workflow.entries(), workflow.bytes())) {
+      return;
+    }
+    if (!job.longHistoryTold) {
+      job.longHistoryTold = true;
+      env.tell(
+          new NodeEvent.LongHistory(
+              job.shard().subject(job), workflow.entries(), workflow.bytes(), limit));
+    }
+    if (!attempt.over && limit.isReached(workflow.entries(), workflow.bytes()) && !isEnding(job)) {
+      outcomes.endBeforeNextCall(attempt);
+    }
   }
 
   /** The handler threw: another attempt follows, or the job is given up. */
@@ -129,7 +150,7 @@ public final class WorkflowOutcomes {
   }
 
   /** Whether all that is left of the job is to undo what it did: no deadline ends that. */
-  static boolean isEnding(NodeJob job) {
+  public static boolean isEnding(NodeJob job) {
     return job.endsByItsCode() && (job.cancelRequested() || isGivenUp(job));
   }
 

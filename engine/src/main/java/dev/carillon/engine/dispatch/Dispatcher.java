@@ -224,6 +224,9 @@ public final class Dispatcher {
     lane.add(job, overdue);
     ready++;
     refill(lane);
+    if (job.isWaiting() && lane.hasRate()) {
+      lookAgain(); // it needs no rate, for want of which its lane may stand aside
+    }
     return true;
   }
 

@@ -43,7 +43,12 @@ public final class Gate {
 
   /** The same for those who wait since then; others may be waiting on other nodes. */
   boolean hasRoom(long sinceMicros) {
-    return running < limit && paused == null && hasShare(sinceMicros) && isInTime();
+    return hasPlace(sinceMicros) && isInTime();
+  }
+
+  /** The same for a workflow that goes on after a wait, which uses no rate. */
+  boolean hasPlace(long sinceMicros) {
+    return running < limit && paused == null && hasShare(sinceMicros);
   }
 
   private boolean hasShare(long sinceMicros) {
@@ -64,11 +69,23 @@ public final class Gate {
     return bucket == null || rates == null || rates.mayTake(bucket);
   }
 
-  void enter() {
+  /**
+   * One goes through.
+   *
+   * @param starts whether it counts for the rate
+   * @return what it has taken of the rate; null for nothing
+   */
+  @Nullable TokenBucket enter(boolean starts) {
     running++;
-    if (bucket != null && rates != null) {
-      rates.take(bucket);
+    if (!starts || bucket == null || rates == null) {
+      return null;
     }
+    rates.take(bucket);
+    return bucket;
+  }
+
+  void enter() {
+    var unused = enter(true);
   }
 
   /** One is out again; true where that makes the difference between no room and some. */

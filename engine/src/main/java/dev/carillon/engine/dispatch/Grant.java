@@ -75,8 +75,7 @@ public final class Grant implements KeySlot.Holder {
   }
 
   private void enter(Gate gate) {
-    gate.enter();
-    TokenBucket bucket = gate.bucket();
+    TokenBucket bucket = gate.enter(!job.isWaiting());
     if (bucket != null) {
       took(bucket);
     }

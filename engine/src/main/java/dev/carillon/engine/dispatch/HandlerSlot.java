@@ -74,7 +74,7 @@ public final class HandlerSlot implements JobPlace {
 
   private static boolean isBlocked(NodeJob job) {
     return switch (job.phase()) {
-      case NO_HANDLER, UNDECODABLE, DIVERGED -> true;
+      case NO_HANDLER, UNDECODABLE, DIVERGED, HISTORY_FULL -> true;
       default -> false;
     };
   }

@@ -25,6 +25,9 @@ public final class KeySlot {
 
   private int attempts;
 
+  /** Workflows that wait and had it on another node: they get it before others. */
+  private final Set<NodeJob> claims = new LinkedHashSet<>(0);
+
   private final ReadyLine line = new ReadyLine();
 
   /**
@@ -81,6 +84,24 @@ public final class KeySlot {
 
   public void hold(NodeJob job) {
     holders.add(new InLane(job));
+  }
+
+  /** The job, which waits for something else, wants it again. */
+  void claim(NodeJob job) {
+    claims.add(job);
+  }
+
+  /** It has it, or wants it no more; false where it did not. */
+  boolean unclaim(NodeJob job) {
+    return claims.remove(job);
+  }
+
+  int claims() {
+    return claims.size();
+  }
+
+  @Nullable NodeJob firstClaim() {
+    return claims.isEmpty() ? null : claims.iterator().next();
   }
 
   /** The job gives it back; false where it did not have it. */
@@ -269,7 +290,7 @@ public final class KeySlot {
         });
     for (Holder holder : holders) { // after those to whom it would be given else
       NodeJob job = holder.job();
-      boolean waits = job.isWaiting(); // a workflow keeps its key
+      boolean waits = job.isWaiting() || job.isPaused(); // a workflow keeps its key
       if (!holder.isStarted() && !waits && job.busy == 0 && job.dueMicros > micros) {
         later.add(job);
       }
@@ -323,6 +344,6 @@ public final class KeySlot {
   }
 
   public boolean isIdle() {
-    return holders.isEmpty() && line.isEmpty();
+    return holders.isEmpty() && line.isEmpty() && claims.isEmpty();
   }
 }

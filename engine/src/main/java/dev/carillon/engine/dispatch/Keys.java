@@ -156,9 +156,10 @@ public final class Keys {
     if (slot.isHeldBy(job)) {
       return true;
     }
+    slot.unclaim(job);
     // One that is being changed may have another key soon: it comes back once that is done.
     boolean may = mayJudge() && job.busy == 0;
-    if (may && slot.held() < room(slot, concurrency) && isNext(slot, job)) {
+    if (may && slot.held() + slot.claims() < room(slot, concurrency) && isNext(slot, job)) {
       slot.hold(job);
       return true;
     }
@@ -239,7 +240,7 @@ public final class Keys {
     int most =
         share == null ? concurrency.limit() : Math.min(concurrency.limit(), share.startable());
     boolean room = slot.attempts() < most;
-    if (room && (bucket == null || mayTake(slot, bucket, job))) {
+    if (room && !mustWaitForRate(slot, bucket, job)) {
       return true;
     }
     slot.release(job);
@@ -271,7 +272,7 @@ public final class Keys {
     slot.start(grant);
     grant.key = slot;
     TokenBucket bucket = slot.bucket;
-    if (bucket != null) {
+    if (bucket != null && !grant.job().isWaiting()) {
       rates.take(bucket, rate(bucket, concurrency));
       grant.took(bucket);
       NodeJob next = slot.first();
@@ -300,15 +301,56 @@ public final class Keys {
   private static boolean keepsKey(NodeJob job, KeySlot slot) {
     Concurrency own = job.concurrency();
     return job.phase() != NodeJob.Phase.GONE
-        && job.isWaiting()
+        && keepsKey(job)
         && own != null
         && own.key().equals(slot.key);
+  }
+
+  /** Whether it is a workflow that waits, or is paused between two calls. */
+  private static boolean keepsKey(NodeJob job) {
+    return job.isWaiting() || (job.hasBegun() && job.isPaused());
+  }
+
+  /**
+   * The job has come to this node. A workflow that waits had its key where it was before, and takes
+   * it again before others get one: at once where there is room, else as soon as there is.
+   */
+  public void arrived(NodeJob job, Concurrency concurrency) {
+    if (!keepsKey(job)) {
+      return;
+    }
+    KeySlot slot = slot(job, concurrency);
+    if (slot.held() < room(slot, concurrency)) {
+      slot.hold(job);
+    } else {
+      slot.claim(job);
+      askForMore(slot, job, concurrency);
+    }
+  }
+
+  /** Workflows that had the key on another node get it before others. */
+  private void giveClaimed(KeySlot slot) {
+    for (NodeJob job = slot.firstClaim(); job != null; job = slot.firstClaim()) {
+      Concurrency concurrency = job.concurrency();
+      if (concurrency != null && slot.held() >= room(slot, concurrency)) {
+        askForMore(slot, job, concurrency);
+        return;
+      }
+      slot.unclaim(job);
+      if (concurrency != null) {
+        slot.hold(job);
+      }
+    }
   }
 
   /** The job gives its key back, if it has it. */
   public void leave(NodeJob job, Concurrency concurrency) {
     KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
-    if (slot != null && slot.release(job)) {
+    if (slot == null) {
+      return;
+    }
+    boolean wanted = slot.unclaim(job);
+    if (slot.release(job) || wanted) {
       freed(slot);
       offer(slot);
     }
@@ -319,7 +361,9 @@ public final class Keys {
     KeySlot slot = slots.get(new Name(job.namespace, concurrency.key()));
     if (slot != null) {
       slot.forget(job);
-      leave(job, concurrency);
+      if (!keepsKey(job)) {
+        leave(job, concurrency);
+      }
     }
   }
 
@@ -335,14 +379,15 @@ public final class Keys {
     if (!mayJudge()) {
       return;
     }
+    giveClaimed(slot);
     for (NodeJob first = slot.first(); first != null; first = slot.first()) {
       Concurrency concurrency = first.concurrency();
       TokenBucket bucket = slot.bucket;
-      if (concurrency != null && slot.held() >= room(slot, concurrency)) {
+      if (concurrency != null && slot.held() + slot.claims() >= room(slot, concurrency)) {
         askForMore(slot, first, concurrency);
         return;
       }
-      if (concurrency == null || (bucket != null && !mayTake(slot, bucket, first))) {
+      if (concurrency == null || mustWaitForRate(slot, bucket, first)) {
         return;
       }
       slot.poll();
@@ -351,6 +396,11 @@ public final class Keys {
     if (slot.isIdle() && slot.bucket == null && isGone(slot.share)) {
       slots.remove(new Name(slot.namespace, slot.key), slot);
     }
+  }
+
+  /** A workflow that goes on after a wait needs no rate. */
+  private boolean mustWaitForRate(KeySlot slot, @Nullable TokenBucket bucket, NodeJob job) {
+    return bucket != null && !job.isWaiting() && !mayTake(slot, bucket, job);
   }
 
   /** Keys with a rate are kept until all of it is there again. */

@@ -128,8 +128,26 @@ public final class Lane implements JobPlace {
 
   /** Both are looked at in this order everywhere, so that nobody waits in a circle. */
   boolean hasRoom() {
-    long since = Math.min(dueMicros(fresh.peek()), dueMicros(late.peek()));
-    return paused() == null && namespaceGate.hasRoom(since) && queueGate.hasRoom(since);
+    NodeJob first = fresh.peek();
+    NodeJob overdue = late.peek();
+    long since = Math.min(dueMicros(first), dueMicros(overdue));
+    if (paused() != null) {
+      return false;
+    }
+    if (goesOn(isLateTurn() ? overdue : first)) {
+      return namespaceGate.hasPlace(since) && queueGate.hasPlace(since);
+    }
+    return namespaceGate.hasRoom(since) && queueGate.hasRoom(since);
+  }
+
+  /** Whether attempts of it start only so often. */
+  boolean hasRate() {
+    return namespaceGate.bucket() != null || queueGate.bucket() != null;
+  }
+
+  /** Whether it is a workflow whose wait is over: it has started before. */
+  private static boolean goesOn(@Nullable NodeJob next) {
+    return next != null && next.isWaiting();
   }
 
   private static long dueMicros(@Nullable NodeJob job) {
@@ -143,8 +161,12 @@ public final class Lane implements JobPlace {
 
   /** The next job in turn. */
   @Nullable NodeJob poll() {
-    boolean lateTurn = fresh.isEmpty() || (!late.isEmpty() && !lateHadTurn);
+    boolean lateTurn = isLateTurn();
     lateHadTurn = lateTurn;
     return lateTurn ? late.poll() : fresh.poll();
+  }
+
+  private boolean isLateTurn() {
+    return fresh.isEmpty() || (!late.isEmpty() && !lateHadTurn);
   }
 }

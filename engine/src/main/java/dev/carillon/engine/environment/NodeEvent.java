@@ -119,6 +119,14 @@ public sealed interface NodeEvent {
   /** The handler that jobs have waited for is here. */
   record HandlerCame(String type, int jobs) implements NodeEvent {}
 
+  /**
+   * The history of a workflow has become a fifth of what it may be, or more.
+   *
+   * @param limit from which on it is blocked
+   */
+  record LongHistory(Subject job, int entries, long bytes, HistoryLimit limit)
+      implements NodeEvent {}
+
   /** The handler of a type could not decode the payload of a job. */
   record Undecodable(Subject job, String errorType) implements NodeEvent {}
 }

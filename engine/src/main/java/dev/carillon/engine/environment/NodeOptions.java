@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param historyBytes how much drained shards and older generations may take before the oldest go;
  *     0 for any amount
  * @param indexedMetadata keys by which jobs are found without reading their shards
+ * @param historyLimit how long the history of a workflow may become
  * @param membership how this node counts among others; null where it has the store to itself
  */
 public record NodeOptions(
@@ -52,6 +53,7 @@ public record NodeOptions(
     int packFromJobs,
     long historyBytes,
     Set<String> indexedMetadata,
+    HistoryLimit historyLimit,
     @Nullable Membership membership) {
 
   /** A hundred years. */
@@ -80,6 +82,7 @@ public record NodeOptions(
         256,
         10L << 30,
         Set.of(),
+        HistoryLimit.STANDARD,
         null);
   }
 
@@ -106,6 +109,34 @@ public record NodeOptions(
         packFromJobs,
         historyBytes,
         indexedMetadata,
+        historyLimit,
         others);
+  }
+
+  /** The same with another limit for the histories of workflows. */
+  public NodeOptions with(HistoryLimit limit) {
+    return new NodeOptions(
+        nodeId,
+        incarnation,
+        slots,
+        slowStart,
+        loadHorizon,
+        overdueAfter,
+        aloneTime,
+        successRetention,
+        failureRetention,
+        deadRetention,
+        keyRetention,
+        maxQueued,
+        maxQueuedBytes,
+        maxShardJobs,
+        maxShardBytes,
+        bodyBudgetBytes,
+        failurePolicy,
+        packFromJobs,
+        historyBytes,
+        indexedMetadata,
+        limit,
+        membership);
   }
 }

@@ -134,6 +134,9 @@ public class FoldedJob {
     /** Why it does not start until it is resumed; null where it may. */
     public @Nullable String pauseReason;
 
+    /** Whether it is paused since the workflow is that started it, and goes on with that. */
+    boolean pausedWithParent;
+
     /** How much later than its time the next attempt is due. */
     long jitterMicros;
 
@@ -254,6 +257,7 @@ public class FoldedJob {
    */
   void replace(JobSpec spec, byte[] newBody) {
     String pauseReason = rare != null ? rare.pauseReason : null;
+    boolean withParent = rare != null && rare.pausedWithParent;
     int version = version();
     boolean recurred = isRecurring();
     body = newBody;
@@ -270,6 +274,7 @@ public class FoldedJob {
     stillWait.forEach(this::waiter);
     if (pauseReason != null) {
       rare().pauseReason = pauseReason;
+      rare().pausedWithParent = withParent;
     }
     if (recurred || isRecurring()) {
       rare().version = version + 1;

@@ -363,16 +363,16 @@ public sealed interface OperationBody {
   }
 
   /** long at, {@link Why}. */
-  record Pause(long at, Why why) implements OperationBody {
+  record Pause(long at, Why why, boolean withParent) implements OperationBody {
     @Override
     public byte[] encode() {
       ByteWriter out = new ByteWriter(64).i64(at);
       why.write(out);
-      return out.toBytes();
+      return (withParent ? out.u8(1) : out).toBytes();
     }
 
     public static Pause decode(ByteReader in) {
-      return new Pause(in.i64(), Why.read(in));
+      return new Pause(in.i64(), Why.read(in), in.remaining() > 0 && in.u8() == 1);
     }
   }
 
@@ -397,14 +397,15 @@ public sealed interface OperationBody {
   }
 
   /** long at, string by. */
-  record Resume(long at, String by) implements OperationBody {
+  record Resume(long at, String by, boolean withParent) implements OperationBody {
     @Override
     public byte[] encode() {
-      return new ByteWriter(32).i64(at).string(by).toBytes();
+      ByteWriter out = new ByteWriter(32).i64(at).string(by);
+      return (withParent ? out.u8(1) : out).toBytes();
     }
 
     public static Resume decode(ByteReader in) {
-      return new Resume(in.i64(), in.string());
+      return new Resume(in.i64(), in.string(), in.remaining() > 0 && in.u8() == 1);
     }
   }
 

@@ -255,7 +255,24 @@ public final class ShardFold<J extends FoldedJob> {
       return Answer.NO_SUCH_JOB;
     }
     put(job);
+    pauseWithParent(job);
     return Answer.APPLIED;
+  }
+
+  /** A child that a turn in flight started when its workflow was paused is paused as well. */
+  private void pauseWithParent(J job) {
+    for (JobRef waiter : job.waiters()) {
+      J parent = live.get(waiter.number());
+      WorkflowState workflow = parent != null ? parent.workflow() : null;
+      if (parent != null
+          && workflow != null
+          && parent.isPaused()
+          && workflow.callOf(new JobRef(waiter.shard(), job.number)) != 0) {
+        FoldedJob.UncommonState rare = job.rare();
+        rare.pauseReason = parent.rare().pauseReason;
+        rare.pausedWithParent = true;
+      }
+    }
   }
 
   /** A job with this spec; null where it shares a payload that is not here. */
@@ -328,7 +345,7 @@ public final class ShardFold<J extends FoldedJob> {
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY -> NOTHING;
       case RENEW -> OperationBody.Renew.decode(frame.reader()).spec();
-      case REPORT -> NOTHING;
+      case REPORT, RESTORED -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -373,12 +390,13 @@ public final class ShardFold<J extends FoldedJob> {
       case NEXT -> next(job, OperationBody.Next.decode(in));
       case AGAIN -> again(job, OperationBody.Again.decode(in));
       case PAUSE -> pause(job, OperationBody.Pause.decode(in));
-      case RESUME -> resume(job);
+      case RESUME -> resume(job, OperationBody.Resume.decode(in));
       case CHANGE -> changed(job, OperationBody.Change.decode(in));
       case UPDATE -> update(job, OperationBody.Update.decode(in));
       case WAITER -> waiter(job, OperationBody.Waiter.decode(in));
       case MET -> met(job, OperationBody.Met.decode(in));
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY, RENEW -> workflows.apply(job, frame);
+      case RESTORED -> workflows.apply(job, frame);
       case REPORT -> workflows.report(job, frame, Report.Recorded.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
@@ -432,6 +450,9 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private Answer replace(J job, OperationBody.Replace replace) {
+    if (job.hasBegun()) {
+      return Answer.STALE; // its compensations would not run
+    }
     JobSpec spec = JobSpec.decodeHead(replace.spec());
     bytes.live -= job.bytes();
     job.queue = intern(spec.queue());
@@ -472,6 +493,7 @@ public final class ShardFold<J extends FoldedJob> {
     rare.terminated = terminates;
     if (cancel.demand() == OperationBody.Cancel.Demand.COMPENSATE) {
       rare.pauseReason = null; // its compensations are to run
+      rare.pausedWithParent = false;
       workflows.record(
           job, frame, new HistoryEntry.CancelRequested(cancel.at(), reason), cancel.at());
     }
@@ -492,14 +514,18 @@ public final class ShardFold<J extends FoldedJob> {
   }
 
   private static Answer pause(FoldedJob job, OperationBody.Pause pause) {
-    job.rare().pauseReason = pause.why().reason();
+    if (!pause.withParent() || !job.isPaused()) {
+      job.rare().pauseReason = pause.why().reason();
+      job.rare().pausedWithParent = pause.withParent();
+    }
     return Answer.APPLIED;
   }
 
-  private static Answer resume(FoldedJob job) {
+  private static Answer resume(FoldedJob job, OperationBody.Resume resume) {
     FoldedJob.UncommonState rare = job.rare;
-    if (rare != null) {
+    if (rare != null && (!resume.withParent() || rare.pausedWithParent)) {
       rare.pauseReason = null;
+      rare.pausedWithParent = false;
       job.rare = rare.isEmpty() ? null : rare;
     }
     return Answer.APPLIED;

@@ -56,6 +56,7 @@ public record StateFormat(
   private static final int TERMINATED = 512;
   private static final int VERSION = 1024;
   private static final int REPORTED = 2048;
+  private static final int PAUSED_WITH_PARENT = 4096;
   private static final int ALL =
       SAVED
           | CANCEL
@@ -68,7 +69,8 @@ public record StateFormat(
           | WORKFLOW
           | TERMINATED
           | VERSION
-          | REPORTED;
+          | REPORTED
+          | PAUSED_WITH_PARENT;
 
   private static final byte[] NOTHING = {};
 
@@ -133,7 +135,8 @@ public record StateFormat(
         | (rare.workflow != null ? WORKFLOW : 0)
         | (rare.terminated ? TERMINATED : 0)
         | (rare.version != 0 ? VERSION : 0)
-        | (rare.reported != null ? REPORTED : 0);
+        | (rare.reported != null ? REPORTED : 0)
+        | (rare.pausedWithParent ? PAUSED_WITH_PARENT : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -151,6 +154,7 @@ public record StateFormat(
     rare.jitterMicros = in.varint();
     rare.alone = (flags & ALONE) != 0;
     rare.terminated = (flags & TERMINATED) != 0;
+    rare.pausedWithParent = (flags & PAUSED_WITH_PARENT) != 0;
     rare.saved = (flags & SAVED) != 0 ? in.bytes() : null;
     rare.cancelReason = string(in, flags & CANCEL);
     rare.lastErrorType = string(in, flags & ERROR);

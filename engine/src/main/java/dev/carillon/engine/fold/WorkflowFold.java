@@ -40,6 +40,7 @@ final class WorkflowFold<J extends FoldedJob> {
       case SIGNAL -> signal(job, frame, OperationBody.Signal.decode(in));
       case CHILD_ENDED -> childEnded(job, frame, OperationBody.ChildEnded.decode(in));
       case HISTORY -> history(job, frame);
+      case RESTORED -> restored(job, frame.reader());
       case RENEW -> renew(job, frame, OperationBody.Renew.decode(in));
       default -> throw new IllegalStateException("kind: " + frame.kind());
     };
@@ -161,6 +162,18 @@ final class WorkflowFold<J extends FoldedJob> {
       listener.recorded(job, job.asWorkflow().entries(), unread);
     }
     grown(job.asWorkflow(), frame);
+    return Answer.APPLIED;
+  }
+
+  /** A dead letter that lives again, right behind its REPLAY; its history follows. */
+  private Answer restored(J job, ByteReader in) {
+    if (job.workflow() != null || job.attempts != 0) {
+      return Answer.STALE;
+    }
+    job.revision = (int) in.varint();
+    if (in.remaining() > 0) {
+      job.rare().workflow = WorkflowState.read(in);
+    }
     return Answer.APPLIED;
   }
 

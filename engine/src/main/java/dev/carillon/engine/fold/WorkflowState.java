@@ -231,6 +231,35 @@ public final class WorkflowState {
     return awaited > 0 && (waits.all() ? there == awaited : there > 0);
   }
 
+  // ---- of a workflow that is replayed
+
+  /**
+   * The body of the operation that gives a dead letter, which lives again, the memory of its
+   * workflow: varint revision, and the state, which is absent where it begins anew.
+   */
+  public static byte[] restored(int revision, List<HistoryEntry> entries) {
+    ByteWriter out = new ByteWriter(64).varint(revision);
+    if (!entries.isEmpty()) {
+      WorkflowState state = new WorkflowState();
+      for (HistoryEntry entry : entries) {
+        var unusedEnd = state.add(entry);
+        state.checkpointed += isOfCode(entry) ? 1 : 0;
+      }
+      state.write(out);
+    }
+    return out.toBytes();
+  }
+
+  /** Whether the code made it, by a checkpoint. */
+  private static boolean isOfCode(HistoryEntry entry) {
+    return switch (entry) {
+      case HistoryEntry.Signalled e -> false;
+      case HistoryEntry.ChildEnded e -> false;
+      case HistoryEntry.CancelRequested e -> false;
+      default -> true;
+    };
+  }
+
   // ---- in a compacted generation
 
   /** All of it but where its history stands. */

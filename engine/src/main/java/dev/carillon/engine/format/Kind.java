@@ -64,6 +64,8 @@ public enum Kind {
   RENEW(27),
   /** What a handler or a workflow reports of its job: progress, or a published value. */
   REPORT(28),
+  /** What a workflow that is replayed remembers; its history follows. */
+  RESTORED(29),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

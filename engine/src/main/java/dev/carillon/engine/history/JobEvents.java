@@ -96,7 +96,8 @@ public final class JobEvents {
         told.add(event(met.at(), JobEvent.Kind.DEPENDENCY_ENDED, 0, detail, null));
       }
       case CHECKPOINT, HISTORY, SIGNAL, CHILD_ENDED, WAIT, RENEW -> WorkflowEvents.of(frame, told);
-      case CLEAR, STATE, DISCARD, WAITER, TOLD, REPORT, PAYLOAD, FOOTER -> {}
+      case CLEAR, STATE, DISCARD, WAITER, TOLD, PAYLOAD, FOOTER -> {}
+      case REPORT, RESTORED -> {}
     }
   }
 

@@ -381,6 +381,9 @@ public record JobSpec(
 
   /** The same for the frame of an ADD that is about to be written. */
   public static void setAccepted(Frame add, long micros) {
+    if (add.kind() != Kind.ADD) {
+      return; // it stands behind an operation as adds do
+    }
     add.set(ACCEPTED_OFFSET, micros);
   }
 

@@ -7,6 +7,7 @@ import dev.carillon.engine.attempt.Attempts;
 import dev.carillon.engine.attempt.Poison;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.attempt.Retries;
+import dev.carillon.engine.attempt.WorkflowOutcomes;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.dispatch.BlockedTypes;
@@ -15,6 +16,7 @@ import dev.carillon.engine.dispatch.DueQueue;
 import dev.carillon.engine.dispatch.JobMeters;
 import dev.carillon.engine.dispatch.Keys;
 import dev.carillon.engine.dispatch.PayloadMemory;
+import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;
 import dev.carillon.engine.environment.NodeOptions;
@@ -23,6 +25,7 @@ import dev.carillon.engine.fold.Awaited;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
@@ -187,6 +190,10 @@ public final class JobLife implements Attempts.Life {
     job.handler = dispatcher.handler(job.type);
     if (job.isDependent() || job.workflow() != null) {
       dependencies.arrived(shard, job);
+    }
+    Concurrency concurrency = job.concurrency();
+    if (concurrency != null) {
+      keys.arrived(job, concurrency);
     }
   }
 
@@ -362,12 +369,12 @@ public final class JobLife implements Attempts.Life {
     }
   }
 
-  /** The journal says that the job is paused. */
-  public void paused(NodeJob job) {
+  /** The journal says that the job is paused; where {@code now}, what runs is interrupted. */
+  public void paused(NodeJob job, boolean now) {
     Attempt attempt = Attempt.of(job);
     if (job.phase() == NodeJob.Phase.RUNNING) {
       if (attempt != null) {
-        attempts.stops.pause(attempt, Attempt.StopCause.PAUSE);
+        attempts.stops.pause(attempt, now);
       }
       watchers.changed(job);
     } else if (job.phase() != NodeJob.Phase.GONE) {
@@ -422,6 +429,10 @@ public final class JobLife implements Attempts.Life {
       return;
     }
     if (!job.isStripped() && !isReadable(job)) {
+      return;
+    }
+    if (!job.isStripped() && isHistoryFull(job)) {
+      block(job, NodeJob.Phase.HISTORY_FULL);
       return;
     }
     if (job.isRecurring() && occurrences.due(job)) {
@@ -491,6 +502,24 @@ public final class JobLife implements Attempts.Life {
     }
   }
 
+  /** Whether the history of a workflow has reached its limit, and there is more to do than undo. */
+  private boolean isHistoryFull(NodeJob job) {
+    WorkflowState workflow = job.workflow();
+    HistoryLimit limit = options.historyLimit();
+    if (workflow == null
+        || !limit.isReached(workflow.entries(), workflow.bytes())
+        || WorkflowOutcomes.isEnding(job)) {
+      return false;
+    }
+    FoldedJob.UncommonState rare = job.rare();
+    rare.lastErrorType = "history limit";
+    rare.lastErrorMessage =
+        "history: %d entries, %d bytes (expected: less than %d and %d; raise the option workflowHistory, or cancel the job)"
+            .formatted(workflow.entries(), workflow.bytes(), limit.entries(), limit.bytes());
+    env.metrics().count("jobs.history.full", 1);
+    return true;
+  }
+
   @Override
   public void unfit(NodeJob job, NodeJob.Phase why) {
     if (job.isPaused()) {
@@ -545,7 +574,8 @@ public final class JobLife implements Attempts.Life {
   /** The history of a workflow has an entry more, by which its wait may be over. */
   public void wake(NodeJob job) {
     boolean released = job.phase() == NodeJob.Phase.PAUSED && !job.isPaused();
-    if (job.phase() == NodeJob.Phase.SCHEDULED || released) {
+    boolean full = job.phase() == NodeJob.Phase.HISTORY_FULL; // its compensations may run
+    if (job.phase() == NodeJob.Phase.SCHEDULED || released || full) {
       moved(job);
     } else {
       watchers.changed(job);
@@ -600,6 +630,7 @@ public final class JobLife implements Attempts.Life {
               boolean waits =
                   switch (job.phase()) {
                     case READY, NO_HANDLER, UNDECODABLE, DIVERGED, LIMITED -> true;
+                    case HISTORY_FULL -> true;
                     case DEPENDENCY, PAUSED -> true;
                     case SCHEDULED, RUNNING, GONE -> false;
                   };

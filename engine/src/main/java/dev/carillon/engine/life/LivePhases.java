@@ -65,7 +65,10 @@ public final class LivePhases {
     phases[size++] = shown(job);
     FoldedJob.UncommonState rare = job.rare;
     boolean unfit =
-        job.phase() == NodeJob.Phase.UNDECODABLE || job.phase() == NodeJob.Phase.DIVERGED;
+        switch (job.phase()) {
+          case UNDECODABLE, DIVERGED, HISTORY_FULL -> true;
+          default -> false;
+        };
     if (unfit && rare != null && rare.lastErrorType != null) {
       String message = rare.lastErrorMessage;
       undecodable.put(
@@ -115,6 +118,7 @@ public final class LivePhases {
       case LIMITED -> 7;
       case DEPENDENCY -> 8;
       case PAUSED -> 9;
+      case HISTORY_FULL -> 10;
       case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
     };
   }
@@ -130,7 +134,8 @@ public final class LivePhases {
       case 7 -> NodeJob.Phase.LIMITED;
       case 8 -> NodeJob.Phase.DEPENDENCY;
       case 9 -> NodeJob.Phase.PAUSED;
-      default -> throw new UnknownFormatException("phase: " + code + " (expected: 1 to 9)");
+      case 10 -> NodeJob.Phase.HISTORY_FULL;
+      default -> throw new UnknownFormatException("phase: " + code + " (expected: 1 to 10)");
     };
   }
 
@@ -209,7 +214,8 @@ public final class LivePhases {
       case READY -> JobState.READY;
       case RUNNING -> JobState.RUNNING;
       case PAUSED -> JobState.PAUSED;
-      case NO_HANDLER, UNDECODABLE, DIVERGED, LIMITED, DEPENDENCY -> JobState.BLOCKED;
+      case NO_HANDLER, UNDECODABLE, DIVERGED, HISTORY_FULL -> JobState.BLOCKED;
+      case LIMITED, DEPENDENCY -> JobState.BLOCKED;
       case GONE -> throw new IllegalStateException("phase: GONE (expected: a live job)");
     };
   }
@@ -219,7 +225,7 @@ public final class LivePhases {
       case NO_HANDLER -> BlockReason.NO_HANDLER;
       case UNDECODABLE -> BlockReason.UNDECODABLE;
       case DIVERGED -> BlockReason.DIVERGED;
-      case LIMITED -> BlockReason.LIMIT;
+      case LIMITED, HISTORY_FULL -> BlockReason.LIMIT;
       case DEPENDENCY -> BlockReason.DEPENDENCY;
       case SCHEDULED, READY, RUNNING, PAUSED, GONE -> null;
     };

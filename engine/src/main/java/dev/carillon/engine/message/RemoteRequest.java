@@ -42,11 +42,25 @@ public sealed interface RemoteRequest {
     }
   }
 
-  /** The job does not start until it is resumed. */
-  record Pause(JobRef job, Why why) implements RemoteRequest {}
+  /**
+   * The job does not start until it is resumed.
+   *
+   * @param now whether what runs of it is interrupted
+   * @param withParent whether the workflow is paused that started it
+   */
+  record Pause(JobRef job, Why why, boolean now, boolean withParent) implements RemoteRequest {
+    @Override
+    public boolean isRepeatable() {
+      return withParent; // a second answer to a user might say that the job has ended
+    }
+  }
 
-  /** A paused job goes on. */
-  record Resume(JobRef job, String by) implements RemoteRequest {}
+  /**
+   * A paused job goes on.
+   *
+   * @param withParent only if it was paused with the workflow that started it
+   */
+  record Resume(JobRef job, String by, boolean withParent) implements RemoteRequest {}
 
   /** The job's next attempt is due at another time. */
   record Move(JobRef job, String by, long dueMicros) implements RemoteRequest {}

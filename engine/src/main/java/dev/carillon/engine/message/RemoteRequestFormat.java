@@ -25,8 +25,10 @@ public final class RemoteRequestFormat {
     ByteWriter out = new ByteWriter(64).u8(VERSION);
     switch (request) {
       case RemoteRequest.Cancel(JobRef job, Why why) -> why.write(begin(out, 1, job));
-      case RemoteRequest.Pause(JobRef job, Why why) -> why.write(begin(out, 2, job));
-      case RemoteRequest.Resume(JobRef job, String by) -> begin(out, 3, job).string(by);
+      case RemoteRequest.Pause(JobRef job, Why why, boolean now, boolean withParent) ->
+          why.write(begin(out, 2, job).u8(now ? 1 : 0).u8(withParent ? 1 : 0));
+      case RemoteRequest.Resume(JobRef job, String by, boolean withParent) ->
+          begin(out, 3, job).string(by).u8(withParent ? 1 : 0);
       case RemoteRequest.Move(JobRef job, String by, long due) ->
           begin(out, 4, job).string(by).i64(due);
       case RemoteRequest.Reschedule(JobRef job, String by, byte[] schedule) ->
@@ -83,6 +85,12 @@ public final class RemoteRequestFormat {
     }
   }
 
+  private static RemoteRequest pause(JobRef job, ByteReader in) {
+    boolean now = in.u8() == 1;
+    boolean withParent = in.u8() == 1;
+    return new RemoteRequest.Pause(job, Why.read(in), now, withParent);
+  }
+
   public static RemoteRequest decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes);
     in.requireVersion("request", VERSION);
@@ -90,8 +98,8 @@ public final class RemoteRequestFormat {
     JobRef job = JobRef.read(in);
     return switch (kind) {
       case 1 -> new RemoteRequest.Cancel(job, Why.read(in));
-      case 2 -> new RemoteRequest.Pause(job, Why.read(in));
-      case 3 -> new RemoteRequest.Resume(job, in.string());
+      case 2 -> pause(job, in);
+      case 3 -> new RemoteRequest.Resume(job, in.string(), in.u8() == 1);
       case 4 -> new RemoteRequest.Move(job, in.string(), in.i64());
       case 5 -> new RemoteRequest.Reschedule(job, in.string(), in.rest());
       case 6 -> new RemoteRequest.Prioritise(job, in.string(), (int) in.i64());
@@ -179,7 +187,8 @@ public final class RemoteRequestFormat {
           ControlResult.NO_TIME_LEFT,
           ControlResult.NOT_DEAD,
           ControlResult.OTHER_TYPE,
-          ControlResult.TOO_MANY);
+          ControlResult.TOO_MANY,
+          ControlResult.NOT_RESUMABLE);
 
   public static byte[] encode(ControlResult result) {
     return new byte[] {(byte) CONTROL_CODES.indexOf(result)};

@@ -147,10 +147,22 @@ public final class JobReader {
     }
   }
 
-  /** The spec of a job that has ended, encoded. */
-  public Outcome<Optional<byte[]>> endedBody(JobRef ref) {
+  /**
+   * A job that has ended.
+   *
+   * @param body its spec, encoded
+   * @param begun whether it is a workflow whose code had begun
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  public record Ended(byte[] body, boolean begun) {}
+
+  /** The spec of a job that has ended, and what it was. */
+  public Outcome<Optional<Ended>> ended(JobRef ref) {
     return tell(ref, EventPage.Range.NEWEST)
-        .map(telling -> Optional.ofNullable(telling.bodies.get(ref.number())));
+        .map(
+            telling ->
+                Optional.ofNullable(telling.bodies.get(ref.number()))
+                    .map(body -> new Ended(body, telling.begunOnes.contains(ref.number()))));
   }
 
   /**
@@ -308,6 +320,9 @@ public final class JobReader {
     private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
 
+    /** Workflows that have ended after their code had begun. */
+    private final Set<Long> begunOnes = new LinkedHashSet<>();
+
     /** What each published last; it counts where the fold says that there is such a value. */
     private final Map<Long, byte[]> published = new LinkedHashMap<>();
 
@@ -340,6 +355,9 @@ public final class JobReader {
                 }
                 ended.put(job.number, ended(new JobRef(shard, job.number), home, job, end));
                 bodies.put(job.number, job.body());
+                if (job.hasBegun()) {
+                  begunOnes.add(job.number);
+                }
               });
     }
 

@@ -4,6 +4,7 @@ import dev.carillon.api.CarillonException;
 import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
@@ -755,7 +756,8 @@ public final class Adds {
         request.added(JobRef.read(in), created);
       }
       case 2 -> request.refused(new InvalidJobException(in.string()));
-      default -> request.refused(new ChangedMeanwhileException(in.string()));
+      case 3 -> request.refused(new ChangedMeanwhileException(in.string()));
+      default -> request.refused(NameTakenException.begun(in.string(), new JobId(in.string())));
     }
   }
 

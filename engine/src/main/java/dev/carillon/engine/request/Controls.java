@@ -12,12 +12,12 @@ import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
-import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OccurrenceSpec;
@@ -25,7 +25,6 @@ import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
-import dev.carillon.engine.job.Why;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.Occurrences;
@@ -164,30 +163,38 @@ public final class Controls {
 
   // ---- pausing
 
-  public void pause(JobRef ref, Why why, Consumer<Outcome<ControlResult>> answer) {
+  /** Pauses a job, and with a workflow its children: answered when no call begins any more. */
+  public void pause(RemoteRequest.Pause pause, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new RemoteRequest.Pause(ref, why),
+        pause,
         answer,
         (shard, job) -> {
-          OperationBody.Pause pause = new OperationBody.Pause(env.wallMicros(), why);
+          OperationBody.Pause body =
+              new OperationBody.Pause(env.wallMicros(), pause.why(), pause.withParent());
           append(
               shard,
               job,
-              Frame.of(Kind.PAUSE, job.number, pause.encode()),
+              Frame.of(Kind.PAUSE, job.number, body.encode()),
               applied -> {
-                life.paused(job);
-                answer.accept(Outcome.ok(ControlResult.DONE));
+                life.paused(job, pause.now());
+                withChildren(
+                    job,
+                    (child, told) ->
+                        pause(new RemoteRequest.Pause(child, pause.why(), pause.now(), true), told),
+                    answer);
               },
               answer);
         });
   }
 
-  public void resume(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
+  /** Lets a job go on, and with a workflow those children that were paused with it. */
+  public void resume(RemoteRequest.Resume asked, Consumer<Outcome<ControlResult>> answer) {
     withJob(
-        new RemoteRequest.Resume(ref, by),
+        asked,
         answer,
         (shard, job) -> {
-          OperationBody.Resume resume = new OperationBody.Resume(env.wallMicros(), by);
+          OperationBody.Resume resume =
+              new OperationBody.Resume(env.wallMicros(), asked.by(), asked.withParent());
           Frame frame = Frame.of(Kind.RESUME, job.number, resume.encode());
           shards.ensureAwakeBy(
               shard,
@@ -198,11 +205,46 @@ public final class Controls {
                       job,
                       frame,
                       applied -> {
-                        goOn(job);
-                        answer.accept(Outcome.ok(ControlResult.DONE));
+                        if (!job.isPaused()) {
+                          goOn(job);
+                        }
+                        withChildren(
+                            job,
+                            (child, told) ->
+                                resume(new RemoteRequest.Resume(child, asked.by(), true), told),
+                            answer);
                       },
                       answer));
         });
+  }
+
+  /** Does something about a child of a workflow. */
+  private interface ForChild {
+    void ask(JobRef child, Consumer<Outcome<ControlResult>> told);
+  }
+
+  /** Answers when that is done about every child that has not ended, or one refused. */
+  private static void withChildren(
+      NodeJob job, ForChild ask, Consumer<Outcome<ControlResult>> answer) {
+    WorkflowState workflow = job.workflow();
+    List<JobRef> children = workflow != null ? workflow.ownChildren() : List.of();
+    if (children.isEmpty()) {
+      answer.accept(Outcome.ok(ControlResult.DONE));
+      return;
+    }
+    int[] left = {children.size()};
+    for (JobRef child : children) {
+      ask.ask(
+          child,
+          outcome -> {
+            if (left[0] > 0 && !outcome.isOk()) {
+              left[0] = 0;
+              answer.accept(outcome);
+            } else if (left[0] > 0 && --left[0] == 0) {
+              answer.accept(Outcome.ok(ControlResult.DONE));
+            }
+          });
+    }
   }
 
   private void goOn(NodeJob job) {
@@ -411,112 +453,6 @@ public final class Controls {
           answer.added(children.stream().map(child -> shard.ref(child.number())).toList());
         },
         answer::refused);
-  }
-
-  // ---- dead letters
-
-  /** A dead letter lives again, as it was or with another input. */
-  public void replay(
-      JobRef ref, String by, @Nullable JobEdit edit, Consumer<Outcome<ControlResult>> answer) {
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> new JobReader(store).endedBody(ref),
-        outcome -> {
-          if (!(outcome instanceof Outcome.Ok<Optional<byte[]>>(Optional<byte[]> found))) {
-            answer.accept(outcome.map(body -> ControlResult.NOT_FOUND));
-          } else if (found.isEmpty()) {
-            answerNotDead(ref, answer);
-          } else {
-            replay(JobSpec.decode(found.get()), new RemoteRequest.Replay(ref, by, edit), answer);
-          }
-        });
-  }
-
-  private void replay(
-      JobSpec spec, RemoteRequest.Replay request, Consumer<Outcome<ControlResult>> answer) {
-    JobEdit edit = request.edit();
-    if (edit != null && !edit.type().equals(spec.type())) {
-      answer.accept(Outcome.ok(ControlResult.OTHER_TYPE));
-      return;
-    }
-    long now = env.wallMicros();
-    JobSpec again =
-        spec.replayed(now, edit != null ? edit.version() : 0, edit != null ? edit.payload() : null);
-    OperationBody.Replay replay = new OperationBody.Replay(now, request.by(), again.encode());
-    onDead(request, Frame.of(Kind.REPLAY, request.job().number(), replay.encode()), answer);
-  }
-
-  /** A dead letter is no longer kept. */
-  public void discard(JobRef ref, String by, Consumer<Outcome<ControlResult>> answer) {
-    OperationBody.Discard discard = new OperationBody.Discard(env.wallMicros(), by);
-    onDead(
-        new RemoteRequest.Discard(ref, by),
-        Frame.of(Kind.DISCARD, ref.number(), discard.encode()),
-        answer);
-  }
-
-  private void onDead(RemoteRequest request, Frame frame, Consumer<Outcome<ControlResult>> answer) {
-    JobRef ref = request.job();
-    shards.withLoaded(
-        ref.shard(),
-        new Shards.ShardAccess() {
-          @Override
-          public void use(Shard shard) {
-            if (shard.fold == null || !shard.fold.isDead(ref.number())) {
-              none();
-            } else if (shard.journal.isRewriting()) {
-              // It may be left out: whoever reads both generations must not see it live again.
-              shards.whenFree(shard, () -> onDead(request, frame, answer));
-            } else {
-              // The shard may sleep for ever, with nothing but dead letters in it.
-              Operation operation = new Operation(frame, dead(shard, ref, answer));
-              shards.ensureAwakeBy(shard, 0, () -> committer.add(shard.journal, operation));
-            }
-          }
-
-          @Override
-          public void none() {
-            answerNotDead(ref, answer);
-          }
-
-          @Override
-          public void elsewhere(Head head) {
-            requests.send(head, request, answered(answer), () -> onDead(request, frame, answer));
-          }
-        });
-  }
-
-  private Operation.Listener dead(
-      Shard shard, JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    return new Operation.Listener() {
-      @Override
-      public void applied(ShardFold.Answer applied, @Nullable FoldedJob met) {
-        shard.evidence = false; // it retires again when its jobs have ended
-        if (applied == ShardFold.Answer.APPLIED && met != null) {
-          life.added(shard, NodeJob.of(met));
-        }
-        if (applied == ShardFold.Answer.APPLIED) {
-          answer.accept(Outcome.ok(ControlResult.DONE));
-        } else {
-          answerNotDead(ref, answer);
-        }
-      }
-
-      @Override
-      public void lost(Operation.Loss loss, String why) {
-        answer.accept(loss.outcome(why));
-      }
-    };
-  }
-
-  private void answerNotDead(JobRef ref, Consumer<Outcome<ControlResult>> answer) {
-    lookup.find(
-        ref,
-        outcome ->
-            answer.accept(
-                outcome.map(
-                    found ->
-                        found.isPresent() ? ControlResult.NOT_DEAD : ControlResult.NOT_FOUND)));
   }
 
   // ---- the journal

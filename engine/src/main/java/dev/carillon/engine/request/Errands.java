@@ -329,7 +329,11 @@ public final class Errands {
     String text = why.getMessage() + "";
     return switch (why) {
       case NameTakenException taken ->
-          new ByteWriter(64).u8(2).string(taken.name()).string(taken.existing().value()).toBytes();
+          new ByteWriter(64)
+              .u8(taken.hasBegun() ? 8 : 2)
+              .string(taken.name())
+              .string(taken.existing().value())
+              .toBytes();
       case InvalidJobException invalid -> problem(3, text);
       case ChangedMeanwhileException changed -> problem(7, text);
       case OutcomeUnknownException unknown -> problem(4, text);
@@ -350,6 +354,7 @@ public final class Errands {
       case 4 -> new OutcomeUnknownException(text);
       case 5 -> new OverloadedException(text);
       case 7 -> new ChangedMeanwhileException(text);
+      case 8 -> NameTakenException.begun(text, new JobId(in.string()));
       default -> new StoreUnavailableException(text);
     };
   }

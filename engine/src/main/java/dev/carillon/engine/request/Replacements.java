@@ -5,6 +5,7 @@ import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.NameTakenException;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.engine.commit.Basics;
@@ -20,6 +21,7 @@ import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.ScheduleState;
+import dev.carillon.engine.job.Ticket;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.Updates;
 import dev.carillon.engine.member.MemberStatus;
@@ -126,6 +128,13 @@ final class Replacements {
       changed(request, "the job recurs no more");
       return;
     }
+    if (job.hasBegun() && !(request.ifExists == IfExists.UPDATE && Updates.fits(job, spec))) {
+      String name = old.name();
+      request.refused(
+          NameTakenException.begun(
+              name != null ? name : "", Ticket.id(shard.ref(job.number), old.key())));
+      return;
+    }
     if (!old.type().equals(spec.type())) {
       request.refused(
           new InvalidJobException(
@@ -149,7 +158,8 @@ final class Replacements {
 
   /**
    * Answers another node that replaces a job: byte 0 where it does not live, byte 1, whether it is
-   * a new job, and the job; or byte 2 and what is wrong; or byte 3 and what changed meanwhile.
+   * a new job, and the job; or byte 2 and what is wrong; or byte 3 and what changed meanwhile; or
+   * byte 4, name and id of a workflow that has begun.
    */
   void serve(RemoteRequest.Replace asked, Consumer<Outcome<byte[]>> answer) {
     JobRef job = asked.job();
@@ -205,6 +215,13 @@ final class Replacements {
             case OutcomeUnknownException unknown -> new Outcome.Unknown<>(message);
             case InvalidJobException invalid -> problem(2, message);
             case ChangedMeanwhileException changed -> problem(3, message);
+            case NameTakenException taken ->
+                Outcome.ok(
+                    new ByteWriter(64)
+                        .u8(4)
+                        .string(taken.name())
+                        .string(taken.existing().value())
+                        .toBytes());
             default -> new Outcome.Unavailable<>(message);
           });
     }

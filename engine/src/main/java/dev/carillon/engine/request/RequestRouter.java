@@ -38,6 +38,7 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       JobLife life,
       Adds adds,
       Controls controls,
+      Replays replays,
       Signals signals,
       Shares shares,
       Lending lending,
@@ -85,8 +86,8 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
           life.terminations()
               .terminate(
                   job, why, outcome -> answer.accept(outcome.map(RemoteRequestFormat::encode)));
-      case RemoteRequest.Pause(JobRef job, Why why) -> controls.pause(job, why, control);
-      case RemoteRequest.Resume(JobRef job, String by) -> controls.resume(job, by, control);
+      case RemoteRequest.Pause pause -> controls.pause(pause, control);
+      case RemoteRequest.Resume resume -> controls.resume(resume, control);
       case RemoteRequest.Move(JobRef job, String by, long due) ->
           controls.reschedule(job, by, due, control);
       case RemoteRequest.Reschedule(JobRef job, String by, byte[] schedule) ->
@@ -97,8 +98,9 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       case RemoteRequest.Backfill(JobRef job, long from, long to) ->
           controls.backfill(job, Micros.toInstant(from), Micros.toInstant(to), added(answer));
       case RemoteRequest.Replay(JobRef job, String by, JobEdit edit) ->
-          controls.replay(job, by, edit, control);
-      case RemoteRequest.Discard(JobRef job, String by) -> controls.discard(job, by, control);
+          parts.replays().replay(job, by, edit, control);
+      case RemoteRequest.Discard(JobRef job, String by) ->
+          parts.replays().discard(job, by, control);
       case RemoteRequest.Look(JobRef job) -> parts.adds().look(job, answer);
       case RemoteRequest.Replace replace -> parts.adds().replacements().serve(replace, answer);
       case RemoteRequest.Await(JobRef job, JobRef waiter) ->

@@ -104,6 +104,7 @@ public final class WaitCounts {
       case UNDECODABLE, DIVERGED -> WaitReason.UNFIT;
       case DEPENDENCY -> WaitReason.DEPENDENCY;
       case LIMITED -> limited(job);
+      case HISTORY_FULL -> WaitReason.LIMIT;
       case READY -> ready(job);
       case SCHEDULED, RUNNING, GONE -> status.mayStart() ? WaitReason.TURN : WaitReason.NODE;
     };

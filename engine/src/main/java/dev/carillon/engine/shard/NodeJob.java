@@ -28,6 +28,9 @@ public final class NodeJob extends FoldedJob {
   /** The attempt that is under way. */
   public @Nullable JobPlace attempt;
 
+  /** Whether people were told that its history is long. */
+  public boolean longHistoryTold;
+
   /** While a due queue is swept: whether it has come across it. */
   public boolean seen;
 
@@ -57,6 +60,8 @@ public final class NodeJob extends FoldedJob {
     UNDECODABLE,
     /** Due, but the code of its workflow does not fit its history. */
     DIVERGED,
+    /** Due, but the history of its workflow has reached its limit. */
+    HISTORY_FULL,
     /** Due, but its handler or its key has no room, or the occurrence before it has not ended. */
     LIMITED,
     /** Due, but a job that it waits for has not ended. */
@@ -94,6 +99,7 @@ public final class NodeJob extends FoldedJob {
       case RUNNING -> from == Phase.READY;
       case LIMITED, DEPENDENCY -> isDue(from) || from == next;
       case NO_HANDLER -> isDue(from) || from == Phase.LIMITED || from == next;
+      case HISTORY_FULL -> isDue(from) || from == next;
       case UNDECODABLE, DIVERGED -> isDue(from) || from == Phase.RUNNING || from == next;
     };
   }

@@ -137,7 +137,7 @@ final class WakeTimes {
     if (workflow != null && !workflow.notArranged().isEmpty()) {
       return Long.MIN_VALUE; // a job that it waits for does not know of it yet
     }
-    if (job.isWaiting() && job.concurrency() != null) {
+    if (job.concurrency() != null && (job.isWaiting() || (job.hasBegun() && job.isPaused()))) {
       return Long.MIN_VALUE; // it keeps its key, in the memory of this node
     }
     if (job.isIdle(NodeJob.Phase.SCHEDULED)) {

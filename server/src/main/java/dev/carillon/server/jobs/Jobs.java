@@ -140,6 +140,8 @@ final class Jobs {
       case NO_TIME_LEFT -> throw conflict(result, "the schedule leaves no time");
       case NOT_DEAD -> throw conflict(result, "the job is no dead letter");
       case OTHER_TYPE -> throw conflict(result, "the input is of another type");
+      case NOT_RESUMABLE ->
+          throw conflict(result, "the workflow cannot go on where it failed: see its history");
       case TOO_MANY -> throw conflict(result, "too many occurrences have not ended");
     };
   }
