@@ -29,7 +29,9 @@ import picocli.CommandLine.Parameters;
  * and of each value as the code sees it. A line is written at once and whole.
  *
  * <pre>
- * S workflow step   the body of a step begins
+ * S workflow step t the body of a step begins, or the child does, at that time
+ * P workflow t      a pause of the workflow was answered before then
+ * R workflow t      a resume is asked for after then
  * V workflow step v the code goes on behind the step, which is recorded, and sees v
  * E workflow state  the workflow has ended, and its result
  * </pre>
@@ -72,9 +74,16 @@ final class WorkflowChild implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     try (Carillon carillon = Carillon.builder().url(url).nodeId(node).slots(32).open()) {
-      carillon.handle(PART, (number, job) -> "part " + number);
+      carillon.handle(
+          PART,
+          (number, job) -> {
+            begins(number.toString(), "part");
+            return "part " + number;
+          });
       carillon.workflow(ORDER, this::order);
+      PauseStorm storm = new PauseStorm(carillon, this::tell);
       tell("L");
+      storm.start();
       AtomicInteger left = new AtomicInteger();
       int from = drain ? 0 : first;
       for (int number = from; number < first + count; number++) {
@@ -83,7 +92,10 @@ final class WorkflowChild implements Callable<Integer> {
         }
         JobHandle<String> handle = carillon.schedule(ORDER.job(number).key("order-" + number));
         var unused = carillon.signal(handle.id(), GO, "signal " + number, "go-" + number);
-        if (drain) {
+        if (!drain) {
+          storm.add(number, handle.id());
+        } else {
+          var unusedState = PauseStorm.resume(carillon, this::tell, number, handle.id());
           left.incrementAndGet();
           String workflow = Integer.toString(number);
           var unusedEnd =
@@ -157,7 +169,7 @@ final class WorkflowChild implements Callable<Integer> {
   }
 
   private void begins(String workflow, String step) {
-    tell("S " + workflow + " " + step);
+    tell("S " + workflow + " " + step + " " + System.currentTimeMillis());
   }
 
   private String see(String workflow, String step, String value) {

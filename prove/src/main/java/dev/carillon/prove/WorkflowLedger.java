@@ -12,6 +12,7 @@ final class WorkflowLedger {
   private final Map<String, Map<String, String>> values = new LinkedHashMap<>();
   private final Map<String, Integer> onceBegan = new LinkedHashMap<>();
   private final Map<String, String> ends = new LinkedHashMap<>();
+  private final PauseBook pauses = new PauseBook();
   private final Set<String> began = new LinkedHashSet<>();
   private final Set<String> undoneFirst = new LinkedHashSet<>();
   private final Set<String> undoneLast = new LinkedHashSet<>();
@@ -28,7 +29,14 @@ final class WorkflowLedger {
   synchronized void tell(String line) {
     String[] parts = line.split(" ", 4);
     switch (parts[0]) {
-      case "S" -> begins(parts[1], parts[2]);
+      case "S" -> {
+        begins(parts[1], parts[2]);
+        if (parts.length > 3) {
+          pauses.begins(parts[1], Long.parseLong(parts[3]));
+        }
+      }
+      case "P" -> pauses.paused(parts[1], Long.parseLong(parts[2]));
+      case "R" -> pauses.resumed(parts[1], Long.parseLong(parts[2]));
       case "V" -> sees(parts[1], parts[2], parts[3]);
       case "E" -> ends.put(parts[1], line.split(" ", 3)[2]);
       default -> {}
@@ -106,12 +114,17 @@ final class WorkflowLedger {
           expected.equals(end), "workflow " + workflow + ": " + end + ", expected " + expected);
     }
     List<Check> all =
-        new ArrayList<>(List.of(recordedOnce, sameValue, atMostOnce, undone, rightEnd));
+        new ArrayList<>(
+            List.of(recordedOnce, sameValue, atMostOnce, undone, rightEnd, pauses.check()));
     return all;
   }
 
   synchronized long steps() {
     return steps;
+  }
+
+  synchronized long pauses() {
+    return pauses.pauses();
   }
 
   synchronized long seen() {

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Kills processes that run workflows at random moments, again and again: over steps, retries, a
- * child, a timer, a signal and compensations. On SQLite there is one process; on PostgreSQL there
- * are three nodes, of which the others take over what the killed one had. At last a process may end
- * them all.
+ * child, a timer, a signal and compensations, while a storm of pauses goes over them. On SQLite
+ * there is one process; on PostgreSQL there are three nodes, of which the others take over what the
+ * killed one had. At last a process may end them all.
  */
 final class WorkflowSuite implements Suite {
   private static final int A_ROUND = 40;
@@ -92,6 +92,7 @@ final class WorkflowSuite implements Suite {
       figures.put("workflows under way at kills", underWay);
       figures.put("steps begun", ledger.steps());
       figures.put("values seen", ledger.seen());
+      figures.put("pauses answered", ledger.pauses());
       return new Proof(ledger.checks(launched * A_ROUND), problems, figures);
     }
 
@@ -133,9 +134,15 @@ final class WorkflowSuite implements Suite {
           .accept("round %d of %d: %,d steps".formatted(round + 1, stage.rounds(), ledger.steps()));
     }
 
-    /** The first node ends what is left and asks for every result; the others help. */
+    /**
+     * The first node ends what is left and asks for every result; the others help, and are calm.
+     */
     private void drain() throws InterruptedException {
-      running.getFirst().kill();
+      running.forEach(WorkflowProcess::kill);
+      for (int node = 1; node < nodes; node++) {
+        List<String> arguments = List.of(url, "--node=proved-" + node, "--count=0");
+        running.set(node, WorkflowProcess.start(stage.errors(), ledger, arguments));
+      }
       WorkflowProcess last = launch(0, true);
       running.set(0, last);
       if (!last.awaitEnd(DRAIN_SECONDS)) {

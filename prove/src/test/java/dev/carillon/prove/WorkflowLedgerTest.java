@@ -101,6 +101,22 @@ class WorkflowLedgerTest {
     assertThat(broken()).containsExactly("every workflow ends as its code says");
   }
 
+  @Test
+  void callThatBeginsWhileItsWorkflowIsPausedIsSeen() {
+    tell(List.of("P 1 10000", "R 1 20000", "S 1 draw 15000"));
+    tell(GOOD.subList(1, GOOD.size()));
+    tell(FAILS);
+    assertThat(broken()).containsExactly("no call of a paused workflow begins, nor of its child");
+  }
+
+  @Test
+  void callBeforeThePauseAndAfterTheResumeIsRight() {
+    tell(List.of("S 1 draw 20001", "P 1 10000", "S 1 draw 10050", "R 1 20000", "P 0 10000"));
+    tell(GOOD.subList(1, GOOD.size()));
+    tell(FAILS);
+    assertThat(broken()).isEmpty();
+  }
+
   private void tell(List<String> lines) {
     lines.forEach(ledger::tell);
   }
