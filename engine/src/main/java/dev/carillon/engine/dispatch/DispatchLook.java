@@ -109,8 +109,10 @@ public final class DispatchLook {
     if (handler != null && here) {
       limit(job, "handler", job.type, handler.gate, found);
     }
-    rate(job, "namespace", lane.namespace, lane.namespaceGate.bucket(), found);
-    rate(job, "queue", lane.queue, lane.queueGate.bucket(), found);
+    if (!job.isWaiting()) { // a workflow that goes on after a wait needs no rate
+      rate(job, "namespace", lane.namespace, lane.namespaceGate.bucket(), found);
+      rate(job, "queue", lane.queue, lane.queueGate.bucket(), found);
+    }
     if (job.isIdle(NodeJob.Phase.READY) && !job.isStripped()) {
       turn(job, lane, found);
     }
@@ -137,7 +139,7 @@ public final class DispatchLook {
       return;
     }
     int room = Keys.room(slot, concurrency);
-    if (slot.held() >= room) {
+    if (slot.held() + slot.claims() >= room) {
       found.accept(taken(job, slot, concurrency, room));
       return;
     }
@@ -147,7 +149,7 @@ public final class DispatchLook {
       return;
     }
     TokenBucket bucket = slot.bucket;
-    if (bucket != null) {
+    if (bucket != null && !job.isWaiting()) {
       rate(job, "key", concurrency.key(), bucket, Keys.rate(bucket, concurrency), found);
     }
   }

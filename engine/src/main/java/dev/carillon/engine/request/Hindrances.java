@@ -320,12 +320,23 @@ public final class Hindrances {
 
   private static void unfit(NodeJob job, List<Hindrance> found) {
     boolean diverged = job.phase() == NodeJob.Phase.DIVERGED;
-    if (!diverged && job.phase() != NodeJob.Phase.UNDECODABLE) {
+    boolean full = job.phase() == NodeJob.Phase.HISTORY_FULL;
+    if (!diverged && !full && job.phase() != NodeJob.Phase.UNDECODABLE) {
       return;
     }
     FoldedJob.UncommonState rare = job.rare;
     String error = rare != null && rare.lastErrorType != null ? rare.lastErrorType : "";
     String message = rare != null && rare.lastErrorMessage != null ? rare.lastErrorMessage : "";
+    if (full) {
+      found.add(
+          Hindrance.of(
+                  WaitReason.LIMIT,
+                  "its history has reached its limit: " + message,
+                  "a higher limit of histories, or a cancel")
+              .with("scope", "history")
+              .since(job.dueMicros));
+      return;
+    }
     found.add(
         Hindrance.of(
                 WaitReason.UNFIT,
