@@ -64,8 +64,8 @@ final class WorkflowUsers {
     for (long i = chance.between(0, workflows); i > 0; i--) {
       planner.at(moment.getAsLong(), life -> cancel(life, some(), false));
     }
-    for (long i = chance.between(0, workflows / 4); i > 0; i--) {
-      planner.at(moment.getAsLong(), life -> cancel(life, some(), true));
+    for (long i = chance.between(0, workflows / 2); i > 0; i--) {
+      planner.at(moment.getAsLong(), life -> cancel(life, someBegun(), true));
     }
     for (long i = chance.between(0, workflows); i > 0; i--) {
       planner.at(moment.getAsLong(), this::pause);
@@ -137,6 +137,18 @@ final class WorkflowUsers {
       return record.children.values().iterator().next();
     }
     return ref;
+  }
+
+  /** One that has done something and has not ended, if there is any. */
+  private @Nullable JobRef someBegun() {
+    List<JobRef> begun = new ArrayList<>();
+    for (JobRef ref : known) {
+      WorkflowRecord record = world.workflows.find(ref);
+      if (record != null && record.live && record.hasBegun()) {
+        begun.add(ref);
+      }
+    }
+    return begun.isEmpty() ? some() : world.chance.pick(begun);
   }
 
   // ---- signals
