@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param state how it stands, as the node sees it that was asked
  * @param clockOffset by how much its clock is ahead of the store's, as it says; null where that is
  *     not known
+ * @param format the newest format of what is in the store that it reads; 0 where that is not known.
+ *     Nodes that differ are of different versions
  */
 public record MemberInfo(
-    String nodeId, String incarnation, State state, @Nullable Duration clockOffset) {
+    String nodeId, String incarnation, State state, @Nullable Duration clockOffset, int format) {
 
   /** How a node stands. */
   public enum State {
@@ -41,7 +43,11 @@ public record MemberInfo(
           case DEAD -> State.DEAD;
         };
     return new MemberInfo(
-        member.nodeId(), Long.toHexString(member.incarnation()), state, offset(member));
+        member.nodeId(),
+        Long.toHexString(member.incarnation()),
+        state,
+        offset(member),
+        member.format());
   }
 
   private static @Nullable Duration offset(MemberState member) {

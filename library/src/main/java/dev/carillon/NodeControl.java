@@ -254,6 +254,51 @@ public final class NodeControl {
   }
 
   /**
+   * Which shards each node has, counted by the time of their jobs, as the nodes themselves tell:
+   * loaded or asleep, on their way here or away. Reads nothing from the store. Waits for an answer
+   * of a node up to 700 ms; one that gave none is named. Shards that nobody has are those of {@link
+   * #cluster}.
+   *
+   * @return the shards by node and time
+   */
+  public ShardsInfo shardsByTime() {
+    opened.requireOpen();
+    return loop.post(
+            new Ask<ShardsInfo>(
+                loop,
+                "asking for shards",
+                Ask.Effect.READS,
+                (node, asked) ->
+                    node.questions()
+                        .shards(ANSWER_NANOS, answers -> asked.answer(ShardsInfo.of(answers)))))
+        .await();
+  }
+
+  /**
+   * Throughput, backlog and lateness of all nodes in the last ten minutes, two hours or three days.
+   * Each node remembers its own in memory, from the moment on at which it is first asked or {@link
+   * #keepPast} was called. Waits for an answer of a node up to 700 ms; who asks again within a
+   * second is told the same.
+   *
+   * @param span how far back
+   * @return what the nodes told, added up
+   */
+  public PastInfo past(PastInfo.Span span) {
+    opened.requireOpen();
+    return opened.allPast.of(Limits.checkPresent("span", span));
+  }
+
+  /**
+   * Has this node remember its figures from now on, and asks the others once a minute, so that they
+   * do too and that what a node measured is not lost when it stops. For programs that show figures.
+   * Costs one look at the node a second, and some 100 KB, at most 5 MB.
+   */
+  public void keepPast() {
+    opened.requireOpen();
+    opened.allPast.keep();
+  }
+
+  /**
    * Tells a listener of the jobs of this node from now on, besides those of the builder; for those
    * who look for a while. While nobody listens the node tells nothing.
    *

@@ -85,6 +85,7 @@ final class NodeLoop {
    * @param daemon whether the process may end while the loop runs
    * @param listener told of jobs while somebody listens
    * @param news told what people who run the node want to know
+   * @param past remembers its figures, once somebody asks for them
    */
   record Settings(
       NodeOptions node,
@@ -95,6 +96,7 @@ final class NodeLoop {
       Metrics metrics,
       ListenerRelay listener,
       Consumer<NodeEvent> news,
+      Past past,
       long seed) {}
 
   NodeLoop(
@@ -633,6 +635,11 @@ final class NodeLoop {
     @Override
     public void tell(NodeEvent event) {
       settings.news().accept(event);
+    }
+
+    @Override
+    public byte[] past(int ring, long afterSeconds) {
+      return settings.past().told(ring, afterSeconds);
     }
 
     @Override

@@ -30,6 +30,8 @@ final class OpenNode {
   final HandlerRunner runner;
   final ListenerRelay relay;
   final ClusterNews news;
+  final Past past;
+  final ClusterPast allPast;
   final NodeLoop loop;
   final Tickets tickets;
   final Reads reads;
@@ -68,6 +70,7 @@ final class OpenNode {
         new Admission(builder.advanced.maxWaitingJobs, builder.advanced.maxWaitingBytes);
     this.options = builder.nodeOptions(random, opened);
     this.relay = new ListenerRelay(builder.listeners, reports, options.nodeId());
+    this.past = new Past(tally, time, this::look, this::isClosing);
     NodeLoop.Settings settings =
         new NodeLoop.Settings(
             options,
@@ -78,6 +81,7 @@ final class OpenNode {
             tally,
             relay,
             log::tell,
+            past,
             random.nextLong());
     HandlerWatch watch = new HandlerWatch(log.queue());
     this.runner =
@@ -111,6 +115,11 @@ final class OpenNode {
                 notifications.add(store.doorbells().listen(channel, () -> post(heard))));
     this.news = new ClusterNews(this);
     this.control = new NodeControl(this);
+    this.allPast = new ClusterPast(this);
+  }
+
+  private CarillonStats look() {
+    return control.stats();
   }
 
   private void showOverJmx() {

@@ -9,6 +9,10 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +34,10 @@ class DashboardTest {
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
   private static final LocatorAssertions.IsVisibleOptions SLOWLY =
       new LocatorAssertions.IsVisibleOptions().setTimeout(20_000);
+
+  private static final List<String> PICTURES =
+      List.of(
+          "overview", "dead-job", "schedule", "dead-letters", "queue", "map", "lateness", "tokens");
 
   @TempDir static Path folder;
   private Chromium chromium;
@@ -112,6 +120,11 @@ class DashboardTest {
     places.put("queues", "queues");
     places.put("queue", "queues/images");
     places.put("nodes", "nodes");
+    places.put("map", "map");
+    places.put("lateness", "lateness");
+    places.put("audit", "audit");
+    places.put("tokens", "tokens");
+    places.put("settings", "settings");
     return places;
   }
 
@@ -154,6 +167,27 @@ class DashboardTest {
       shown.context().close();
     }
     assertThat(findings).isEmpty();
+  }
+
+  /** One for each section of the guide; those in docs/guides/dashboard are copies of them. */
+  @Test
+  void picturesOfTheGuideAreMade() throws IOException {
+    String guide = Files.readString(Path.of("..", "docs", "guides", "dashboard.md"));
+    page = chromium.page(1000, ColorScheme.LIGHT);
+    page.setViewportSize(1000, 640);
+    long bytes = 0;
+    for (String name : PICTURES) {
+      page.navigate(demo.pages() + "#/default/" + places().get(name));
+      assertThat(page.locator("main [aria-busy=true]")).hasCount(0);
+      page.screenshot(
+          new Page.ScreenshotOptions().setPath(Path.of("target", "guide", name + ".png")));
+    }
+    for (String name : PICTURES) {
+      assertThat(guide).contains("(dashboard/" + name + ".png)");
+      bytes += Files.size(Path.of("..", "docs", "guides", "dashboard", name + ".png"));
+    }
+    assertThat(bytes).isLessThan(1_000_000);
+    assertThat(guide.split("\\]\\(dashboard/", -1)).hasSize(PICTURES.size() + 1);
   }
 
   @Test
@@ -307,6 +341,81 @@ class DashboardTest {
   }
 
   @Test
+  void cellsOfTheMapsLeadToTheirJobs() {
+    open("lateness");
+    button("10 min");
+    demo.job("{\"type\": \"mail.send\", \"queue\": \"mail\"}");
+    Locator cell = page.locator(".heat td a").first();
+    assertThat(cell).isVisible(SLOWLY);
+    cell.focus();
+    page.keyboard().press("Enter");
+    assertThat(page.locator("h1")).hasText("Jobs");
+    assertThat(page).hasURL(Pattern.compile(".*dueFrom=.*dueTo=.*"));
+    assertThat(page.locator("tbody tr").first()).isVisible(SLOWLY);
+    page.keyboard().press("g");
+    page.keyboard().press("m");
+    assertThat(page.locator("h1")).hasText("Time map");
+    Locator lane = page.locator(".lane", new Page.LocatorOptions().setHasText("shop-1"));
+    assertThat(lane.locator(".axis a.lit").first()).isVisible(SLOWLY);
+    lane.locator(".axis a.lit").last().press("Enter");
+    assertThat(page.locator("h1")).hasText("Jobs");
+  }
+
+  @Test
+  void tokenIsMadeShownOnceAndRevoked() {
+    open("tokens");
+    button("New token…");
+    page.getByLabel("Name", new Page.GetByLabelOptions().setExact(true)).fill("deploy-bot");
+    confirm("Make it");
+    assertThat(page.locator("dialog pre.payload")).containsText("crl_");
+    confirm("Close");
+    Locator row = page.locator("tbody tr", new Page.LocatorOptions().setHasText("deploy-bot"));
+    row.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Revoke")).click();
+    confirm("Revoke");
+    assertThat(row).containsText("revoked");
+    assertThat(row.getByRole(AriaRole.BUTTON)).hasCount(0);
+    page.keyboard().press("g");
+    page.keyboard().press("a");
+    assertThat(page.locator("h1")).hasText("Audit");
+    Locator entry = page.locator("tbody tr", new Page.LocatorOptions().setHasText("revokeToken"));
+    assertThat(entry.first()).containsText("local");
+    button("denied");
+    assertThat(entry).hasCount(0);
+    button("all");
+    entry.first().locator("a.id").click();
+    assertThat(page.locator("h1")).containsText("carillon.audit");
+  }
+
+  @Test
+  void namespaceIsPausedAndTimesAreInUtc() {
+    page = chromium.page();
+    page.navigate(demo.pages() + "#/spare/settings");
+    button("Pause");
+    page.getByLabel("Reason, for the history").fill("stocktaking");
+    confirm("Pause");
+    assertThat(page.locator("main .facts")).containsText("stocktaking");
+    button("Resume");
+    assertThat(page.locator("main .facts")).containsText("open");
+    page.locator("main select").first().selectOption("utc");
+    page.navigate(demo.pages() + "#/default/jobs");
+    assertThat(page.locator("main time").first()).containsText("UTC");
+  }
+
+  @Test
+  void withoutAStreamThePageAsksAndWorksBelowAPrefix() throws Exception {
+    try (PrefixProxy proxy = new PrefixProxy("/ops/carillon/", demo.port())) {
+      page = chromium.page();
+      page.route("**/events", route -> route.abort());
+      String id = demo.job("{\"type\": \"mail.send\", \"in\": \"PT3H\"}");
+      page.navigate(proxy.address() + "ui/#/default/jobs/" + id);
+      stateIs("scheduled");
+      assertThat(page.locator(".freshness.calm")).hasText("every 5 s");
+      demo.send("POST", "/v1/namespaces/default/jobs/" + id + "/reschedule", "{\"in\": \"PT0S\"}");
+      stateIs("succeeded");
+    }
+  }
+
+  @Test
   void everythingIsReachedByKeyboard() {
     String id = demo.job("{\"type\": \"mail.send\", \"name\": \"by-key\", \"in\": \"PT3H\"}");
     open("overview");
@@ -363,12 +472,19 @@ class DashboardTest {
       demo.send(
           "POST",
           "/v1/namespaces/" + namespace + "/jobs",
-          "{\"type\": \"billing.charge\", \"input\": %s, \"onFailure\": {\"kind\": \"CONSTANT\", \"interval\": \"1ms\", \"maxRetries\": 0}}"
+          "{\"type\": \"billing.charge\", \"queue\": %1$s, \"input\": %1$s, \"onFailure\": {\"kind\": \"CONSTANT\", \"interval\": \"1ms\", \"maxRetries\": 0}}"
               .formatted(HostileTexts.json(texts.get(i))));
     }
     page = chromium.page();
     List<String> places = new ArrayList<>(List.of("overview", "jobs", "running", "schedules"));
     places.addAll(List.of("dead-letters", "queues", "nodes", "jobs?state=DEAD"));
+    places.addAll(List.of("map", "lateness", "audit", "tokens", "settings"));
+    places.add("lateness?queue=" + URLEncoder.encode(texts.get(0), StandardCharsets.UTF_8));
+    demo.send(
+        "POST",
+        "/v1/tokens",
+        "{\"name\": \"hostile\", \"role\": \"viewer\", \"namespaces\": [%s]}"
+            .formatted(HostileTexts.json(texts.get(3))));
     for (String place : places) {
       page.navigate(demo.pages() + "#/" + namespace + "/" + place);
       assertThat(page.locator("main [aria-busy=true]")).hasCount(0);

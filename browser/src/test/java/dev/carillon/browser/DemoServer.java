@@ -8,12 +8,6 @@ import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,8 +21,7 @@ final class DemoServer implements AutoCloseable {
   static final JobType<RawPayload, RawPayload> ORDER = type("order.fulfil");
 
   private final CountDownLatch over = new CountDownLatch(1);
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private ServerClient client;
   private final Path file;
   private Carillon carillon;
   private CarillonServer server;
@@ -170,36 +163,28 @@ final class DemoServer implements AutoCloseable {
   }
 
   String get(String path) {
-    return send("GET", path, "");
+    return client().get(path);
   }
 
   String send(String method, String path, String body) {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .header("Content-Type", "application/json")
-            .method(
-                method,
-                method.equals("GET") ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-            .build();
-    try {
-      HttpResponse<String> response = http.send(request, BodyHandlers.ofString());
-      if (response.statusCode() >= 400) {
-        throw new IllegalStateException(
-            "%s %s: %d %s".formatted(method, path, response.statusCode(), response.body()));
-      }
-      return response.body();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
+    return client().send(method, path, body);
+  }
+
+  private ServerClient client() {
+    ServerClient known = client;
+    if (known == null) {
+      known = new ServerClient(port);
+      client = known;
     }
+    return known;
   }
 
   @Override
   public void close() {
     over.countDown();
     stop();
-    http.close();
+    if (client != null) {
+      client.close();
+    }
   }
 }

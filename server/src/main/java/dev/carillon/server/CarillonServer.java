@@ -19,6 +19,7 @@ import dev.carillon.server.operate.AccessRoutes;
 import dev.carillon.server.operate.Audit;
 import dev.carillon.server.operate.ClusterRoutes;
 import dev.carillon.server.operate.EventRoutes;
+import dev.carillon.server.operate.FigureRoutes;
 import dev.carillon.server.operate.FlowRoutes;
 import dev.carillon.server.operate.Meters;
 import dev.carillon.server.operate.ProbeRoutes;
@@ -76,6 +77,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
     table.addAll(new WaitingRoutes(carillon).routes());
+    table.addAll(new FigureRoutes(carillon).routes());
     table.addAll(new EventRoutes(carillon, this::isStopping).routes());
     table.addAll(new TokenRoutes(new Tokens(records)).routes());
     table.addAll(new AccessRoutes().routes());

@@ -77,6 +77,17 @@ public interface NodeEnvironment {
   /** News for the people who run the node; must return at once. */
   default void tell(NodeEvent event) {}
 
+  /**
+   * What is remembered of the node's figures, for those who ask all nodes; must return at once.
+   *
+   * @param ring which of the rings, by its code
+   * @param afterSeconds only intervals that begin later, in seconds since 1970
+   * @return as its reader has it; empty where nothing is kept
+   */
+  default byte[] past(int ring, long afterSeconds) {
+    return new byte[0];
+  }
+
   /** Something went wrong that nobody is waiting to hear; said once per cause. */
   void report(String problem, @Nullable Throwable cause);
 }

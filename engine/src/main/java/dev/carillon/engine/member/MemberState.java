@@ -7,8 +7,10 @@ package dev.carillon.engine.member;
  * @param incarnation which start of it
  * @param clockMicros by how much its clock is ahead of the store's; {@link #CLOCK_UNKNOWN} where
  *     that has not been measured
+ * @param format the newest format of journals and records that it reads; 0 where nobody has said
  */
-public record MemberState(String nodeId, long incarnation, Kind kind, long clockMicros) {
+public record MemberState(
+    String nodeId, long incarnation, Kind kind, long clockMicros, int format) {
 
   /** Not measured. */
   public static final long CLOCK_UNKNOWN = Member.Said.CLOCK_UNKNOWN;

@@ -308,6 +308,7 @@ public final class MemberStatus {
                 options.nodeId(),
                 options.incarnation(),
                 MemberState.Kind.THERE,
-                MemberState.CLOCK_UNKNOWN));
+                MemberState.CLOCK_UNKNOWN,
+                0));
   }
 }

@@ -604,7 +604,11 @@ public final class Members implements Directory, ControlVersion.Host {
       kind = MemberState.Kind.DRAINING;
     }
     return new MemberState(
-        member.nodeId(), member.incarnation(), kind, member.said().clockMicros());
+        member.nodeId(),
+        member.incarnation(),
+        kind,
+        member.said().clockMicros(),
+        member.said().format());
   }
 
   /** The incarnations that are there, this node's with them; empty where that is not known. */

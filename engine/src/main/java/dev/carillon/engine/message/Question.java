@@ -57,6 +57,18 @@ public sealed interface Question {
    */
   record News(JobNews.Place known) implements Question {}
 
+  /**
+   * What was measured there of late, see {@link
+   * dev.carillon.engine.environment.NodeEnvironment#past}.
+   *
+   * @param ring which of its rings
+   * @param afterSeconds the last interval that the asker knows
+   */
+  record Past(int ring, long afterSeconds) implements Question {}
+
+  /** Which shards are there, counted by the time of their jobs. */
+  record Shards() implements Question {}
+
   private static void write(@Nullable String text, ByteWriter out) {
     out.u8(text != null ? 1 : 0);
     if (text != null) {
@@ -80,6 +92,8 @@ public sealed interface Question {
         out.string(why.type()).string(why.namespace()).string(why.queue());
       }
       case News(JobNews.Place known) -> out.u8(5).i64(known.incarnation()).varint(known.number());
+      case Past(int ring, long after) -> out.u8(6).u8(ring).varint(after);
+      case Shards all -> out.u8(7);
       case Waiting(String namespace, String queue) -> {
         write(namespace, out.u8(4));
         write(queue, out);
@@ -95,7 +109,9 @@ public sealed interface Question {
       case 3 -> new Why(JobRef.read(in), in.string(), in.string(), in.string());
       case 5 -> new News(new JobNews.Place(in.i64(), in.varint()));
       case 4 -> new Waiting(optional(in), optional(in));
-      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 to 5)");
+      case 6 -> new Past(in.u8(), in.varint());
+      case 7 -> new Shards();
+      default -> throw new UnknownFormatException("question: " + kind + " (expected: 1 to 7)");
     };
   }
 }

@@ -210,6 +210,31 @@ public final class Questions {
         : known.getOrDefault(name(member), JobNews.Place.NONE);
   }
 
+  /**
+   * What nodes measured of late, this one among them.
+   *
+   * @param ring which of their rings
+   * @param known the last known interval by the id of its node
+   */
+  public void past(
+      int ring, Map<String, Long> known, long patienceNanos, Consumer<Answers<byte[]>> done) {
+    ask(
+        member ->
+            new Question.Past(ring, known.getOrDefault(member == null ? nodeId : name(member), 0L)),
+        Questions::runsHandlers,
+        patienceNanos,
+        asked -> done.accept(new Answers<>(asked.answers, List.copyOf(asked.missing.values()))));
+  }
+
+  /** Which shards nodes have, this one among them, counted by the time of their jobs. */
+  public void shards(long patienceNanos, Consumer<Answers<List<ShardCounts.Row>>> done) {
+    ask(
+        new Question.Shards(),
+        member -> true,
+        patienceNanos,
+        asked -> done.accept(asked.read((node, in) -> ShardCounts.decode(in))));
+  }
+
   /** Which due jobs do not run, on this node and on all others, counted by what keeps them. */
   public void waiting(
       Question.Waiting question, long patienceNanos, Consumer<Answers<List<WaitCounts.Row>>> done) {
@@ -333,6 +358,8 @@ public final class Questions {
       case Question.Why why -> answer.accept(parts.hindrances().of(why).encode());
       case Question.News(JobNews.Place known) ->
           answer.accept(parts.watchers().news().after(known).encode());
+      case Question.Past(int ring, long after) -> answer.accept(env.past(ring, after));
+      case Question.Shards all -> answer.accept(ShardCounts.of(parts.shards().all()));
       case Question.Waiting waiting ->
           new WaitCounts(
                   env, timers, parts.status(), parts.hindrances().dispatch(), waiting, answer)

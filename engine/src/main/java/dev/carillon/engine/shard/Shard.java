@@ -165,6 +165,11 @@ public final class Shard implements ShardJournal.StateMachine {
     journal.unhold();
   }
 
+  /** How long the slice of time is that its jobs are due in. */
+  public int widthSeconds() {
+    return bucket.widthSeconds();
+  }
+
   public boolean owned() {
     return journal.isOwned();
   }

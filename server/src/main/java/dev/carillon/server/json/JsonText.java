@@ -83,6 +83,22 @@ public final class JsonText {
     return this;
   }
 
+  /** A list of numbers; one that is not known is null. */
+  public JsonText numbers(String name, Collection<? extends @Nullable Number> values) {
+    out.writeArrayPropertyStart(name);
+    for (Number value : values) {
+      if (value == null) {
+        out.writeNull();
+      } else if (value instanceof Double) {
+        out.writeNumber(value.doubleValue());
+      } else {
+        out.writeNumber(value.longValue());
+      }
+    }
+    out.writeEndArray();
+    return this;
+  }
+
   /** An object in this one. */
   public JsonText object(String name, Json.Body body) {
     out.writeObjectPropertyStart(name);

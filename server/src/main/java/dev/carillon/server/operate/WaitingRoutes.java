@@ -7,12 +7,17 @@ import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.json.JsonText;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Due jobs that do not run, counted by queue and reason, as the nodes themselves tell. */
 public final class WaitingRoutes {
+  /** How long pages share a look at all jobs in memory. */
+  private static final Duration FRESH = Duration.ofSeconds(1);
+
   private final Carillon carillon;
+  private final Recent<WaitsInfo> recent;
 
   /**
    * What waits on the nodes of a node's store.
@@ -21,6 +26,7 @@ public final class WaitingRoutes {
    */
   public WaitingRoutes(Carillon carillon) {
     this.carillon = carillon;
+    this.recent = new Recent<>(FRESH, () -> carillon.node().waits(null, null));
   }
 
   /** The routes. */
@@ -37,7 +43,9 @@ public final class WaitingRoutes {
   }
 
   private Answer waiting(Call call, @Nullable String namespace) {
-    WaitsInfo waits = carillon.node().waits(namespace, call.parameter("queue"));
+    String queue = call.parameter("queue");
+    WaitsInfo waits =
+        namespace == null && queue == null ? recent.get() : carillon.node().waits(namespace, queue);
     return Answer.json(
         out ->
             out.list("items", waits.rows(), WaitingRoutes::write)

@@ -13,9 +13,13 @@ import { SchedulePage, Schedules } from './schedules.js';
 import { DeadLetters } from './dead.js';
 import { QueuePage, Queues } from './queues.js';
 import { Nodes } from './nodes.js';
+import { TimeMap } from './map.js';
+import { Lateness } from './heat.js';
+import { Audit, Choice, Settings, STYLES, THEMES, Tokens } from './admin.js';
 import { render, useEffect, useState } from './vendor-preact-htm.js';
 
 const CLOCK_TO_TELL = 30_000;
+const TOP = 9; // pages above, the others below
 
 function Page({ where }) {
   const { namespace, page, rest, query } = where;
@@ -35,6 +39,16 @@ function Page({ where }) {
       return rest.length ? html`<${QueuePage} key=${rest[0]} ...${common} name=${rest[0]} />` : html`<${Queues} ...${common} />`;
     case 'nodes':
       return html`<${Nodes} ...${common} />`;
+    case 'map':
+      return html`<${TimeMap} ...${common} />`;
+    case 'lateness':
+      return html`<${Lateness} ...${common} />`;
+    case 'audit':
+      return html`<${Audit} ...${common} />`;
+    case 'tokens':
+      return html`<${Tokens} ...${common} />`;
+    case 'settings':
+      return html`<${Settings} ...${common} />`;
     default:
       return html`<p class="empty">There is no such page. <a href=${link(namespace, 'overview')}>Overview</a></p>`;
   }
@@ -76,11 +90,6 @@ function Namespace({ where }) {
   return html`<form class="namespace" onSubmit=${submit}><label><span>Namespace</span><input value=${text} maxlength="200" spellcheck="false" onInput=${(e) => setText(e.currentTarget.value)} onBlur=${() => setText(where.namespace)} /></label></form>`;
 }
 
-function Choice({ label, of, choices }) {
-  const value = of.use();
-  return html`<label class="choice"><span>${label}</span><select value=${value} onChange=${(e) => of.set(e.currentTarget.value)}>${choices.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select></label>`;
-}
-
 function Shell() {
   const [where, setWhere] = useState(address());
   const { needed, token } = session.use();
@@ -113,13 +122,13 @@ function Shell() {
   return html`<a class="skip" href="#main" onClick=${(e) => (e.preventDefault(), document.getElementById('main').focus())}>To the content</a>
     <header class="top">
       <a class="brand" href=${link(namespace, 'overview')}><img src="icon.svg" alt="" width="26" height="26" />Carillon</a>
-      <nav aria-label="Pages">${PAGES.map(([each, name]) => html`<a key=${each} href=${link(namespace, each)} aria-current=${page === each ? 'page' : undefined}>${name}</a>`)}</nav>
+      <nav aria-label="Pages">${PAGES.slice(0, TOP).map(([each, name]) => html`<a key=${each} href=${link(namespace, each)} aria-current=${page === each ? 'page' : undefined}>${name}</a>`)}</nav>
       <${Namespace} where=${where} /><button type="button" class="search" onClick=${() => openPalette(namespace)} aria-label="Go to a page, job or queue" title="Ctrl K or /">⌕ <kbd>/</kbd></button><${Freshness} />
     </header>
     ${Math.abs(offset) > CLOCK_TO_TELL ? html`<div class="notice warn top-notice" role="status"><strong>Your clock is off</strong> by ${duration(Math.abs(offset))}. Times here go by the server's clock.</div>` : null}
     <main id="main" tabindex="-1"><${Page} where=${where} /></main>
     <footer class="bottom"><span>${mine.data ? html`<${Text} text=${mine.data.caller} /> · ${mine.data.role}` : ' '}</span>
-      <${Choice} label="Times" of=${timeStyle} choices=${['relative', 'local', 'utc']} /><${Choice} label="Colours" of=${theme} choices=${['system', 'light', 'dark']} />
+      <nav aria-label="More pages">${PAGES.slice(TOP).map(([each, name]) => html`<a key=${each} href=${link(namespace, each)} aria-current=${page === each ? 'page' : undefined}>${name}</a>`)}</nav><${Choice} label="Times" of=${timeStyle} choices=${STYLES} /><${Choice} label="Colours" of=${theme} choices=${THEMES} />
       <a href=${new URL('openapi.yaml', base).pathname}>API</a>${token ? html`<button type="button" class="small" onClick=${() => session.set({ token: null, needed: true, why: '' })}>Sign out</button>` : null}</footer>
     <${Toasts} /><${Dialogs} />`;
 }

@@ -1,6 +1,6 @@
 // Lines over time, by uPlot. Beside each the newest figures in words, for those who see no chart.
 import { html } from './parts.js';
-import { kept } from './format.js';
+import { clockTime, kept } from './format.js';
 import { useEffect, useRef } from './vendor-preact-htm.js';
 
 /** dark, light, or as the system has it. */
@@ -53,8 +53,8 @@ export function Chart({ label, columns, lines, unit, sync = 'overview' }) {
           cursor: { sync: { key: sync }, drag: { x: false, y: false }, points: { size: 6 } },
           padding: [8, 8, 0, 0],
           scales: { x: { time: true, range: (plot) => span(plot.data[0]) }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, unit.least ?? 1) * 1.1] } },
-          axes: [{ ...axis, space: 70, size: 24, values: (_, ticks) => ticks.map((t) => new Date(t * 1_000).toTimeString().slice(0, 5)) }, { ...axis, size: 56, space: 32, values: (_, ticks) => ticks.map(unit.words) }],
-          series: [{}, ...lines.map((line, i) => ({ stroke: colours[i], width: 1.75, spanGaps: false, points: { show: false }, fill: line.fill ? colours[i].replace('rgb(', 'rgba(').replace(')', ', 0.12)') : undefined }))],
+          axes: [{ ...axis, space: 70, size: 24, values: (_, ticks) => ticks.map((t) => clockTime(t * 1_000)) }, { ...axis, size: 68, space: 32, values: (_, ticks) => ticks.map(unit.words) }],
+          series: [{}, ...lines.map((line, i) => ({ stroke: colours[i], width: 1.75, spanGaps: false, points: { size: 4 }, fill: line.fill ? colours[i].replace('rgb(', 'rgba(').replace(')', ', 0.12)') : undefined }))],
         },
         data,
         place.current,

@@ -124,6 +124,9 @@ export function exact(time, zone = timeStyle.get() === 'utc' ? 'utc' : 'local') 
   return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())} ${away}`;
 }
 
+/** 14:05, for axes. */
+export const clockTime = (millis) => (timeStyle.get() === 'utc' ? new Date(millis).toISOString().slice(11, 16) : new Date(millis).toTimeString().slice(0, 5));
+
 /** in 3 min, 12 s ago. */
 export function relative(time) {
   const away = new Date(time).getTime() - now();

@@ -1,7 +1,7 @@
 // One job: how it stands and why, its attempts on a time line, what happened, what is in it, what to do.
 import { html, Card, Copy, Empty, Facts, link, ProblemBox, Shown, State, Table, Text, Time, Title } from './parts.js';
 import { access, get, inNamespace, may, Problem, post, send, useAsk } from './api.js';
-import { count, duration, exact, hasEnded, isoDuration, now, plural, relative } from './format.js';
+import { count, duration, exact, hasEnded, isoDuration, now, plural, rate, relative } from './format.js';
 import { Act } from './dialogs.js';
 import { useLive } from './live.js';
 import { shortType, JobTable } from './jobs.js';
@@ -34,6 +34,7 @@ function Job({ data, namespace }) {
         job.endedAt && ['Ended', html`<${Time} at=${job.endedAt} />`],
         ['Attempt', job.attempt || 'none yet'],
         job.node && ['Node', html`<${Text} text=${job.node} />`],
+        job.progress && ['Progress', html`<${Progress} progress=${job.progress} />`],
         job.timeout && ['Timeout', isoDuration(job.timeout)],
         job.deadline && ['Deadline', html`<${Time} at=${job.deadline} />`],
         job.reason && ['Reason', html`<${Text} text=${job.reason} />`],
@@ -48,7 +49,7 @@ function Job({ data, namespace }) {
     </div>
     <${Timeline} job=${job} events=${events} />
     ${job.dependencies?.length ? html`<${Card} title="Waits for"><ul class="plain">${job.dependencies.map((each) => html`<li key=${each.job}><a class="id" href=${link(namespace, 'jobs', [each.job])}>${each.job.slice(-12)}</a> to be ${each.condition.toLowerCase()} <${State} state=${each.state} /> ${each.met ? 'met' : 'not met yet'}</li>`)}</ul><//>` : null}
-    <${WorkflowSteps} job=${job} namespace=${namespace} />
+    <${WorkflowSteps} job=${job} events=${events} namespace=${namespace} />
     <${Payload} namespace=${namespace} id=${job.id} part="input" title="Input" />
     ${job.state === 'SUCCEEDED' ? html`<${Payload} namespace=${namespace} id=${job.id} part="result" title="Result" />` : null}
     ${job.recurring ? html`<${Occurrences} job=${job} namespace=${namespace} />` : null}
@@ -226,23 +227,32 @@ function Payload({ namespace, id, part, title }) {
 
 // ---- a workflow's steps as a waterfall
 
-function WorkflowSteps({ job, namespace }) {
+/** What came from outside, as rows between the steps: signals, children, timers. */
+const OUTSIDE = { SIGNALLED: 'signal', SIGNAL_AWAITED: 'waits for', CHILD_STARTED: 'child', CHILD_ENDED: 'child ended', TIMER_FIRED: 'timer' };
+const STEP_TONES = { DONE: 'good', FAILED: 'bad', RETRYING: 'warn', BEGUN: 'run' };
+
+function WorkflowSteps({ job, events, namespace }) {
   const ask = useAsk('steps-' + job.id + job.state + job.attempt, (signal) => get(inNamespace(namespace, 'jobs', job.id, 'workflow'), signal), hasEnded(job.state) ? 0 : 3_000);
   const workflow = ask.data;
   if (!workflow || (!workflow.steps.length && !workflow.waitsFor)) return null;
-  const from = Math.min(...workflow.steps.map((step) => Date.parse(step.startedAt ?? step.at)));
-  const to = Math.max(...workflow.steps.map((step) => Date.parse(step.at)), from + 1);
-  const tone = { DONE: 'good', FAILED: 'bad', RETRYING: 'warn', BEGUN: 'run' };
+  const rows = [
+    ...workflow.steps.map((step) => ({ from: Date.parse(step.startedAt ?? step.at), to: Date.parse(step.at), step })),
+    ...events.filter((event) => OUTSIDE[event.kind]).slice(-100).map((event) => ({ from: Date.parse(event.at), to: Date.parse(event.at), event })),
+  ].sort((x, y) => x.from - y.from);
+  const from = rows[0]?.from ?? 0;
+  const to = Math.max(...rows.map((row) => row.to), from + 1);
   const waits = workflow.waitsFor;
+  const child = (id) => html`<a class="id" key=${id} href=${link(namespace, 'jobs', [id])}>${id.slice(-12)}</a> `;
   return html`<${Card} title="Steps" more=${workflow.stepsLeftOut ? html`<span class="faint">${plural(workflow.stepsLeftOut, 'older step')} left out</span>` : null}>
-    <ol class="bars">${workflow.steps.map((step, i) => {
-      const begun = Date.parse(step.startedAt ?? step.at);
-      return html`<li key=${i}><span class="n">${i + 1 + workflow.stepsLeftOut}</span>
-        <span class="track"><i class=${tone[step.state]} style=${{ left: Math.min(99.4, (100 * (begun - from)) / (to - from)) + '%', width: Math.max(0.6, (100 * (Date.parse(step.at) - begun)) / (to - from)) + '%' }}></i></span>
-        <span class="what"><b><${Text} text=${step.name} /></b> <span class="faint">${step.state.toLowerCase()}${step.tries > 1 ? `, ${step.tries} tries` : ''}${step.nextAt ? html`, again <${Time} at=${step.nextAt} />` : null}</span>${step.error ? html`<${Text} kind="error" text=${shortType(step.error.type) + ': ' + step.error.message} />` : null}</span></li>`;
-    })}</ol>
-    ${waits ? html`<p>Waits for ${waits.signals.length ? html`the signal <b><bdi>${waits.signals.join(', ')}</bdi></b>` : null}${waits.children.length ? html` ${waits.allChildren ? 'all of' : 'one of'} ${waits.children.map((child) => html`<a class="id" key=${child} href=${link(namespace, 'jobs', [child])}>${child.slice(-12)}</a> `)}` : null}${waits.until ? html` until <${Time} at=${waits.until} />` : null}.</p>` : null}<//>`;
+    <ol class="bars steps">${rows.map(({ step, event, ...row }, i) => html`<li key=${i}><span class="n">${i + 1}</span>
+        <span class="track"><i class=${step ? STEP_TONES[step.state] : 'accent'} style=${{ left: Math.min(99.4, (100 * (row.from - from)) / (to - from)) + '%', width: Math.max(0.6, (100 * (row.to - row.from)) / (to - from)) + '%' }}></i></span>
+        ${step ? html`<span class="what"><b><${Text} text=${step.name} /></b> <span class="faint">${step.state.toLowerCase()} <${Time} at=${step.at} />${step.tries > 1 ? `, ${step.tries} tries` : ''}${step.nextAt ? html`, again <${Time} at=${step.nextAt} />` : null}</span>${step.error ? html`<${Text} kind="error" text=${shortType(step.error.type) + ': ' + step.error.message} />` : null}</span>`
+          : html`<span class="what"><span class="faint">${OUTSIDE[event.kind]}</span> <${Text} text=${event.detail ?? ''} /> <span class="faint"><${Time} at=${event.at} /></span></span>`}</li>`)}</ol>
+    ${waits ? html`<p>Waits for ${waits.signals.length ? html`the signal <b><bdi>${waits.signals.join(', ')}</bdi></b>` : null}${waits.children.length ? html` ${waits.allChildren ? 'all of' : 'one of'} ${waits.children.map(child)}` : null}${waits.until ? html` until <${Time} at=${waits.until} />` : null}.</p>` : null}<//>`;
 }
+
+/** How far the handler says it is. */
+const Progress = ({ progress }) => html`${progress.total ? html`<progress max=${progress.total} value=${progress.done} aria-label="Progress"></progress> ${count(progress.done)} of ${count(progress.total)}${progress.perSecond ? `, ${rate(progress.perSecond)}/s` : ''} ` : null}${progress.message ? html`<${Text} text=${progress.message} /> ` : null}<span class="faint"><${Time} at=${progress.at} /></span>`;
 
 // ---- occurrences
 

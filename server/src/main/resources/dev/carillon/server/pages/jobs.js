@@ -5,7 +5,6 @@ import { count, hasEnded, plural, states } from './format.js';
 import { show } from './dialogs.js';
 import { body, of, QueryBar } from './query.js';
 import { useLive } from './live.js';
-import { latest } from './figures.js';
 import { useEffect, useState } from './vendor-preact-htm.js';
 
 const PAGE = 50;
@@ -28,7 +27,6 @@ export function Jobs({ namespace, search }) {
   useLive(() => !cursor, () => ask.again(), 2_000);
   useEffect(() => {
     if (ask.data) remember(ask.data.items);
-    Object.keys(latest.get()?.figures.queues ?? {}).forEach((each) => seen.queues.add(each));
   }, [ask.data]);
   const to = (next, more = []) => go(link(namespace, 'jobs', [], [...next, ...more]));
   const chosen = parameters.filter(([name]) => name === 'state').map(([, value]) => value);

@@ -2,6 +2,7 @@
 import { html, go, link } from './parts.js';
 import { timeStyle } from './format.js';
 import { theme } from './charts.js';
+import { STYLES, THEMES } from './admin.js';
 import { show } from './dialogs.js';
 import { seen } from './jobs.js';
 import { useState } from './vendor-preact-htm.js';
@@ -14,6 +15,11 @@ export const PAGES = [
   ['dead-letters', 'Dead letters', 'd'],
   ['queues', 'Queues', 'q'],
   ['nodes', 'Nodes', 'n'],
+  ['map', 'Time map', 'm'],
+  ['lateness', 'Lateness', 'l'],
+  ['audit', 'Audit', 'a'],
+  ['tokens', 'Tokens', 't'],
+  ['settings', 'Settings', 'e'],
 ];
 
 function entries(text, namespace) {
@@ -21,8 +27,8 @@ function entries(text, namespace) {
     ...PAGES.map(([page, name, key]) => ({ name, hint: 'g ' + key, to: link(namespace, page) })),
     ...['DEAD', 'RUNNING', 'BLOCKED', 'PAUSED'].map((state) => ({ name: `Jobs that are ${state.toLowerCase()}`, to: link(namespace, 'jobs', [], { state }) })),
     ...[...seen.queues].slice(0, 50).map((queue) => ({ name: 'Queue ' + queue, to: link(namespace, 'queues', [queue]) })),
-    ...['relative', 'local', 'utc'].map((style) => ({ name: `Times: ${style}`, act: () => timeStyle.set(style) })),
-    ...['system', 'light', 'dark'].map((name) => ({ name: `Colours: ${name}`, act: () => theme.set(name) })),
+    ...STYLES.map((style) => ({ name: `Times: ${style}`, act: () => timeStyle.set(style) })),
+    ...THEMES.map((name) => ({ name: `Colours: ${name}`, act: () => theme.set(name) })),
   ];
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = all.filter((each) => words.every((word) => each.name.toLowerCase().includes(word)));

@@ -115,6 +115,9 @@ export function Stale({ ask }) {
   return late ? html`<div class="notice warn" role="status"><strong>Not of now.</strong> This is as of ${exact(ask.at)}, ${duration(age)} ago.</div>` : null;
 }
 
+/** Who did not answer, where all nodes were asked. */
+export const Silent = ({ ask }) => (ask.data?.silent?.length ? html`<div class="notice warn" role="status"><strong>Not complete.</strong> No answer from <bdi>${ask.data.silent.join(', ')}</bdi>: what is there is not known.</div>` : null);
+
 /** What was asked for: a placeholder before it is there, dimmed when it is not of now. */
 export function Shown({ ask, children }) {
   const dimmed = ask.problem && ask.at;
