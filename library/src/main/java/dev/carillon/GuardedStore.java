@@ -2,6 +2,8 @@ package dev.carillon;
 
 import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Outcome;
+import dev.carillon.store.Records.Change;
+import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.Store;
 import java.util.Collections;
 import java.util.List;
@@ -17,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * whether the store is away. Thread-safe.
  */
 final class GuardedStore extends ForwardingStore {
+  /** No record has this key. */
+  private static final String PROBE = "probe";
+
   private final Reports reports;
   private final StoreWatch watch;
   private final StorePresence presence = new StorePresence();
@@ -30,7 +35,21 @@ final class GuardedStore extends ForwardingStore {
     watch.readWhileAway(
         () -> {
           var unused = reading(() -> store.journals().listById(null, 1));
+          if (writeProblem != null) {
+            writeNothing();
+          }
         });
+  }
+
+  /**
+   * Expects a record that is not there, so nothing is written. A store that is full or read-only
+   * says so all the same, and one that takes writes again says that.
+   */
+  private void writeNothing() {
+    Change change = new Change(PROBE, new Stamp(1, 1), new byte[] {1}, new Stamp(1, 2));
+    var unused =
+        aroundAll(
+            Operation.RECORDS_APPLY, 1, () -> store().records().apply(List.of(change)));
   }
 
   /** What was wrong with the last write or read, or null if both went well. */
