@@ -48,8 +48,7 @@ final class GuardedStore extends ForwardingStore {
   private void writeNothing() {
     Change change = new Change(PROBE, new Stamp(1, 1), new byte[] {1}, new Stamp(1, 2));
     var unused =
-        aroundAll(
-            Operation.RECORDS_APPLY, 1, () -> store().records().apply(List.of(change)));
+        aroundAll(Operation.RECORDS_APPLY, 1, () -> store().records().apply(List.of(change)));
   }
 
   /** What was wrong with the last write or read, or null if both went well. */

@@ -9,8 +9,8 @@ import org.slf4j.event.Level;
 /**
  * Logs when the store goes away and when it is back. It is away from the first call that finds it
  * unavailable, full or without an answer, until the last write and the last read have both gone
- * well. While it is away something is asked of it each second: an idle node would not learn that
- * it is back. Any thread.
+ * well. While it is away something is asked of it each second: an idle node would not learn that it
+ * is back. Any thread.
  */
 final class StoreWatch {
   private static final long LONG_NANOS = Duration.ofSeconds(5).toNanos();

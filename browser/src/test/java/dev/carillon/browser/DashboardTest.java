@@ -362,6 +362,20 @@ class DashboardTest {
   }
 
   @Test
+  void workflowShowsItsStepsAndGetsItsSignal() {
+    open("jobs/" + demo.job("{\"type\": \"order.fulfil\", \"name\": \"order-78\", \"input\": 78}"));
+    assertThat(page.locator(".steps")).containsText("charge card");
+    button("Signal approved…");
+    page.getByLabel("Payload (JSON), or nothing").fill("{\"by\": \"Ann\"}");
+    confirm("Send");
+    stateIs("succeeded");
+    assertThat(page.locator(".steps")).containsText("ship");
+    assertThat(page.locator(".steps li", new Page.LocatorOptions().setHasText("signal")))
+        .not()
+        .hasCount(0);
+  }
+
+  @Test
   void tokenIsMadeShownOnceAndRevoked() {
     open("tokens");
     button("New token…");

@@ -15,6 +15,8 @@ import dev.carillon.server.jobs.JobRoutes;
 import dev.carillon.server.jobs.ScheduleRoutes;
 import dev.carillon.server.jobs.WhyRoutes;
 import dev.carillon.server.jobs.WorkflowRoutes;
+import dev.carillon.server.login.LoginRoutes;
+import dev.carillon.server.login.TokenSessions;
 import dev.carillon.server.operate.AccessRoutes;
 import dev.carillon.server.operate.Audit;
 import dev.carillon.server.operate.ClusterRoutes;
@@ -52,6 +54,7 @@ public final class CarillonServer implements AutoCloseable {
   private final ServerOptions options;
   private final Meters meters;
   private final Audit audit;
+  private final TokenSessions access;
   private final Router router;
   private final HttpFace http;
   private @Nullable HandlerRegistration bulk;
@@ -61,6 +64,9 @@ public final class CarillonServer implements AutoCloseable {
     this.options = options;
     this.meters = new Meters(carillon);
     this.audit = new Audit(carillon);
+    this.access =
+        new TokenSessions(
+            options.access(), carillon.node().sharedRecords(LoginRoutes.area()), options.login());
     SharedRecords records = carillon.node().sharedRecords(Tokens.AREA);
     List<Route> table = new ArrayList<>();
     table.addAll(new ProbeRoutes(carillon, this::isStopping).routes());
@@ -83,11 +89,12 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new AccessRoutes().routes());
     table.addAll(new PageRoutes().routes());
     table.addAll(options.login().routes());
+    table.addAll(access.routes());
     this.router = new Router(table);
     HttpFace.Listening listening =
         new HttpFace.Listening(options.address(), options.tls(), options.limits());
     try {
-      this.http = new HttpFace(listening, router, options.access(), List.of(meters, audit));
+      this.http = new HttpFace(listening, router, access, List.of(meters, audit));
     } catch (IOException e) {
       audit.close();
       meters.close();
@@ -181,7 +188,7 @@ public final class CarillonServer implements AutoCloseable {
       bulk.close();
     }
     audit.close();
-    options.access().close();
+    access.close();
     meters.close();
   }
 }

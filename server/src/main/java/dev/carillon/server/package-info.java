@@ -11,7 +11,7 @@
  *   <li>{@code jobs}: jobs, schedules, workflows, dead letters, bulk actions
  *   <li>{@code operate}: probes, meters, queues, the cluster, events
  *   <li>{@code pages}: the dashboard's files
- *   <li>{@code login}: sign-in of people with a provider
+ *   <li>{@code login}: sign-in of people, with a provider or by a token that they type
  *   <li>this one: {@link dev.carillon.server.CarillonServer} puts them together, opens and stops
  * </ol>
  *

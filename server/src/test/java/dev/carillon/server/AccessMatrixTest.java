@@ -206,6 +206,9 @@ class AccessMatrixTest {
             "getDashboardFile",
             "beginLogin",
             "endLogin",
-            "logout");
+            "logout",
+            "getSession",
+            "beginSession",
+            "endSession");
   }
 }

@@ -61,6 +61,11 @@ public final class LoginRoutes {
     return new LoginRoutes(new Setup(options, new Seal(records), new Provider(options)));
   }
 
+  /** Whether there is a provider. */
+  boolean isThere() {
+    return setup != null;
+  }
+
   /** The area of the records that the servers share. */
   public static String area() {
     return Seal.AREA;

@@ -1,5 +1,5 @@
 /**
- * Sign-in of people by OpenID Connect: the code flow with PKCE, in the browser.
+ * Sign-in of people: by OpenID Connect, the code flow with PKCE in the browser, or by a token.
  *
  * <ol>
  *   <li>{@code /v1/login} sends the browser to the provider. What the answer has to fit (state,
@@ -11,6 +11,9 @@
  *       dev.carillon.server.login.Sessions} opens it for each request. A change needs the {@code
  *       Origin} of the server's own pages besides.
  * </ol>
+ *
+ * <p>Who types a token into the pages has a session of another kind: the sealed cookie has the
+ * token, which judges each request ({@link dev.carillon.server.login.TokenSessions}).
  *
  * <p>Only this room knows the nimbus libraries. State: the key of the seals, a record of the store;
  * what the provider says of itself, asked again every hour. Crash behaviour: nothing is kept of a

@@ -7,8 +7,8 @@ export const base = new URL('../', location.href.split('#')[0]);
 
 const PATIENCE_MILLIS = 10_000;
 
-/** Who asks. The token lives in this tab's memory and nowhere else. */
-export const session = store({ token: null, needed: false, why: '' });
+/** Who asks: a cookie says it, which no script reads. */
+export const session = store({ needed: false, why: '' });
 
 /** When the server answered last, and what it failed with since. */
 export const contact = store({ at: 0, problem: null });
@@ -39,11 +39,8 @@ export function query(parameters) {
 }
 
 function headers(method) {
-  const all = {};
-  const { token } = session.get();
-  if (token) all.Authorization = 'Bearer ' + token;
-  if (method !== 'GET') all['Content-Type'] = 'application/json';
-  return all;
+  // What a page of another site cannot send: changes without it are refused.
+  return method === 'GET' ? {} : { 'Content-Type': 'application/json', 'Carillon-Page': '1' };
 }
 
 async function problemOf(response) {
@@ -53,7 +50,7 @@ async function problemOf(response) {
   } catch { /* a proxy's own page */ }
   const kind = String(body.type ?? '').replace('urn:carillon:problem:', '') || 'http';
   if (response.status === 401) {
-    session.set({ token: null, needed: true, why: session.get().token ? 'The token does not count any more.' : '' });
+    if (!session.get().needed) session.set({ needed: true, why: access.get() ? 'The session is over.' : '' });
   }
   return new Problem(kind, response.status, body.detail ?? `The server answered ${response.status}.`, body);
 }

@@ -1,6 +1,6 @@
 // The shell: navigation, who asks, how fresh everything is, and the page that the address names.
 import { address, go, html, link, Toasts, Text } from './parts.js';
-import { access, base, contact, get, inNamespace, session, useAsk } from './api.js';
+import { access, base, contact, del, get, inNamespace, post, session, useAsk } from './api.js';
 import { clockOffset, duration, exact, now, timeStyle, useTick } from './format.js';
 import { applyTheme, theme } from './charts.js';
 import { Dialogs } from './dialogs.js';
@@ -66,17 +66,31 @@ function Freshness() {
 
 function SignIn() {
   const [text, setText] = useState('');
+  const [provider, setProvider] = useState(false);
   const { why } = session.use();
-  const submit = (event) => {
+  useEffect(() => void get('v1/session').then((found) => setProvider(found.provider), () => {}), []);
+  const submit = async (event) => {
     event.preventDefault();
-    if (text.trim()) session.set({ token: text.trim(), needed: false, why: '' });
+    try {
+      await post('v1/session', { token: text.trim() });
+      session.set({ needed: false, why: '' });
+    } catch (e) {
+      session.set({ needed: true, why: e.message });
+    }
   };
   return html`<main class="signin" id="main"><form onSubmit=${submit}>
     <img src="icon.svg" alt="" width="48" height="48" /><h1>Carillon</h1>
     <p>This server asks who you are.${why ? html` <strong class="bad">${why}</strong>` : ''}</p>
     <label>Access token<input type="password" autocomplete="off" spellcheck="false" placeholder="crl_…" value=${text} onInput=${(e) => setText(e.currentTarget.value)} autofocus /></label>
     <button type="submit" class="primary">Sign in</button>
-    <p class="faint small">The token stays in this tab's memory: a reload asks again. An administrator makes one with ./carillon token create.</p></form></main>`;
+    ${provider ? html`<a class="button" href=${base.pathname + 'v1/login?to=' + encodeURIComponent(base.pathname + 'ui/')}>Sign in by your organisation</a>` : null}
+    <p class="faint small">It counts for twelve hours in this browser. An administrator makes one with ./carillon token create.</p></form></main>`;
+}
+
+/** Both kinds of sessions: one is not there. */
+async function signOut() {
+  await Promise.allSettled([del('v1/session'), post('v1/logout', {})]);
+  session.set({ needed: true, why: '' });
 }
 
 function Namespace({ where }) {
@@ -92,7 +106,7 @@ function Namespace({ where }) {
 
 function Shell() {
   const [where, setWhere] = useState(address());
-  const { needed, token } = session.use();
+  const { needed } = session.use();
   const offset = clockOffset.use();
   const shown = theme.use();
   useEffect(() => applyTheme(shown), [shown]);
@@ -111,8 +125,8 @@ function Shell() {
   const { namespace, page } = where;
   useEffect(() => {
     if (!needed) follow(namespace);
-  }, [namespace, needed, token]);
-  const mine = useAsk('access ' + namespace + ' ' + needed + ' ' + Boolean(token), (signal) => (needed ? Promise.resolve(null) : get(inNamespace(namespace, 'access'), signal)), 60_000);
+  }, [namespace, needed]);
+  const mine = useAsk('access ' + namespace + ' ' + needed, (signal) => (needed ? Promise.resolve(null) : get(inNamespace(namespace, 'access'), signal)), 60_000);
   useEffect(() => access.set(mine.data ?? null), [mine.data]);
   useEffect(() => {
     const name = PAGES.find(([each]) => each === page)?.[1] ?? page;
@@ -129,7 +143,7 @@ function Shell() {
     <main id="main" tabindex="-1"><${Page} where=${where} /></main>
     <footer class="bottom"><span>${mine.data ? html`<${Text} text=${mine.data.caller} /> · ${mine.data.role}` : ' '}</span>
       <nav aria-label="More pages">${PAGES.slice(TOP).map(([each, name]) => html`<a key=${each} href=${link(namespace, each)} aria-current=${page === each ? 'page' : undefined}>${name}</a>`)}</nav><${Choice} label="Times" of=${timeStyle} choices=${STYLES} /><${Choice} label="Colours" of=${theme} choices=${THEMES} />
-      <a href=${new URL('openapi.yaml', base).pathname}>API</a>${token ? html`<button type="button" class="small" onClick=${() => session.set({ token: null, needed: true, why: '' })}>Sign out</button>` : null}</footer>
+      <a href=${new URL('openapi.yaml', base).pathname}>API</a>${mine.data && mine.data.caller !== 'local' ? html`<button type="button" class="small" onClick=${signOut}>Sign out</button>` : null}</footer>
     <${Toasts} /><${Dialogs} />`;
 }
 

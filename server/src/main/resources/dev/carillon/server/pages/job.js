@@ -248,7 +248,17 @@ function WorkflowSteps({ job, events, namespace }) {
         <span class="track"><i class=${step ? STEP_TONES[step.state] : 'accent'} style=${{ left: Math.min(99.4, (100 * (row.from - from)) / (to - from)) + '%', width: Math.max(0.6, (100 * (row.to - row.from)) / (to - from)) + '%' }}></i></span>
         ${step ? html`<span class="what"><b><${Text} text=${step.name} /></b> <span class="faint">${step.state.toLowerCase()} <${Time} at=${step.at} />${step.tries > 1 ? `, ${step.tries} tries` : ''}${step.nextAt ? html`, again <${Time} at=${step.nextAt} />` : null}</span>${step.error ? html`<${Text} kind="error" text=${shortType(step.error.type) + ': ' + step.error.message} />` : null}</span>`
           : html`<span class="what"><span class="faint">${OUTSIDE[event.kind]}</span> <${Text} text=${event.detail ?? ''} /> <span class="faint"><${Time} at=${event.at} /></span></span>`}</li>`)}</ol>
-    ${waits ? html`<p>Waits for ${waits.signals.length ? html`the signal <b><bdi>${waits.signals.join(', ')}</bdi></b>` : null}${waits.children.length ? html` ${waits.allChildren ? 'all of' : 'one of'} ${waits.children.map(child)}` : null}${waits.until ? html` until <${Time} at=${waits.until} />` : null}.</p>` : null}<//>`;
+    ${waits ? html`<p>Waits for ${waits.signals.length ? html`the signal <b><bdi>${waits.signals.join(', ')}</bdi></b>` : null}${waits.children.length ? html` ${waits.allChildren ? 'all of' : 'one of'} ${waits.children.map(child)}` : null}${waits.until ? html` until <${Time} at=${waits.until} />` : null}.
+      ${may(access.use(), 'submitter') ? waits.signals.map((type) => html` <${Act} key=${type} label=${'Signal ' + type + '…'} title="Send a signal" verb="Send" words=${`The workflow gets the signal ${type} with this payload, once.`} input=${{ label: 'Payload (JSON), or nothing', value: '', rows: 3 }} act=${({ text }) => signal(namespace, job.id, type, text)} done="It has the signal." then=${ask.again} />`) : null}</p>` : null}<//>
+    <${Payload} namespace=${namespace} id=${job.id} part="published" title="Published" />`;
+}
+
+function signal(namespace, id, type, text) {
+  try {
+    return post(inNamespace(namespace, 'jobs', id, 'signal'), { type, ...(text.trim() ? { payload: JSON.parse(text) } : {}) });
+  } catch (e) {
+    throw new Problem('invalid', 0, 'The payload is not JSON: ' + e.message);
+  }
 }
 
 /** How far the handler says it is. */

@@ -84,7 +84,8 @@ async function read(namespace, signal) {
       second = at;
       if (busy > BUSY_EVENTS) ended = 'busy';
       const { job } = JSON.parse(data);
-      const event = { kind: name, id: job.id, type: job.type, queue: job.queue, state: job.state };
+      // Without a job some news are missing: whoever listens asks.
+      const event = job ? { kind: name, id: job.id, type: job.type, queue: job.queue, state: job.state } : { kind: name, any: true };
       tell(event);
       tellAll({ namespace, event });
     });
@@ -152,7 +153,7 @@ export function useLive(fits, then, every = 1_000) {
     let timer = 0;
     let last = 0;
     const listener = (event) => {
-      if (timer || !current.current.fits(event)) return;
+      if (timer || !(event.any || current.current.fits(event))) return;
       timer = setTimeout(() => {
         timer = 0;
         last = Date.now();

@@ -1,5 +1,5 @@
 // Queues: what waits and why, how fast it goes, pause and limits.
-import { html, Card, Empty, Figure, go, link, Shown, Silent, Stale, State, Table, Text, Title } from './parts.js';
+import { html, Card, Elapsed, Empty, Figure, go, link, Shown, Silent, Stale, State, Table, Text, Time, Title } from './parts.js';
 import { access, get, inNamespace, may, path, post, put, del, useAsk } from './api.js';
 import { count, duration, isoDuration, now } from './format.js';
 import { seen } from './jobs.js';
@@ -22,38 +22,31 @@ function useQueues(namespace) {
 }
 
 export function Queues({ namespace }) {
-  const { waiting, lateness } = useQueues(namespace);
+  const ask = useAsk('queues', (signal) => get('v1/queues', signal));
+  const lateness = useAsk('lateness', readLateness('PT10M'));
   const [text, setText] = useState('');
   const started = byQueue(lateness.data);
-  const age = Object.fromEntries((waiting.data?.items ?? []).map((each) => [each.queue, oldest(waitingOf(waiting.data, each.queue))]));
-  const names = [...new Set(['default', ...Object.keys(started), ...Object.keys(age)])].filter((each) => !each.startsWith('carillon'));
-  names.sort((a, b) => (age[b] ?? 0) - (age[a] ?? 0) || a.localeCompare(b));
-  names.forEach((each) => seen.queues.add(each));
+  const known = new Map((ask.data?.items ?? []).map((each) => [each.queue, each]));
+  for (const queue of ['default', ...Object.keys(started)]) if (!known.has(queue)) known.set(queue, { queue, waiting: 0, running: 0 });
+  const rows = [...known.values()].filter((each) => !each.queue.startsWith('carillon'));
+  rows.sort((x, y) => (x.oldestDue ?? '9').localeCompare(y.oldestDue ?? '9') || x.queue.localeCompare(y.queue));
+  rows.forEach((each) => seen.queues.size < 500 && seen.queues.add(each.queue));
   const open = (event) => {
     event.preventDefault();
     if (text) go(link(namespace, 'queues', [text]));
   };
-  return html`<${Title} sub="Those that something waits in or started in of late, on all nodes. A queue is one over all namespaces.">Queues<//>
+  return html`<${Title} sub="Those with work now or of late on any node, or with anything set. A queue is one over all namespaces.">Queues<//>
     <form class="query" role="search" onSubmit=${open}><input aria-label="A queue by name" placeholder="a queue by name" value=${text} onInput=${(e) => setText(e.currentTarget.value)} /><button type="submit">Open</button></form>
-    <${Silent} ask=${waiting} />
-    <${Card}><${Shown} ask=${waiting}>${(data) => html`<${Table} label="Queues" head=${['Queue', 'Waiting', 'Oldest', 'Started', 'Late by, p99', 'State']}>
-      ${names.slice(0, SHOWN).map((name) => {
-        const waits = waitingOf(data, name);
-        return html`<tr key=${name}><td><a href=${link(namespace, 'queues', [name])}><${Text} text=${name} /></a></td>
-          <td class="n">${count(sum(waits))}</td><td>${waits.length ? duration(oldest(waits)) : html`<span class="faint">–</span>`}</td>
-          <td class="n">${count(started[name]?.started ?? 0)}</td><td>${seconds(started[name]?.p99)}</td><td><${FlowState} queue=${name} /></td></tr>`;
-      })}<//>
-      ${names.length > SHOWN ? html`<p class="faint">The ${SHOWN} that wait longest, of ${count(names.length)}.</p>` : null}`}<//><//>
+    <${Silent} ask=${ask} />
+    <${Card}><${Shown} ask=${ask}>${() => html`<${Table} label="Queues" head=${['Queue', 'Waiting', 'Oldest', 'Running', 'Started', 'Late by, p99', 'State']}>
+      ${rows.slice(0, SHOWN).map((each) => html`<tr key=${each.queue}><td><a href=${link(namespace, 'queues', [each.queue])}><${Text} text=${each.queue} /></a></td>
+          <td class="n">${count(each.waiting)}</td><td>${each.oldestDue ? html`<${Elapsed} since=${each.oldestDue} />` : html`<span class="faint">–</span>`}</td><td class="n">${count(each.running)}${each.limit ? html` <span class="faint">of ${each.limit}</span>` : null}</td>
+          <td class="n">${count(started[each.queue]?.started ?? 0)}</td><td>${seconds(started[each.queue]?.p99)}</td><td>${each.paused ? html`<${State} state="PAUSED" />${each.pausedBy ? html` <span class="faint">by <${Text} text=${each.pausedBy} /></span>` : null}` : html`<span class="faint">open</span>`}</td></tr>`)}<//>
+      ${rows.length > SHOWN ? html`<p class="faint">The ${SHOWN} that wait longest, of ${count(rows.length)}.</p>` : null}`}<//><//>
     <p class="faint small">Started and late: in the last ten minutes.</p>`;
 }
 
 const seconds = (n) => (n >= 0 ? duration(n * 1_000) : '–');
-
-function FlowState({ queue }) {
-  const ask = useAsk('flow ' + queue, (signal) => get(path('v1', 'queues', queue), signal), 20_000);
-  if (!ask.data) return html`<span class="faint">${ask.problem ? 'not known' : '…'}</span>`;
-  return html`${ask.data.paused ? html`<${State} state="PAUSED" />` : html`<span class="faint">open</span>`}${ask.data.limit ? html` <span class="faint">limit ${ask.data.limit}</span>` : null}`;
-}
 
 export function QueuePage({ namespace, name }) {
   const flow = useAsk('flow ' + name, (signal) => get(path('v1', 'queues', name), signal));
@@ -73,7 +66,7 @@ export function QueuePage({ namespace, name }) {
   const queue = byQueue(lateness.data)[name];
   return html`<${Title} sub="over all namespaces" actions=${actions}><${Text} text=${name} /> ${paused ? html`<${State} state="PAUSED" />` : null}<//>
     <${Stale} ask=${flow} />
-    ${paused ? html`<div class="notice warn" role="status"><strong>Paused.</strong> Nothing of this queue starts. ${flow.data.reason ? html`Reason: <bdi>${flow.data.reason}</bdi>` : 'No reason was given.'}</div>` : null}
+    ${paused ? html`<div class="notice warn" role="status"><strong>Paused.</strong> Nothing of this queue starts. ${flow.data.reason ? html`Reason: <bdi>${flow.data.reason}</bdi>` : 'No reason was given.'}${flow.data.pausedBy ? html` By <bdi>${flow.data.pausedBy}</bdi>, <${Time} at=${flow.data.pausedAt} />.` : ''}</div>` : null}
     <${Silent} ask=${waiting} />
     <div class=${'figures ' + (waiting.problem ? 'dimmed' : '')}>
       <${Figure} label="Waiting" value=${waiting.data ? count(sum(waits)) : '–'} note=${waits.length ? 'oldest ' + duration(oldest(waits)) : ' '} tone=${oldest(waits) > 10_000 ? 'bad' : ''} />
