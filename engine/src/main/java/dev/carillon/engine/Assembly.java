@@ -373,6 +373,11 @@ final class Assembly {
     }
 
     @Override
+    public void recalled(Attempt attempt, boolean now, Runnable then) {
+      lending.recalled(attempt, now, then);
+    }
+
+    @Override
     public void recorded(Attempt attempt, int count, HistoryEntry entry) {
       lending.recorded(attempt, count, entry);
     }

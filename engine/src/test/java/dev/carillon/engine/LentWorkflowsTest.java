@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.api.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
@@ -181,6 +182,40 @@ class LentWorkflowsTest {
             story ->
                 assertThat(story.events())
                     .noneMatch(e -> e.kind() == dev.carillon.api.JobEvent.Kind.STEP_DONE));
+  }
+
+  private List<Outcome<ControlResult>> pause() {
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    owner.node().pause(job, new Why("me", "wait"), answers::add);
+    return answers;
+  }
+
+  @Test
+  void pauseIsAnsweredOnceTheCodeElsewhereKnowsOfIt() {
+    Attempt attempt = lent();
+    assertThat(checkpoint(attempt, turn(WorkflowCase.begun()))).isTrue();
+    fleet.pause(borrower);
+    List<Outcome<ControlResult>> answers = pause();
+    fleet.pass(Duration.ofMillis(500));
+    assertThat(answers).isEmpty();
+
+    fleet.resume(borrower);
+    fleet.pass(THERE_AND_BACK);
+
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
+    assertThat(attempt.pauseRequested()).isTrue();
+  }
+
+  @Test
+  void pauseIsAnsweredOnceTheNodeElsewhereIsTakenForDead() {
+    assertThat(checkpoint(lent(), turn(WorkflowCase.begun()))).isTrue();
+    fleet.pause(borrower);
+    List<Outcome<ControlResult>> answers = pause();
+
+    fleet.pass(Duration.ofSeconds(10));
+
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
+    assertThat(fleet.stateOf(job)).isEqualTo(JobState.PAUSED);
   }
 
   @Test

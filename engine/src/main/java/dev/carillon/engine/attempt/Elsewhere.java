@@ -13,6 +13,9 @@ public interface Elsewhere {
   /** A lent attempt is asked to save and return, or to stop now. */
   void recall(Attempt attempt, boolean now);
 
+  /** Does {@code then} once the handler of a lent attempt knows of that, or can do nothing more. */
+  void recalled(Attempt attempt, boolean now, Runnable then);
+
   /** The history of a lent attempt's workflow has an entry more, its {@code count}th. */
   void recorded(Attempt attempt, int count, HistoryEntry entry);
 

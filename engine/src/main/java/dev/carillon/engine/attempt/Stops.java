@@ -78,8 +78,21 @@ public final class Stops {
     }
   }
 
-  /** The job of an attempt is paused; where {@code now}, the attempt is interrupted. */
-  public void pause(Attempt attempt, boolean now) {
+  /**
+   * The job of an attempt is paused; where {@code now}, the attempt is interrupted.
+   *
+   * @param then happens once the code of a workflow begins no call any more
+   */
+  public void pause(Attempt attempt, boolean now, Runnable then) {
+    pause(attempt, now);
+    if (attempt.lentTo != 0 && attempt.ofWorkflow) {
+      elsewhere.recalled(attempt, now, then);
+    } else {
+      then.run();
+    }
+  }
+
+  private void pause(Attempt attempt, boolean now) {
     if (!now) {
       pause(attempt, Attempt.StopCause.PAUSE);
     } else if (!attempt.over

@@ -369,18 +369,24 @@ public final class JobLife implements Attempts.Life {
     }
   }
 
-  /** The journal says that the job is paused; where {@code now}, what runs is interrupted. */
-  public void paused(NodeJob job, boolean now) {
+  /**
+   * The journal says that the job is paused; where {@code now}, what runs is interrupted.
+   *
+   * @param then happens once the code of a workflow begins no call any more
+   */
+  public void paused(NodeJob job, boolean now, Runnable then) {
     Attempt attempt = Attempt.of(job);
     if (job.phase() == NodeJob.Phase.RUNNING) {
-      if (attempt != null) {
-        attempts.stops.pause(attempt, now);
-      }
       watchers.changed(job);
+      if (attempt != null) {
+        attempts.stops.pause(attempt, now, then);
+        return;
+      }
     } else if (job.phase() != NodeJob.Phase.GONE) {
       withdraw(job);
       rescheduled(job);
     }
+    then.run();
   }
 
   /** The wall clock went back: a job that is not due any more must not keep its key. */

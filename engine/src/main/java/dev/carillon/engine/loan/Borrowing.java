@@ -312,6 +312,7 @@ public final class Borrowing {
       case CANCEL -> stop(one, Attempt.StopCause.CANCEL);
       case BACK -> stop(one, Attempt.StopCause.FENCED);
     }
+    wire.send(from, Message.encode(new Message.Recalled(nonce)));
   }
 
   /** Says of one that is not here that it is not: what was said of it before may be lost. */

@@ -74,6 +74,9 @@ public final class Lending {
   /** For how long what a borrower would have counts; then its heartbeat says. */
   private static final long WINDOW_NANOS = 2_000_000_000L;
 
+  /** How soon a borrower that did not answer a recall is recalled again. */
+  private static final long RECALL_NANOS = 1_000_000_000;
+
   /** How soon the wait for handlers of a dead node is looked at again. */
   private static final long OVER_NANOS = 1_000_000_000;
 
@@ -91,6 +94,10 @@ public final class Lending {
   private @Nullable Turns turns;
   private final Map<Long, Borrower> borrowers = new LinkedHashMap<>();
   private final Map<Long, Attempt> out = new LinkedHashMap<>();
+
+  /** What waits until a borrower has heard that it is to stop. */
+  private final Map<Long, List<Runnable>> recalls = new LinkedHashMap<>();
+
   private long fullSinceNanos;
   private boolean full;
   private long nextPassNanos;
@@ -336,6 +343,34 @@ public final class Lending {
     }
   }
 
+  /** Does {@code then} once the handler knows of a recall, or cannot do anything any more. */
+  public void recalled(Attempt attempt, boolean now, Runnable then) {
+    if (!out.containsKey(attempt.nonce())) {
+      then.run();
+      return;
+    }
+    List<Runnable> waiting = recalls.computeIfAbsent(attempt.nonce(), n -> new ArrayList<>(1));
+    waiting.add(then);
+    if (waiting.size() == 1) {
+      recallAgain(attempt, now);
+    }
+  }
+
+  /** A word that was lost is said again. */
+  private void recallAgain(Attempt attempt, boolean now) {
+    if (recalls.containsKey(attempt.nonce())) {
+      recall(attempt, now);
+      timers.at(env.monotonicNanos() + RECALL_NANOS, () -> recallAgain(attempt, now));
+    }
+  }
+
+  private void recalled(long nonce) {
+    List<Runnable> waiting = recalls.remove(nonce);
+    if (waiting != null) {
+      waiting.forEach(Runnable::run);
+    }
+  }
+
   /** A borrower says something; false where it is not for a lender. */
   public boolean heard(long from, Message message) {
     switch (message) {
@@ -363,6 +398,11 @@ public final class Lending {
         }
       }
       case Message.Turn(long nonce, WorkflowTurn turn) -> turn(from, nonce, turn);
+      case Message.Recalled(long nonce) -> {
+        if (lentTo(from, nonce) != null) {
+          recalled(nonce);
+        }
+      }
       case Message.Ready(long nonce) -> ready(from, nonce);
       case Message.Lasted(long nonce) -> {
         Attempt attempt = lentTo(from, nonce);
@@ -453,6 +493,7 @@ public final class Lending {
     if (borrower != null) {
       borrower.out--;
     }
+    recalled(attempt.nonce());
   }
 
   private static void ran(

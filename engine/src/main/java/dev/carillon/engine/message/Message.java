@@ -122,6 +122,9 @@ public sealed interface Message {
   /** The lender's: the history of the workflow has an entry more, its {@code count}th. */
   record Recorded(long nonce, int count, HistoryEntry entry) implements Message {}
 
+  /** The borrower's: the handler knows that it is to stop or to save and return. */
+  record Recalled(long nonce) implements Message {}
+
   /** The lender's: it had taken the borrower for dead and deleted its permit. */
   record Revoked() implements Message {}
 
@@ -180,6 +183,7 @@ public sealed interface Message {
       case Save(long nonce, byte[] state) -> out.u8(6).i64(nonce).bytes(state);
       case Saved(long nonce, Outcome<Boolean> outcome) -> out.u8(7).i64(nonce).raw(encode(outcome));
       case Turn(long nonce, WorkflowTurn turn) -> TurnFormat.write(turn, out.u8(19).i64(nonce));
+      case Recalled(long nonce) -> out.u8(22).i64(nonce);
       case Turned(long nonce, Outcome<Boolean> outcome) ->
           out.u8(20).i64(nonce).raw(encode(outcome));
       case Recorded(long nonce, int count, HistoryEntry entry) ->
@@ -233,7 +237,8 @@ public sealed interface Message {
       case 19 -> new Turn(in.i64(), TurnFormat.read(in));
       case 20 -> new Turned(in.i64(), readAnswer(in));
       case 21 -> new Recorded(in.i64(), (int) in.varint(), HistoryEntry.read(in));
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 21)");
+      case 22 -> new Recalled(in.i64());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 22)");
     };
   }
 

@@ -49,6 +49,11 @@ public sealed interface RemoteRequest {
    * @param withParent whether the workflow is paused that started it
    */
   record Pause(JobRef job, Why why, boolean now, boolean withParent) implements RemoteRequest {
+    /** The same for a child of the workflow. */
+    public Pause ofChild(JobRef child) {
+      return new Pause(child, why, now, true);
+    }
+
     @Override
     public boolean isRepeatable() {
       return withParent; // a second answer to a user might say that the job has ended

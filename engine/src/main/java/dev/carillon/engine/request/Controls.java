@@ -176,12 +176,12 @@ public final class Controls {
               job,
               Frame.of(Kind.PAUSE, job.number, body.encode()),
               applied -> {
-                life.paused(job, pause.now());
-                withChildren(
+                life.paused(
                     job,
-                    (child, told) ->
-                        pause(new RemoteRequest.Pause(child, pause.why(), pause.now(), true), told),
-                    answer);
+                    pause.now(),
+                    () ->
+                        withChildren(
+                            job, (child, told) -> pause(pause.ofChild(child), told), answer));
               },
               answer);
         });
