@@ -257,9 +257,9 @@ class BrokenSetupsTest {
 
   @Test
   void storeIsReadOnly() {
-    PostgresServer postgres = PostgresServer.shared();
-    Carillon carillon =
-        node(builder -> builder.url(postgres.url() + "&carillon.schema=read_only").nodeId("one"));
+    PostgresServer postgres = PostgresServer.start("browser-read-only");
+    open.push(postgres);
+    Carillon carillon = node(builder -> builder.url(postgres.url()).nodeId("one"));
     carillon.handle(MAIL, (input, job) -> DONE);
     ServerClient client = serve(carillon);
     assertThat(page.locator(".verdict.good h2")).isVisible();
