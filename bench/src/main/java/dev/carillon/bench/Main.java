@@ -12,13 +12,15 @@ import picocli.CommandLine.Option;
 @Command(
     name = "carillon bench",
     description =
-        "Throughput, workflows, the API of a server, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
+        "Throughput, workflows, the API of a server, its dashboard, histograms, latency, memory, history, fairness, groups, lending, churn, deploys and cron,"
             + " each against its bound; and all of them against another build.",
     subcommands = {
       ThroughputCommand.class,
       WorkflowCommand.class,
       ApiCommand.class,
       ApiServerCommand.class,
+      DashboardCommand.class,
+      HistogramsCommand.class,
       CompareCommand.class,
       LendingCommand.class,
       ChurnCommand.class,

@@ -42,6 +42,7 @@ final class PacedStarts {
 
   void run(int warmupSeconds, int seconds) throws InterruptedException {
     lateness = new long[rate * seconds];
+    recorded.set(0);
     schedule(rate * warmupSeconds, false);
     long start = System.nanoTime();
     schedule(lateness.length, true);

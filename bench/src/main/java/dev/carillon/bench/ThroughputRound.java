@@ -2,6 +2,7 @@ package dev.carillon.bench;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.Job;
+import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
 import dev.carillon.store.Store;
@@ -23,6 +24,7 @@ final class ThroughputRound {
   private final PayloadCodec codec;
   private final LongFunction<Job<Void>> jobs;
   private final LongAdder ran = new LongAdder();
+  private Metrics metrics = Metrics.none();
 
   /** Registers what runs the jobs. */
   interface Handling {
@@ -83,11 +85,21 @@ final class ThroughputRound {
     this.jobs = jobs;
   }
 
+  /** With metrics of one's own. */
+  void metrics(Metrics more) {
+    metrics = more;
+  }
+
   Result run(Store store, Producers.Crowd crowd, RunOptions options, Consumer<Carillon> before)
       throws InterruptedException {
     CountedStore counted = new CountedStore(store);
     try (Carillon carillon =
-        Carillon.builder().store(counted).slots(crowd.slots()).codec(codec).open()) {
+        Carillon.builder()
+            .store(counted)
+            .slots(crowd.slots())
+            .codec(codec)
+            .metrics(metrics)
+            .open()) {
       handling.register(carillon, ran::increment);
       before.accept(carillon);
       Producers producers = new Producers(carillon, crowd, jobs, ran::sum);
