@@ -14,8 +14,10 @@ import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +27,22 @@ import org.jspecify.annotations.Nullable;
  * whoever asked puts them to use.
  */
 public final class LivePhases {
+  /** As many different reasons of pauses are told to other nodes. */
+  private static final int MOST_REASONS = 16;
+
+  private static final int HAS_ERROR = 1;
+  private static final int HAS_REASON = 2;
+
   private final long nowMicros;
   private long[] numbers = new long[16];
   private NodeJob.Phase[] phases = new NodeJob.Phase[16];
+
+  /** Why the queue or namespace of each is paused; null where it is not. */
+  private @Nullable String[] pauses = new @Nullable String[16];
+
   private int size;
   private final Map<Long, JobError> undecodable = new LinkedHashMap<>();
-  private @Nullable LongMap<NodeJob.Phase> index;
+  private @Nullable LongMap<Integer> index;
 
   LivePhases(long nowMicros) {
     this.nowMicros = nowMicros;
@@ -60,8 +72,10 @@ public final class LivePhases {
     if (size == numbers.length) {
       numbers = Arrays.copyOf(numbers, 2 * size);
       phases = Arrays.copyOf(phases, 2 * size);
+      pauses = Arrays.copyOf(pauses, 2 * size);
     }
     numbers[size] = job.number;
+    pauses[size] = pauseReason(job);
     phases[size++] = shown(job);
     FoldedJob.UncommonState rare = job.rare;
     boolean unfit =
@@ -79,29 +93,58 @@ public final class LivePhases {
   /** As another node is told; the first {@code most} where there are more. */
   public void write(ByteWriter out, int most) {
     int shown = Math.min(size, most);
+    List<String> reasons = reasons(shown);
+    out.varint(reasons.size());
+    reasons.forEach(out::string);
     out.varint(shown);
     for (int i = 0; i < shown; i++) {
       out.varint(numbers[i]).u8(code(phases[i]));
       JobError error = undecodable.get(numbers[i]);
-      out.u8(error != null ? 1 : 0);
+      String pause = pauses[i];
+      int reason = pause != null ? reasons.indexOf(pause) : -1;
+      out.u8((error != null ? HAS_ERROR : 0) | (reason >= 0 ? HAS_REASON : 0));
       if (error != null) {
         out.string(error.type()).string(error.message());
       }
+      if (reason >= 0) {
+        out.varint(reason);
+      }
     }
+  }
+
+  /** The reasons of the first {@code shown}: few, since each is that of a queue or namespace. */
+  private List<String> reasons(int shown) {
+    List<String> reasons = new ArrayList<>();
+    for (int i = 0; i < shown && reasons.size() < MOST_REASONS; i++) {
+      String reason = pauses[i];
+      if (reason != null && !reasons.contains(reason)) {
+        reasons.add(reason);
+      }
+    }
+    return reasons;
   }
 
   /** As another node told it. */
   public static LivePhases read(ByteReader in, long nowMicros) {
     LivePhases told = new LivePhases(nowMicros);
+    List<String> reasons = new ArrayList<>();
+    for (int left = in.length(); left > 0; left--) {
+      reasons.add(in.string());
+    }
     int count = (int) in.varint();
     told.numbers = new long[count];
     told.phases = new NodeJob.Phase[count];
+    told.pauses = new @Nullable String[count];
     for (told.size = 0; told.size < count; told.size++) {
       long number = in.varint();
       told.numbers[told.size] = number;
       told.phases[told.size] = phase(in.u8());
-      if (in.u8() == 1) {
+      int flags = in.u8();
+      if ((flags & HAS_ERROR) != 0) {
         told.undecodable.put(number, new JobError(in.string(), in.string(), ""));
+      }
+      if ((flags & HAS_REASON) != 0) {
+        told.pauses[told.size] = reasons.get((int) in.varint());
       }
     }
     return told;
@@ -147,11 +190,11 @@ public final class LivePhases {
     if (read.state().ended()) {
       return read;
     }
-    NodeJob.Phase phase = size == 0 ? null : index().get(ref.number());
-    if (phase != null) {
-      return as(phase, read, undecodable.get(ref.number()));
+    Integer at = size == 0 ? null : index().get(ref.number());
+    if (at != null) {
+      return as(phases[at], read, undecodable.get(ref.number()), pauses[at]);
     }
-    return waitsForOthers(read) ? as(NodeJob.Phase.DEPENDENCY, read, null) : read;
+    return waitsForOthers(read) ? as(NodeJob.Phase.DEPENDENCY, read, null, null) : read;
   }
 
   /** Whether its time has come and a job that it waits for has not ended. */
@@ -162,7 +205,8 @@ public final class LivePhases {
         && read.dependencies().stream().anyMatch(dependency -> !dependency.met());
   }
 
-  private static JobInfo as(NodeJob.Phase phase, JobInfo read, @Nullable JobError error) {
+  private static JobInfo as(
+      NodeJob.Phase phase, JobInfo read, @Nullable JobError error, @Nullable String pause) {
     return new JobInfo(
         read.id(),
         read.type(),
@@ -182,7 +226,7 @@ public final class LivePhases {
         null,
         null,
         error != null ? error : read.lastError(),
-        read.reason(),
+        pause != null ? pause : read.reason(),
         read.timeout(),
         read.deadline(),
         read.cancelRequested(),
@@ -192,12 +236,12 @@ public final class LivePhases {
         read.progress());
   }
 
-  private LongMap<NodeJob.Phase> index() {
-    LongMap<NodeJob.Phase> made = index;
+  private LongMap<Integer> index() {
+    LongMap<Integer> made = index;
     if (made == null) {
       made = new LongMap<>();
       for (int i = 0; i < size; i++) {
-        made.put(numbers[i], phases[i]);
+        made.put(numbers[i], i);
       }
       index = made;
     }
