@@ -126,6 +126,18 @@ class JobCommandsTest {
   }
 
   @Test
+  void jobIsFoundByItsNameAndByItsKey() {
+    String named = later("by/name");
+    assertThat(shell.ok("jobs", "get", "--name", "by/name")).contains(named);
+    String keyed = shell.ok("schedule", "t", "--in", "40d", "--key", "k 1").strip();
+    assertThat(shell.ok("jobs", "get", "--key", "k 1")).contains(keyed);
+    assertThat(shell.run("jobs", "get", "--key", "other")).isEqualTo(3);
+    assertThat(shell.run("jobs", "get")).isEqualTo(2);
+    assertThat(shell.err()).contains("get: 0 of ID, --name and --key (expected: one)");
+    assertThat(shell.run("jobs", "get", named, "--name", "by/name")).isEqualTo(2);
+  }
+
+  @Test
   void exitCodesTellHowItEnded() {
     assertThat(shell.run("jobs", "get", "nonsense")).isEqualTo(3);
     assertThat(shell.run("jobs", "result", dead)).isEqualTo(9);

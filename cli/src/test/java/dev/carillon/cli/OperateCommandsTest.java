@@ -300,6 +300,7 @@ class OperateCommandsTest {
     assertThat(shell.ok("workflows", "list")).contains(workflow + "\tWAITING\t");
     assertThat(shell.ok("workflows", "steps", workflow)).startsWith("ask\tDONE\t1\t2");
     assertThat(shell.err()).contains("it is WAITING and waits for the signal approved");
+    assertThat(shell.ok("jobs", "published", workflow)).isEqualTo("\"waits for ann\"");
     assertThat(
             shell.ok(
                 "workflows", "signal", workflow, "approved", "--payload", "\"yes\"", "--key", "1"))

@@ -34,6 +34,7 @@ final class StoreOfJobs {
           APPROVAL,
           (word, wf) -> {
             wf.step("ask", String.class, () -> "asked " + word);
+            wf.publish("waits for " + word);
             return wf.signal(APPROVED).join();
           });
       var waits = carillon.schedule(APPROVAL.job("ann"));
