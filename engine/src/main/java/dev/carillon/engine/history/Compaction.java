@@ -51,6 +51,9 @@ public final class Compaction {
   private static final int BLOCK_BYTES = 256 << 10;
   private static final long[] NOWHERE = {};
 
+  /** About how much of histories is in memory at once. */
+  private static final long READ_BYTES = 4 << 20;
+
   private final Store store;
   private final Source source;
   private final long snapshot;
@@ -193,22 +196,44 @@ public final class Compaction {
   /** The history of each live workflow, put together: a replay reads little else. */
   private void writeHistories(
       ShardFold<FoldedJob> fold, Map<Long, long[]> histories, List<Outcome<Long>> failures) {
+    List<FoldedJob> some = new ArrayList<>();
+    long bytes = 0;
     for (FoldedJob job : sorted(fold, job -> job.workflow() != null)) {
       WorkflowState workflow = Objects.requireNonNull(job.workflow());
       if (workflow.entries() == 0) {
         histories.put(job.number, NOWHERE); // its new beginning stays in the old generation
         continue;
       }
-      Outcome<List<HistoryEntry>> read =
-          WorkflowHistory.read(
-              store,
-              new WorkflowHistory.Place(
-                  source.shard(), source.generation(), workflow.places(), workflow.entries()));
-      if (!(read instanceof Outcome.Ok<List<HistoryEntry>>(List<HistoryEntry> history))) {
-        failures.add(read.map(entries -> 0L));
-        return;
+      some.add(job);
+      bytes += workflow.bytes();
+      if (bytes >= READ_BYTES) {
+        writeHistories(some, histories, failures);
+        some.clear();
+        bytes = 0;
       }
-      histories.put(job.number, write(job.number, history, failures));
+    }
+    writeHistories(some, histories, failures);
+  }
+
+  /** Those of a few, which are read together. */
+  private void writeHistories(
+      List<FoldedJob> jobs, Map<Long, long[]> histories, List<Outcome<Long>> failures) {
+    List<WorkflowHistory.Place> places = new ArrayList<>(jobs.size());
+    for (FoldedJob job : jobs) {
+      WorkflowState workflow = Objects.requireNonNull(job.workflow());
+      places.add(
+          new WorkflowHistory.Place(
+              source.shard(), source.generation(), workflow.places(), workflow.entries()));
+    }
+    List<Outcome<List<HistoryEntry>>> read =
+        WorkflowHistory.readAll(store, source.shard(), source.generation(), places);
+    for (int i = 0; i < jobs.size() && failures.isEmpty(); i++) {
+      if (read.get(i) instanceof Outcome.Ok<List<HistoryEntry>>(List<HistoryEntry> history)) {
+        long number = jobs.get(i).number;
+        histories.put(number, write(number, history, failures));
+      } else {
+        failures.add(read.get(i).map(entries -> 0L));
+      }
     }
   }
 

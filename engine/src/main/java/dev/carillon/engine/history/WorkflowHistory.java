@@ -15,10 +15,14 @@ import dev.carillon.store.Store;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the event history of one workflow from the entries of the journal that it stands in.
+ * Reads the event histories of workflows from the entries of the journal that they stand in.
  * Changes nothing; runs beside the loop.
  */
 public final class WorkflowHistory {
@@ -37,39 +41,106 @@ public final class WorkflowHistory {
 
   /** The first {@code count} entries of a history; conflict where the generation is gone. */
   public static Outcome<List<HistoryEntry>> read(Store store, Place place) {
-    List<HistoryEntry> history = new ArrayList<>(place.count());
-    long[] places = place.places();
-    int next = 0;
-    while (next < places.length && history.size() < place.count()) {
-      long from = HistoryPlace.entry(places[next]);
-      Outcome<ReadPage> outcome =
-          store.journals().read(place.shard(), place.generation(), from, PAGE_BYTES);
+    return readAll(store, place.shard(), place.generation(), List.of(place)).getFirst();
+  }
+
+  /**
+   * The same of several histories of one generation, in the order in which they are asked for: an
+   * entry that several stand in is read once.
+   */
+  public static List<Outcome<List<HistoryEntry>>> readAll(
+      Store store, ShardId shard, int generation, List<Place> places) {
+    List<Reading> all = new ArrayList<>(places.size());
+    NavigableMap<Long, List<Reading>> byEntry = new TreeMap<>();
+    for (Place place : places) {
+      Reading reading = new Reading(place);
+      all.add(reading);
+      reading.waitsIn(byEntry);
+    }
+    while (!byEntry.isEmpty()) {
+      long from = byEntry.firstKey();
+      Outcome<ReadPage> outcome = store.journals().read(shard, generation, from, PAGE_BYTES);
       if (!(outcome instanceof Outcome.Ok<ReadPage>(ReadPage page)) || page.entries().isEmpty()) {
-        return outcome.map(p -> history);
+        byEntry.values().forEach(some -> some.forEach(each -> each.ends(outcome)));
+        break;
       }
       for (Entry entry : page.entries()) {
-        if (next == places.length || entry.number() != HistoryPlace.entry(places[next])) {
-          continue;
-        }
-        try {
-          List<Frame> frames = Frame.decode(entry.data());
-          for (;
-              next < places.length && HistoryPlace.entry(places[next]) == entry.number();
-              next++) {
-            collect(frames.get(HistoryPlace.inEntry(places[next])), history);
-          }
-        } catch (DamagedException | UnknownFormatException | IndexOutOfBoundsException e) {
-          return new Outcome.Damaged<>(
-              "shard " + place.shard() + ", entry " + entry.number() + ": " + e.getMessage());
+        List<Reading> here = byEntry.remove(entry.number());
+        if (here != null) {
+          read(entry, here);
+          here.forEach(each -> each.waitsIn(byEntry));
         }
       }
+      List<Reading> missing = byEntry.remove(from);
+      if (missing != null) {
+        missing.forEach(each -> each.ends(Outcome.ok(page)));
+      }
     }
-    if (history.size() < place.count()) {
-      return new Outcome.Damaged<>(
-          "shard %s: %d entries of a workflow's history (expected: %d)"
-              .formatted(place.shard(), history.size(), place.count()));
+    return all.stream().map(Reading::outcome).toList();
+  }
+
+  private static void read(Entry entry, List<Reading> readings) {
+    try {
+      List<Frame> frames = Frame.decode(entry.data());
+      readings.forEach(each -> each.take(entry.number(), frames));
+    } catch (DamagedException | UnknownFormatException e) {
+      readings.forEach(each -> each.isDamaged(entry.number(), e));
     }
-    return Outcome.ok(List.copyOf(history.subList(0, place.count())));
+  }
+
+  /** A history that is read. */
+  private static final class Reading {
+    private final Place place;
+    private final List<HistoryEntry> history;
+    private int next;
+    private @Nullable Outcome<List<HistoryEntry>> end;
+
+    Reading(Place place) {
+      this.place = place;
+      this.history = new ArrayList<>(place.count());
+    }
+
+    /** Waits for the next entry that it needs, if it needs one. */
+    void waitsIn(Map<Long, List<Reading>> byEntry) {
+      if (end == null && next < place.places().length && history.size() < place.count()) {
+        long entry = HistoryPlace.entry(place.places()[next]);
+        byEntry.computeIfAbsent(entry, number -> new ArrayList<>(1)).add(this);
+      }
+    }
+
+    void take(long entry, List<Frame> frames) {
+      long[] places = place.places();
+      try {
+        for (; next < places.length && HistoryPlace.entry(places[next]) == entry; next++) {
+          collect(frames.get(HistoryPlace.inEntry(places[next])), history);
+        }
+      } catch (DamagedException | UnknownFormatException | IndexOutOfBoundsException e) {
+        isDamaged(entry, e);
+      }
+    }
+
+    void isDamaged(long entry, RuntimeException why) {
+      end =
+          new Outcome.Damaged<>(
+              "shard " + place.shard() + ", entry " + entry + ": " + why.getMessage());
+    }
+
+    /** The entry that it needs was not read. */
+    void ends(Outcome<ReadPage> read) {
+      end = read.map(page -> history);
+    }
+
+    Outcome<List<HistoryEntry>> outcome() {
+      if (end != null) {
+        return end;
+      }
+      if (history.size() < place.count()) {
+        return new Outcome.Damaged<>(
+            "shard %s: %d entries of a workflow's history (expected: %d)"
+                .formatted(place.shard(), history.size(), place.count()));
+      }
+      return Outcome.ok(List.copyOf(history.subList(0, place.count())));
+    }
   }
 
   private static void collect(Frame frame, List<HistoryEntry> history) {

@@ -3,8 +3,6 @@ package dev.carillon.engine.life;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.Attempts;
 import dev.carillon.engine.environment.NodeEnvironment;
-import dev.carillon.engine.fold.WorkflowState;
-import dev.carillon.engine.history.WorkflowHistory;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.shard.NodeJob;
@@ -22,12 +20,12 @@ import java.util.function.Consumer;
  * take-over or a replay writes nothing.
  */
 public final class Workflows {
-  private final NodeEnvironment env;
   private final Attempts attempts;
   private final Checkpoints checkpoints;
+  private final HistoryReads histories;
 
   public Workflows(NodeEnvironment env, Attempts attempts, Checkpoints checkpoints) {
-    this.env = env;
+    this.histories = new HistoryReads(env);
     this.attempts = attempts;
     this.checkpoints = checkpoints;
   }
@@ -58,22 +56,6 @@ public final class Workflows {
 
   /** Brings the entries that the attempt's workflow had when it began. */
   public void history(Attempt attempt, Consumer<Outcome<List<HistoryEntry>>> answer) {
-    NodeJob job = attempt.job();
-    Shard shard = job.shard();
-    WorkflowState workflow = job.workflow();
-    if (attempt.over || !shard.owned() || workflow == null) {
-      answer.accept(new Outcome.Unavailable<>("the job's shard has moved away"));
-      return;
-    }
-    WorkflowHistory.Place place =
-        new WorkflowHistory.Place(
-            shard.id, shard.journal.generation(), workflow.places(), attempt.historyCount());
-    env.submit(
-        NodeEnvironment.Channel.READ,
-        store -> WorkflowHistory.read(store, place),
-        outcome -> {
-          env.metrics().count("workflows.replayed", 1);
-          answer.accept(outcome);
-        });
+    histories.read(attempt, answer);
   }
 }
