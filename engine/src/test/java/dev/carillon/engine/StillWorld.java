@@ -69,6 +69,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   private final List<String> reports = new ArrayList<>();
   private final List<HistoryEntry> told = new ArrayList<>();
   private final List<NodeEvent> news = new ArrayList<>();
+  private final List<JobRef> forgotten = new ArrayList<>();
   private long micros = FIRST_MICROS;
   private long skewMicros;
   private final SplittableRandom random;
@@ -577,6 +578,16 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
   @Override
   public void told(JobRef job, int count, HistoryEntry entry) {
     told.add(entry);
+  }
+
+  @Override
+  public void forget(JobRef job) {
+    forgotten.add(job);
+  }
+
+  /** The workflows of which its node said that nothing need be kept. */
+  List<JobRef> forgotten() {
+    return forgotten;
   }
 
   /** The entries of workflows' histories that its node told of. */

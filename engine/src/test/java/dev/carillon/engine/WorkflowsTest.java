@@ -468,6 +468,30 @@ class WorkflowsTest extends WorkflowCase {
   }
 
   @Test
+  void renewedWorkflowIsForgottenByWhoeverKeepsItsThread() {
+    checkpoint(running(), begun());
+    assertThat(world.forgotten()).isEmpty();
+
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, 1, List.of(), 1));
+
+    assertThat(world.forgotten()).containsExactly(job); // its thread may be on another node
+  }
+
+  @Test
+  void signalThatWasTakenBeforeARenewalIsNotTakenAgain() {
+    checkpoint(running(), begun());
+    assertThat(signal("go", "key")).isEqualTo(SignalResult.DONE);
+    world.finishOne(new AttemptOutcome.Renewed(new byte[] {9}, 1, List.of(), 2));
+    assertThat(running().historyCount()).isZero();
+
+    assertThat(signal("go", "key")).isEqualTo(SignalResult.TAKEN_BEFORE);
+    killAndRestart();
+
+    assertThat(signal("go", "key")).isEqualTo(SignalResult.TAKEN_BEFORE);
+    assertThat(signal("go", "other")).isEqualTo(SignalResult.DONE);
+  }
+
+  @Test
   void signalOnItsWayIsNotLostToARenewal() {
     checkpoint(running(), begun());
     world.node().signal(job, "go", "", "me", NOTHING, outcome -> {});

@@ -134,6 +134,7 @@ final class WorkflowModel {
     }
     record.due = spec.due();
     record.deadline = spec.deadline();
+    record.hasTimeout = spec.timeout() != 0;
     shard.workflows.put(record.number, record);
     shard.live++;
     world.model.entered();
@@ -226,11 +227,6 @@ final class WorkflowModel {
     record.entries.addAll(renew.unread());
     record.wait = null;
     record.confirmed = List.of();
-    record.keys.clear();
-    renew.unread().stream()
-        .map(HistoryEntry.Signalled::key)
-        .filter(key -> !key.isEmpty())
-        .forEach(record.keys::add);
     record.children.clear();
     world.trace.note("renewed", record.id, record.revision, "");
   }

@@ -321,7 +321,7 @@ public class FoldedJob {
     revision++;
     attempts = 0;
     UncommonState kept = rare();
-    kept.workflow = null;
+    kept.workflow = kept.workflow != null ? kept.workflow.begunAnew() : null;
     kept.reported = kept.reported != null ? kept.reported.begunAnew() : null;
     kept.payload = null;
     kept.saved = null;

@@ -75,6 +75,9 @@ public final class ShardFold<J extends FoldedJob> {
 
     /** The history of a workflow has an entry more, its {@code count}th. */
     default void recorded(J job, int count, HistoryEntry entry) {}
+
+    /** A workflow has begun anew: what was recorded before is none of its history any more. */
+    default void renewed(J job) {}
   }
 
   /** Makes the jobs of a fold. */

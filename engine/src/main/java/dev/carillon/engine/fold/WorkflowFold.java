@@ -157,6 +157,7 @@ final class WorkflowFold<J extends FoldedJob> {
     job.renew(renew.spec(), renew.at());
     job.position = position.entry();
     bytes.live += job.bytes();
+    listener.renewed(job);
     for (HistoryEntry.Signalled unread : renew.unread()) {
       var unused = job.asWorkflow().add(unread);
       listener.recorded(job, job.asWorkflow().entries(), unread);

@@ -137,6 +137,16 @@ public final class WorkflowState {
     return 0;
   }
 
+  /** What is known of it when it begins anew: a signal that was taken is not taken again. */
+  @Nullable WorkflowState begunAnew() {
+    if (keys.isEmpty()) {
+      return null;
+    }
+    WorkflowState anew = new WorkflowState();
+    anew.keys.addAll(keys);
+    return anew;
+  }
+
   boolean isFull() {
     return signalCount - signalsRead >= Limits.UNREAD_SIGNALS_MAX;
   }

@@ -756,6 +756,11 @@ public final class JobLife implements Attempts.Life {
     }
 
     @Override
+    public void renewed(NodeJob job) {
+      attempts.forget(shard.ref(job.number));
+    }
+
+    @Override
     public void occurred(NodeJob job, OperationBody.Next next) {
       countEnd(Objects.requireNonNull(next.outcome(), "outcome"));
       watchers.occurred(shard, job, next);
