@@ -28,6 +28,11 @@ import org.jspecify.annotations.Nullable;
 final class WorkflowActors {
   private static final long LONGEST_THREAD_NANOS = 5 * VirtualClock.MILLI;
   private static final long LONGEST_WAY_NANOS = VirtualClock.MILLI;
+
+  /** A thread that has to wait for a processor, with what its code did in its hands. */
+  private static final int HELD_UP_ONE_IN = 10;
+
+  private static final long LONGEST_HELD_UP_NANOS = 100 * VirtualClock.MILLI;
   private static final long LONGEST_PARKED_NANOS = 30 * VirtualClock.SECOND;
   private static final long QUICK_NANOS = 20 * VirtualClock.MILLI;
   private static final long UNREAD_WAIT_MICROS = 1_000_000;
@@ -287,8 +292,10 @@ final class WorkflowActors {
       }
       judge.says(of.ref, turn.entries(), of.play.seen());
       users.begins(life, UserOperations.Kind.CHECKPOINT);
+      boolean heldUp = world.faulty && world.chance.oneIn(HELD_UP_ONE_IN);
       world.in(
-          world.chance.spread(VirtualClock.MICRO, LONGEST_WAY_NANOS),
+          world.chance.spread(
+              VirtualClock.MICRO, heldUp ? LONGEST_HELD_UP_NANOS : LONGEST_WAY_NANOS),
           () ->
               life.deliver(
                   () ->

@@ -435,7 +435,8 @@ final class WorkflowJudge {
               Guarantee.COMPENSATIONS,
               () -> record + " ends as " + end.state() + " with nothing undone of " + told.undos);
     }
-    if (end.state() != JobState.SUCCEEDED && record.hasBegun() && stopped) {
+    boolean outOfTime = record.hasTimeout && end.state() == JobState.DEAD; // also to compensate
+    if (end.state() != JobState.SUCCEEDED && record.hasBegun() && stopped && !outOfTime) {
       compensated(record, told, end);
     }
   }

@@ -46,6 +46,9 @@ final class WorkflowRecord {
   boolean marked;
   long deadline;
 
+  /** Whether each stretch of its code has so long and no longer. */
+  boolean hasTimeout;
+
   /** How many entries its code has made. */
   int checkpointed;
 
@@ -95,6 +98,7 @@ final class WorkflowRecord {
     copy.terminated = terminated;
     copy.marked = marked;
     copy.deadline = deadline;
+    copy.hasTimeout = hasTimeout;
     copy.checkpointed = checkpointed;
     copy.entries.addAll(entries);
     copy.wait = wait;

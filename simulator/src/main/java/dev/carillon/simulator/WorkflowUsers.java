@@ -30,6 +30,7 @@ final class WorkflowUsers {
 
   private static final int MOST_ROUNDS = 3;
   private static final long SECOND = 1_000_000;
+  private static final long LONGEST_TIMEOUT_MICROS = 20 * SECOND;
 
   private final World world;
   private final UserOperations operations;
@@ -80,6 +81,7 @@ final class WorkflowUsers {
     long now = world.clock.wallMicros();
     long due = chance.oneIn(2) ? now : now + chance.spread(1_000, 30 * SECOND);
     long deadline = chance.oneIn(10) ? due + chance.spread(SECOND, 600 * SECOND) : 0;
+    long timeout = chance.oneIn(6) ? chance.spread(10_000, LONGEST_TIMEOUT_MICROS) : 0;
     WorkflowInput input =
         new WorkflowInput(
             ++made, chance.next(), chance.oneIn(3) ? chance.below(MOST_ROUNDS) : 0, "");
@@ -96,7 +98,7 @@ final class WorkflowUsers {
             null,
             null,
             Map.of(),
-            0,
+            timeout,
             deadline,
             OptionalSpec.NONE,
             input.bytes());
