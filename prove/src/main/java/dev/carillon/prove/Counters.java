@@ -22,6 +22,12 @@ final class Counters implements Metrics {
   @Override
   public void gauge(String name, long value) {}
 
+  /** How often that was counted. */
+  long of(String name) {
+    LongAdder adder = counted.get(name);
+    return adder != null ? adder.sum() : 0;
+  }
+
   /** All counters: {@code name=value name=value}. */
   String line() {
     return new TreeMap<>(counted)

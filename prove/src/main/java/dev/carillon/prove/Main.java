@@ -23,10 +23,12 @@ import picocli.CommandLine.Mixin;
       PoisonCommand.class,
       PoolCommand.class,
       WorkflowCommand.class,
+      ParkedCommand.class,
       ApiCommand.class,
       NodeChild.class,
       PoisonChild.class,
       WorkflowChild.class,
+      ParkedChild.class,
       ApiChild.class
     },
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
@@ -47,6 +49,7 @@ public final class Main implements Callable<Integer> {
         new ScaleSuite(),
         new WorkflowSuite(KillSuite.Kind.SQLITE),
         new WorkflowSuite(KillSuite.Kind.POSTGRES),
+        new ParkedSuite(),
         new ApiSuite(KillSuite.Kind.SQLITE),
         new ApiSuite(KillSuite.Kind.POSTGRES),
         new RestartSuite(),
