@@ -38,7 +38,8 @@ final class ParkedChild implements Callable<Integer> {
 
   private static final int BATCH = 1_000;
   private static final int MOST_SIGNALS = 2_000;
-  private static final int PROBES = 20;
+  private static final long MOST_PROBE_NANOS = TimeUnit.SECONDS.toNanos(90);
+  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final int STEPS_EACH = 50;
   private static final int POLL_MILLIS = 20;
 
@@ -80,14 +81,13 @@ final class ParkedChild implements Callable<Integer> {
       await("waits", () -> waiting.sum() >= count && carillon.node().stats().running() == 0);
       tell("evicted", counters.of("workflows.evicted"));
       int most = count - count / 8;
+      long before = counters.of("shards.compacted");
       long began = System.nanoTime();
       signal(carillon, ids.subList(0, most));
       await("signalled ones", () -> passed.sum() >= most);
       tell("passed", most);
       tell("passed nanos", System.nanoTime() - began);
-      tell("compacted before", counters.of("shards.compacted"));
-      probe(carillon);
-      tell("compacted", counters.of("shards.compacted"));
+      tell("compacted", probe(carillon, before));
       signal(carillon, ids.subList(most, count));
       await("the rest", () -> passed.sum() >= count && carillon.node().stats().running() == 0);
     }
@@ -198,11 +198,23 @@ final class ParkedChild implements Callable<Integer> {
     }
   }
 
-  /** A few workflows, one after the other, of which each step is timed. */
-  private void probe(Carillon carillon) throws InterruptedException {
-    for (int i = 0; i < PROBES; i++) {
-      var unused = carillon.schedule(STEPS.job(i)).result(Duration.ofSeconds(seconds));
+  /**
+   * Workflows, one after the other, of which each step is timed, until a shard has been compacted
+   * and none for a while; says how many were.
+   */
+  private long probe(Carillon carillon, long before) {
+    long compacted = before;
+    long began = System.nanoTime();
+    long changed = began;
+    int made = 0;
+    while (System.nanoTime() - began < MOST_PROBE_NANOS
+        && (compacted == before || System.nanoTime() - changed < QUIET_NANOS)) {
+      var unused = carillon.schedule(STEPS.job(made++)).result(Duration.ofSeconds(seconds));
+      long now = counters.of("shards.compacted");
+      changed = now > compacted ? System.nanoTime() : changed;
+      compacted = now;
     }
+    return compacted - before;
   }
 
   private void steps(Workflow wf) {
