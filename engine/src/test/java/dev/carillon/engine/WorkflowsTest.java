@@ -478,6 +478,19 @@ class WorkflowsTest extends WorkflowCase {
   }
 
   @Test
+  void workflowWhoseFirstWaitIsLostWithItsShardIsForgotten() {
+    StillWorld before = world;
+    before.hold(NodeEnvironment.Channel.COMMIT);
+    waitFor(forSignal("go", 1), begun());
+    killAndRestart(); // the shard has another owner
+
+    before.letGo();
+    before.settle();
+
+    assertThat(before.forgotten()).contains(job); // its thread takes what it sent for written
+  }
+
+  @Test
   void signalThatWasTakenBeforeARenewalIsNotTakenAgain() {
     checkpoint(running(), begun());
     assertThat(signal("go", "key")).isEqualTo(SignalResult.DONE);
@@ -523,6 +536,24 @@ class WorkflowsTest extends WorkflowCase {
     WorkflowTurn turn = new WorkflowTurn(List.of(begun(), done(1)), List.of());
     world.node().checkpoint(attempt, turn, outcome -> {});
     world.finishOne(new AttemptOutcome.Interrupted());
+
+    assertThat(history(running()))
+        .anyMatch(entry -> entry instanceof HistoryEntry.CancelRequested)
+        .anyMatch(entry -> entry instanceof HistoryEntry.StepDone);
+  }
+
+  @Test
+  void workflowThatIsCancelledWhenItsCodeIsGoneAndItsCheckpointOnItsWayCompensates() {
+    Attempt attempt = running();
+    attempt.ofWorkflow = true;
+    world.hold(NodeEnvironment.Channel.COMMIT);
+    WorkflowTurn turn = new WorkflowTurn(List.of(begun(), done(1)), List.of());
+    world.node().checkpoint(attempt, turn, outcome -> {});
+    world.finishOne(new AttemptOutcome.Interrupted());
+
+    cancel();
+    world.letGo();
+    world.settle();
 
     assertThat(history(running()))
         .anyMatch(entry -> entry instanceof HistoryEntry.CancelRequested)

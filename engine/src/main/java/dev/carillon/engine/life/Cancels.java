@@ -102,7 +102,7 @@ public final class Cancels {
     NodeJob job = fold.job(ref.number());
     if (job == null) {
       answerEnded(ref, answer);
-    } else if (job.hasBegun() && job.phase() != NodeJob.Phase.RUNNING) {
+    } else if (job.mayHaveBegun() && job.phase() != NodeJob.Phase.RUNNING) {
       // Its code is to see that it is cancelled, and undo what it did.
       shards.ensureAwakeBy(shard, 0, () -> cancelRunning(shard, job, why, answer));
     } else if (job.phase() == NodeJob.Phase.RUNNING) {
@@ -164,7 +164,7 @@ public final class Cancels {
   private void cancelRunning(
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     Attempt running = Attempt.of(job);
-    boolean toWorkflow = job.hasBegun() || (running != null && running.ofWorkflow);
+    boolean toWorkflow = job.mayHaveBegun() || (running != null && running.ofWorkflow);
     OperationBody.Cancel cancel =
         new OperationBody.Cancel(
             env.wallMicros(),

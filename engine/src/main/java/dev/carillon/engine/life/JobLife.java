@@ -833,7 +833,7 @@ public final class JobLife implements Attempts.Life {
               timers.cancel(job.expiry);
               noteStale(job);
               attempts.stops.disown(job);
-              forgetWorkflow(shard, job);
+              attempts.forget(shard.ref(job.number)); // also where nothing of it is durable
               job.enter(NodeJob.Phase.GONE);
               leaveKey(job, job.concurrency());
             });

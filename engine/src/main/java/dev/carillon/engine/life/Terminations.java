@@ -106,7 +106,7 @@ public final class Terminations {
       Shard shard, NodeJob job, Why why, Consumer<Outcome<CancelResult>> answer) {
     JobRef ref = shard.ref(job.number);
     Attempt running = Attempt.of(job);
-    if (!job.hasBegun() && (running == null || !running.ofWorkflow)) {
+    if (!job.mayHaveBegun() && (running == null || !running.ofWorkflow)) {
       cancels.cancel(ref, why, answer);
     } else if (job.isUnsettled()) {
       Runnable again = () -> terminate(ref, why, answer);

@@ -42,6 +42,7 @@ public final class Workflows {
       return;
     }
     job.busy++;
+    job.checkpoints++;
     attempts
         .outcomes
         .workflows()
@@ -49,6 +50,7 @@ public final class Workflows {
             attempt,
             turn,
             outcome -> {
+              job.checkpoints--;
               checkpoints.settled(job);
               answer.accept(outcome);
             });

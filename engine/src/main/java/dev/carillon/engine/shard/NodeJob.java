@@ -17,6 +17,9 @@ public final class NodeJob extends FoldedJob {
   /** How many operations on it are on their way to the journal: it is not dispatched then. */
   public short busy;
 
+  /** How many of those are checkpoints of its workflow's code. */
+  public short checkpoints;
+
   public @Nullable Shard shard;
 
   /** Its line among due jobs, whether it stands in it or not. */
@@ -107,6 +110,14 @@ public final class NodeJob extends FoldedJob {
   /** Whether the node decides what becomes of a due job. */
   private static boolean isDue(Phase phase) {
     return phase == Phase.SCHEDULED || phase == Phase.READY;
+  }
+
+  /**
+   * Whether it is a workflow whose code has run, also by what is on its way to the journal: it is
+   * asked to stop, and not ended by others.
+   */
+  public boolean mayHaveBegun() {
+    return checkpoints > 0 || hasBegun();
   }
 
   /** Whether it is in this phase and nothing of it is on its way to the journal. */
