@@ -40,6 +40,7 @@ final class ParkedChild implements Callable<Integer> {
   private static final int MOST_SIGNALS = 2_000;
   private static final long MOST_PROBE_NANOS = TimeUnit.SECONDS.toNanos(90);
   private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final int PROBES = 10;
   private static final int STEPS_EACH = 50;
   private static final int POLL_MILLIS = 20;
 
@@ -54,6 +55,11 @@ final class ParkedChild implements Callable<Integer> {
 
   @Option(names = "--bytes", description = "What the history of each takes.")
   private int bytes = 1;
+
+  @Option(
+      names = "--no-compaction",
+      description = "Whether steps are timed and no shard need be compacted meanwhile.")
+  private boolean noCompaction;
 
   @Option(names = "--seconds", description = "How long each part may take.")
   private int seconds = 60;
@@ -208,7 +214,9 @@ final class ParkedChild implements Callable<Integer> {
     long changed = began;
     int made = 0;
     while (System.nanoTime() - began < MOST_PROBE_NANOS
-        && (compacted == before || System.nanoTime() - changed < QUIET_NANOS)) {
+        && (noCompaction
+            ? made < PROBES
+            : compacted == before || System.nanoTime() - changed < QUIET_NANOS)) {
       var unused = carillon.schedule(STEPS.job(made++)).result(Duration.ofSeconds(seconds));
       long now = counters.of("shards.compacted");
       changed = now > compacted ? System.nanoTime() : changed;

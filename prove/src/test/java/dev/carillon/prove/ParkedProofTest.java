@@ -40,7 +40,6 @@ class ParkedProofTest {
                     "caught", 0L,
                     "unwound", 0L,
                     "wrong", 0L,
-                    "compacted", 1L,
                     "passed", 875L,
                     "passed nanos", 1_000_000_000L,
                     "step nanos p99", 300_000_000L)))
@@ -52,11 +51,11 @@ class ParkedProofTest {
                     "caught", 1L,
                     "unwound", 1L,
                     "wrong", 1L,
-                    "compacted", 0L,
                     "passed", 875L,
                     "passed nanos", 100_000_000L,
                     "step nanos p99", 1_000_000L)))
-        .hasSize(5);
-    assertThat(broken(Map.of())).hasSize(7);
+        .hasSize(4);
+    assertThat(broken(Map.of())).hasSize(6);
+    assertThat(ParkedSuite.compacted(Map.of("compacted", 0L)).holds()).isFalse();
   }
 }
