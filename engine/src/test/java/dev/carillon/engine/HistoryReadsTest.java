@@ -52,6 +52,7 @@ class HistoryReadsTest {
         all.packFromJobs(),
         all.historyBytes(),
         Set.of(),
+        all.historyLimit(),
         null);
   }
 
