@@ -164,8 +164,7 @@ final class DashboardCommand implements Callable<Integer> {
   }
 
   /** Lateness and CPU without and with many open dashboards. */
-  private void open(Report report, PacedStarts starts, InetSocketAddress server)
-      throws Exception {
+  private void open(Report report, PacedStarts starts, InetSocketAddress server) throws Exception {
     OperatingSystemMXBean system =
         (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     long cpu = system.getProcessCpuTime();

@@ -88,7 +88,7 @@ final class JournalBytes {
   /** What the owner of a drained shard leaves in its head. */
   static byte[] summary(int widthSeconds, long jobs, long bytes, long dead, long lastEndMicros) {
     ByteArrayOutputStream summary = new ByteArrayOutputStream();
-    summary.write(2);
+    summary.write(1); // its version
     summary.write(jobs > 0 ? 1 : 0);
     for (long number : new long[] {widthSeconds, jobs, bytes, dead, 0, 0}) {
       varint(summary, number);

@@ -47,7 +47,8 @@ final class PacedStarts {
     long start = System.nanoTime();
     schedule(lateness.length, true);
     perSecond = lateness.length / ((System.nanoTime() - start) / 1e9);
-    free.acquire(IN_FLIGHT);
+    free.acquire(IN_FLIGHT); // all are accepted
+    free.release(IN_FLIGHT);
     for (int i = 0; i < 600 && recorded.get() < lateness.length; i++) {
       TimeUnit.MILLISECONDS.sleep(100);
     }

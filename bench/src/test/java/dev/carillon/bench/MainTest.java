@@ -96,6 +96,28 @@ class MainTest extends BenchmarkRun {
   }
 
   @Test
+  void dashboardIsMeasuredPageByPageAndWithMany() throws Exception {
+    List<JsonNode> figures =
+        run(
+            "dashboard",
+            "--ended=60000",
+            "--pending=1000",
+            "--due=200",
+            "--dashboards=3",
+            "--seconds=1",
+            "--warmup=1");
+    for (String page : List.of("overview", "jobs", "job", "queues", "time map", "lateness")) {
+      assertThat(values(figures, "dashboard", page + ": data"))
+          .as(page)
+          .hasSize(1)
+          .allMatch(millis -> millis > 0);
+      assertThat(values(figures, "dashboard", page + ": reads")).as(page).hasSize(1);
+    }
+    assertThat(values(figures, "dashboard", "CPU of 3 dashboards")).hasSize(1);
+    assertThat(values(figures, "dashboard", "later by")).hasSize(1);
+  }
+
+  @Test
   void latencyStandsBesideAnExecutor() throws Exception {
     List<JsonNode> figures =
         run("latency", "--samples=20", "--rate=1000", "--seconds=1", "--warmup=1");

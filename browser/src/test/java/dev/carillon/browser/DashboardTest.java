@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -427,6 +428,29 @@ class DashboardTest {
       demo.send("POST", "/v1/namespaces/default/jobs/" + id + "/reschedule", "{\"in\": \"PT0S\"}");
       stateIs("succeeded");
     }
+  }
+
+  private void hide(boolean hidden) {
+    page.evaluate(
+        "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});"
+            + " document.dispatchEvent(new Event('visibilitychange')); }",
+        hidden);
+  }
+
+  @Test
+  void pageThatNobodySeesAsksForNothing() {
+    page = chromium.page();
+    page.clock().install();
+    page.navigate(demo.pages() + "#/default/overview");
+    assertThat(page.locator(".freshness.good")).hasText("live");
+    AtomicInteger asked = new AtomicInteger();
+    hide(true);
+    page.onRequest(request -> asked.incrementAndGet());
+    page.clock().fastForward(60_000);
+    assertThat(page.evaluate("document.hidden")).isEqualTo(true);
+    assertThat(asked).hasValue(0);
+    page.waitForRequest("**/v1/cluster/health", () -> hide(false));
+    assertThat(page.locator(".freshness.good")).hasText("live");
   }
 
   @Test
