@@ -23,9 +23,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,45 +86,73 @@ class CancelTest {
   }
 
   @Test
-  void jobsOfAShardThatIsNotLoadedAreReadTogether() {
+  void jobsOfAShardThatIsNotLoadedAreReadTogether() throws Exception {
+    int together = 200;
     int many = 1_000;
     AtomicInteger reads = new AtomicInteger();
-    ForwardingStore counted =
+    AtomicReference<CountDownLatch> gate = new AtomicReference<>(new CountDownLatch(0));
+    ForwardingStore gated =
         new ForwardingStore(new MemoryStore()) {
           @Override
           protected <T> Outcome<T> around(Operation operation, Supplier<Outcome<T>> next) {
             if (operation == Operation.READ) {
               reads.incrementAndGet();
+              pass(gate.get());
             }
             return next.get();
           }
         };
-    try (Carillon carillon = Carillon.builder().store(counted).open()) {
+    try (Carillon carillon = Carillon.builder().store(gated).open()) {
       Duration far = Duration.ofDays(40);
       List<Job<?>> jobs = new ArrayList<>();
       for (int i = 0; i < many; i++) {
         jobs.add(NOTE.job("x").queue("many").in(far));
       }
-      carillon.scheduleAll(jobs);
+      List<JobId> ids = carillon.scheduleAll(jobs).stream().<JobId>map(JobHandle::id).toList();
       JobHandle<Void> first = carillon.schedule(NOTE.job("first").in(far));
       JobHandle<Void> next = carillon.schedule(NOTE.job("next").after(first.id()));
       JobHandle<Void> other = carillon.schedule(NOTE.job("other").in(far));
 
       int before = reads.get();
-      assertThat(carillon.cancelAll(JobQuery.all().queue("many"), "enough")).isEqualTo(many);
-      assertThat(reads.get() - before).as("one by one it would be " + many).isLessThan(many / 10);
+      CountDownLatch all = new CountDownLatch(1);
+      gate.set(all);
+      CompletableFuture<List<CancelResult>> results = new CompletableFuture<>();
+      Thread caller =
+          Thread.ofPlatform()
+              .start(
+                  () ->
+                      results.complete(
+                          carillon.as("ann").cancelAll(ids.subList(0, together), "enough")));
+      Awaitility.await().until(() -> caller.getState() != Thread.State.RUNNABLE);
+      var unused = carillon.node().members(); // the loop has taken what was asked before
+      all.countDown();
+      assertThat(results.get(40, TimeUnit.SECONDS))
+          .hasSize(together)
+          .containsOnly(new CancelResult.Cancelled());
+      assertThat(reads.get() - before).as("one by one it would be " + together).isLessThan(20);
+
+      assertThat(carillon.cancelAll(JobQuery.all().queue("many"), "enough"))
+          .isEqualTo(many - together);
       JobQuery cancelled = JobQuery.all().states(JobState.CANCELLED).limit(many);
       assertThat(carillon.list(cancelled).items()).hasSize(many);
       assertThat(other.info().state()).isEqualTo(JobState.SCHEDULED);
 
       // Twice in one visit, and one that another job waits for.
-      List<JobId> ids = List.of(other.id(), first.id(), other.id());
-      assertThat(carillon.as("ann").cancelAll(ids, "enough"))
+      List<JobId> twice = List.of(other.id(), first.id(), other.id());
+      assertThat(carillon.as("ann").cancelAll(twice, "enough"))
           .containsExactlyInAnyOrder(
               new CancelResult.Cancelled(),
               new CancelResult.Cancelled(),
               new CancelResult.Ended(JobState.CANCELLED));
       assertThatThrownBy(() -> next.result(LONG)).isInstanceOf(JobFailedException.class);
+    }
+  }
+
+  private static void pass(CountDownLatch gate) {
+    try {
+      gate.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
