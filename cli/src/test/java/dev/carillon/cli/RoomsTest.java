@@ -26,6 +26,7 @@ class RoomsTest {
   private static final int LONGEST_NODE = 700;
   private static final int MOST_CALLBACKS = 6;
   private static final int LONGEST_PAGE = 60;
+  private static final String REPLAY = "dev.carillon.replay";
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -90,15 +91,21 @@ class RoomsTest {
 
   @Test
   void callbacksAreSmall() {
+    Map<String, Long> large = new TreeMap<>();
     for (JavaClass type : CLASSES) {
-      if (Rooms.roomOf(type) != null && type.getSimpleName().endsWith("Host")) {
+      boolean inside = Rooms.roomOf(type) != null || type.getPackageName().equals(REPLAY);
+      if (inside && type.isInterface()) {
         long methods =
             type.getMethods().stream()
                 .filter(method -> method.getModifiers().contains(JavaModifier.ABSTRACT))
                 .count();
-        assertThat(methods).as("methods of %s", type.getName()).isLessThanOrEqualTo(MOST_CALLBACKS);
+        if (methods > MOST_CALLBACKS) {
+          large.put(type.getSimpleName(), methods);
+        }
       }
     }
+    // The I/O of a node, and what its shards ask of the members: neither is called back.
+    assertThat(large.keySet()).containsExactly("Directory", "NodeEnvironment");
   }
 
   @Test

@@ -146,7 +146,15 @@ final class Assembly {
         new Attempts(
             basics,
             new Attempts.Parts(
-                status, shards, committer, runner, new LifeHost(), watchers, reports, new Loans()),
+                status,
+                shards,
+                committer,
+                runner,
+                new LifeHost(),
+                new ChildrenHost(),
+                watchers,
+                reports,
+                new Loans()),
             rules);
     this.rates = new Rates(env, records, timers);
     this.shares = new Shares(basics, status, this::sayLook);
@@ -331,21 +339,6 @@ final class Assembly {
     }
 
     @Override
-    public void added(Shard shard, NodeJob child) {
-      life.added(shard, child);
-    }
-
-    @Override
-    public void joined(Shard shard, NodeJob workflow) {
-      life.joined(shard, workflow);
-    }
-
-    @Override
-    public void cancelChild(NodeJob parent, JobRef child, Runnable then) {
-      life.cancelChild(parent, child, then);
-    }
-
-    @Override
     public void unfit(NodeJob job, NodeJob.Phase why) {
       life.unfit(job, why);
     }
@@ -358,6 +351,23 @@ final class Assembly {
     @Override
     public void convict(NodeJob job) {
       life.convict(job);
+    }
+  }
+
+  private final class ChildrenHost implements Attempts.Children {
+    @Override
+    public void added(Shard shard, NodeJob child) {
+      life.added(shard, child);
+    }
+
+    @Override
+    public void joined(Shard shard, NodeJob workflow) {
+      life.joined(shard, workflow);
+    }
+
+    @Override
+    public void cancelChild(NodeJob parent, JobRef child, Runnable then) {
+      life.cancelChild(parent, child, then);
     }
   }
 

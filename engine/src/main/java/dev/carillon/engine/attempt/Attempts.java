@@ -41,15 +41,6 @@ public final class Attempts {
     /** The job has another due time, wherever it stands in line. */
     void moved(NodeJob job);
 
-    /** A workflow has started a child. */
-    void added(Shard shard, NodeJob child);
-
-    /** Other jobs take the place of children of a workflow, which waits for their ends. */
-    void joined(Shard shard, NodeJob workflow);
-
-    /** The child of a workflow that ends is cancelled; {@code then} runs when that is durable. */
-    void cancelChild(NodeJob parent, JobRef child, Runnable then);
-
     /** No code here fits the job: it cannot be decoded, or diverged. */
     void unfit(NodeJob job, NodeJob.Phase why);
 
@@ -58,6 +49,18 @@ public final class Attempts {
 
     /** The node that the attempt was lent to died while the job ran alone there. */
     void convict(NodeJob job);
+  }
+
+  /** The children of workflows. */
+  public interface Children {
+    /** A workflow has started a child. */
+    void added(Shard shard, NodeJob child);
+
+    /** Other jobs take the place of children of a workflow, which waits for their ends. */
+    void joined(Shard shard, NodeJob workflow);
+
+    /** The child of a workflow that ends is cancelled; {@code then} runs when that is durable. */
+    void cancelChild(NodeJob parent, JobRef child, Runnable then);
   }
 
   /** Records what jobs reported of themselves. */
@@ -86,6 +89,7 @@ public final class Attempts {
       Committer committer,
       AttemptRunner runner,
       Life life,
+      Children children,
       News news,
       LastReport lastReport,
       Elsewhere elsewhere) {}

@@ -62,7 +62,7 @@ final class TurnWriter {
   private final NodeEnvironment env;
   private final Committer committer;
   private final Shards shards;
-  private final Attempts.Life life;
+  private final Attempts.Children children;
   private final Consumer<Attempt> written;
 
   /**
@@ -75,7 +75,7 @@ final class TurnWriter {
     this.env = room.basics().env();
     this.committer = room.parts().committer();
     this.shards = room.parts().shards();
-    this.life = room.parts().life();
+    this.children = room.parts().children();
   }
 
   /**
@@ -433,12 +433,12 @@ final class TurnWriter {
         NodeJob child = shard.job(add.job());
         if (child != null) {
           env.metrics().count("jobs.added", 1);
-          life.added(shard, child);
+          children.added(shard, child);
         }
       }
       if (applied == ShardFold.Answer.APPLIED) {
         if (joins) {
-          life.joined(shard, attempt.job());
+          children.joined(shard, attempt.job());
         }
         written.accept(attempt);
       }
@@ -463,7 +463,7 @@ final class TurnWriter {
     public void applied(ShardFold.Answer answer, @Nullable FoldedJob job) {
       env.metrics().count("jobs.added", 1);
       if (job != null) {
-        life.added(shard, NodeJob.of(job));
+        children.added(shard, NodeJob.of(job));
       }
     }
 

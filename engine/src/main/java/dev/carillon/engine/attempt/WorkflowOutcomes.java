@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 public final class WorkflowOutcomes {
   private final NodeEnvironment env;
   private final NodeOptions options;
-  private final Attempts.Life life;
+  private final Attempts.Children children;
   private final Attempts.LastReport lastReport;
   private final Outcomes outcomes;
   private final TurnWriter writer;
@@ -51,7 +51,7 @@ public final class WorkflowOutcomes {
   WorkflowOutcomes(Attempts.Room room, Outcomes outcomes) {
     this.env = room.basics().env();
     this.options = room.basics().options();
-    this.life = room.parts().life();
+    this.children = room.parts().children();
     this.lastReport = room.parts().lastReport();
     this.outcomes = outcomes;
     this.writer = new TurnWriter(room, this::lookAtHistory);
@@ -191,7 +191,7 @@ public final class WorkflowOutcomes {
     } else if (outcomes.settle(attempt)) {
       ChildrenInTurn.each(
           children,
-          (child, then) -> life.cancelChild(job, child, then),
+          (child, then) -> children.cancelChild(job, child, then),
           () -> {
             job.busy--;
             outcomes.ends(attempt, state, error, reason);

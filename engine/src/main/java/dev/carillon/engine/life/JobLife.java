@@ -62,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Owned by the loop of its node. Nothing of it is durable: whoever loads the shard next decides
  * the same from the journal.
  */
-public final class JobLife implements Attempts.Life {
+public final class JobLife implements Attempts.Life, Attempts.Children {
   private static final long RETRY_NANOS = 50_000_000;
   private static final long CLOCK_RETRY_NANOS = 1_000_000_000;
   private static final long LONGEST_EXPIRY_MICROS = 3_600_000_000L;
