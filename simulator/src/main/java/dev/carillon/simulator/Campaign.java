@@ -63,7 +63,7 @@ final class Campaign {
    */
   Campaign(Seed first, long seeds, int threads, LongConsumer progress) {
     this.first = first;
-    this.table = new FaultTable(first.nodes());
+    this.table = new FaultTable(first);
     this.seeds = seeds;
     this.threads = threads;
     this.progress = progress;
@@ -109,7 +109,7 @@ final class Campaign {
   }
 
   private void work() {
-    FaultTable own = new FaultTable(first.nodes());
+    FaultTable own = new FaultTable(first);
     ThreadMXBean threadTimes = ManagementFactory.getThreadMXBean();
     long cpuBefore = threadTimes.getCurrentThreadCpuTime();
     for (long seed = next.getAndIncrement();

@@ -61,17 +61,23 @@ final class FaultTable {
   private static final Set<Column> OF_USERS =
       EnumSet.complementOf(EnumSet.of(Column.CRASH_NEVER, Column.CRASH_LATE, Column.CRASH_UNHEARD));
 
+  private static final Set<UserOperations.Kind> OF_WORKFLOWS =
+      EnumSet.of(
+          UserOperations.Kind.WORKFLOW, UserOperations.Kind.SIGNAL, UserOperations.Kind.CHECKPOINT);
+
   private final Map<Operation, Row> store = new EnumMap<>(Operation.class);
   private final Map<String, Long> calls = new TreeMap<>();
   private final Map<UserOperations.Kind, Row> users = new EnumMap<>(UserOperations.Kind.class);
 
-  /** A table of seeds with so many nodes. */
-  FaultTable(int nodes) {
+  /** A table of seeds of this kind. */
+  FaultTable(Seed kind) {
+    int nodes = kind.nodes();
     for (Operation operation : Operation.values()) {
       store.put(operation, new Row(possible(operation, nodes)));
     }
-    for (UserOperations.Kind kind : UserOperations.Kind.values()) {
-      users.put(kind, new Row(possible(kind, nodes)));
+    for (UserOperations.Kind asked : UserOperations.Kind.values()) {
+      boolean never = OF_WORKFLOWS.contains(asked) && !kind.workflows();
+      users.put(asked, new Row(never ? Set.of() : possible(asked, nodes)));
     }
   }
 

@@ -12,9 +12,10 @@ public final class Hunt {
 
   /** Hunts from {@code firstSeed} on, with so many nodes, through at most {@code seeds} seeds. */
   public Hunt(long firstSeed, int nodes, boolean workflows, long seeds) {
-    FaultTable table = new FaultTable(nodes);
+    Seed first = new Seed(firstSeed, nodes, workflows);
+    FaultTable table = new FaultTable(first);
     for (long i = 0; i < seeds && caught == null; i++) {
-      Seed seed = new Seed(firstSeed + i, nodes, workflows);
+      Seed seed = first.of(firstSeed + i);
       Violation violation = new Simulation(seed, table, null).run().violation();
       if (violation != null) {
         caught = i + 1 + " " + violation.guarantee();

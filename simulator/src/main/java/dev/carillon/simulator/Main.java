@@ -78,7 +78,7 @@ public final class Main {
       Seed first = arguments.first();
       out.println("seed " + seed);
       Simulation.Result result =
-          new Simulation(first.of(seed), new FaultTable(first.nodes()), out::println).run();
+          new Simulation(first.of(seed), new FaultTable(first), out::println).run();
       Violation violation = result.violation();
       out.printf(
           "seed %d: %d jobs, %d events, %d faults, hash %016x%n",

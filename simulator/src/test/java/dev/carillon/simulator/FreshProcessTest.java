@@ -56,7 +56,7 @@ class FreshProcessTest {
     private static void print(Seed first, int seeds) {
       for (long number = first.number(); number < first.number() + seeds; number++) {
         Seed seed = new Seed(number, first.nodes());
-        long hash = new Simulation(seed, new FaultTable(seed.nodes()), null).run().hash();
+        long hash = new Simulation(seed, new FaultTable(seed), null).run().hash();
         System.out.println(seed + " " + Long.toHexString(hash));
       }
     }

@@ -49,7 +49,7 @@ class SimulationTest {
   @CsvSource({"7700393,1", "7703362,1", "9109958,1", "9117742,1", "9502825,5"})
   void seedThatOnceFailedHolds(long number, int nodes) {
     Seed seed = new Seed(number, nodes);
-    assertThat(new Simulation(seed, new FaultTable(nodes), null).run().violation()).isNull();
+    assertThat(new Simulation(seed, new FaultTable(seed), null).run().violation()).isNull();
   }
 
   @ParameterizedTest
@@ -59,8 +59,8 @@ class SimulationTest {
       Seed seed = new Seed(number, nodes);
       List<String> once = new ArrayList<>();
       List<String> again = new ArrayList<>();
-      Simulation.Result first = new Simulation(seed, new FaultTable(nodes), once::add).run();
-      Simulation.Result second = new Simulation(seed, new FaultTable(nodes), again::add).run();
+      Simulation.Result first = new Simulation(seed, new FaultTable(seed), once::add).run();
+      Simulation.Result second = new Simulation(seed, new FaultTable(seed), again::add).run();
 
       assertThat(again).isEqualTo(once);
       assertThat(second.hash()).isEqualTo(first.hash());
@@ -73,7 +73,7 @@ class SimulationTest {
     Simulation simulation =
         new Simulation(
             FIRST,
-            new FaultTable(1),
+            new FaultTable(FIRST),
             line -> {
               throw new StackOverflowError(line);
             });
@@ -87,8 +87,8 @@ class SimulationTest {
 
   @Test
   void differentSeedsGiveDifferentTraces() {
-    Simulation.Result first = new Simulation(FIRST, new FaultTable(1), null).run();
-    Simulation.Result second = new Simulation(new Seed(2, 1), new FaultTable(1), null).run();
+    Simulation.Result first = new Simulation(FIRST, new FaultTable(FIRST), null).run();
+    Simulation.Result second = new Simulation(new Seed(2, 1), new FaultTable(FIRST), null).run();
 
     assertThat(second.hash()).isNotEqualTo(first.hash());
   }

@@ -22,7 +22,7 @@ class WhyProbeTest {
     while (looks < LOOKS && seeds < MOST_SEEDS) {
       seeds++;
       Seed seed = new Seed(seeds, seeds % SEVERAL_EVERY == 0 ? SEVERAL : 1);
-      Simulation simulation = new Simulation(seed, new FaultTable(seed.nodes()), null);
+      Simulation simulation = new Simulation(seed, new FaultTable(seed), null);
       assertThat(simulation.run().violation()).as("seed %s", seed).isNull();
       looks += simulation.why().looks();
       simulation.why().named().forEach((reason, count) -> named.merge(reason, count, Integer::sum));

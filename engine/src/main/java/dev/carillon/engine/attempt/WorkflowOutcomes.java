@@ -191,7 +191,7 @@ public final class WorkflowOutcomes {
     } else if (outcomes.settle(attempt)) {
       ChildrenInTurn.each(
           children,
-          (child, then) -> children.cancelChild(job, child, then),
+          (child, then) -> this.children.cancelChild(job, child, then),
           () -> {
             job.busy--;
             outcomes.ends(attempt, state, error, reason);
