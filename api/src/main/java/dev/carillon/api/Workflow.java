@@ -283,14 +283,16 @@ public non-sealed interface Workflow extends WorkflowSteps {
   Instant now();
 
   /**
-   * Random numbers, the same when the code runs again.
+   * Random numbers, the same when the code runs again. They follow from the id of the job: good for
+   * keys and samples, not for secrets.
    *
    * @return the workflow's generator, the same each time
    */
   RandomGenerator random();
 
   /**
-   * A random UUID, the same when the code runs again.
+   * A UUID, the same when the code runs again, also where nothing was durable before. It follows
+   * from the id of the job: good as a key, not as a secret.
    *
    * @return a UUID of version 4
    */

@@ -83,7 +83,7 @@ final class Context implements Workflow {
     run.look();
     Begun begun = history.begun();
     if (begun == null) {
-      begun = new Begun(host.wallMicros(), BEHAVIOUR, host.random());
+      begun = new Begun(host.wallMicros(), BEHAVIOUR, SeededRandom.seedOf(host.job()));
       run.keep(begun);
     } else if (begun.behaviour() != BEHAVIOUR) {
       throw calls.end(

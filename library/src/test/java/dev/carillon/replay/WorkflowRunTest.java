@@ -99,6 +99,22 @@ class WorkflowRunTest {
   }
 
   @Test
+  void idsAreTheSameWhereNothingWasDurableBeforeTheCodeBeganAgain() {
+    Journal journal =
+        new Journal(
+            (wf, seen) -> {
+              seen.add(wf.uuid() + " " + wf.random().nextLong());
+              return "done";
+            });
+    assertThat(result(journal.begin())).isEqualTo("done");
+    List<String> before = journal.seen();
+    assertThat(journal.entries()).isEmpty();
+
+    assertThat(result(journal.begin())).isEqualTo("done");
+    assertThat(journal.seen()).isEqualTo(before).hasSize(1);
+  }
+
+  @Test
   void stepIsRetriedByItsPolicyAndHoldsNoSlotBetween() {
     Journal journal =
         new Journal(
