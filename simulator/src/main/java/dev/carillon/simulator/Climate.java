@@ -129,7 +129,7 @@ final class Climate {
             : 0;
     workflowScale = (int) ofWorkflows.spread(1, nodes == 1 ? 4_000 : 200);
     evictions = ofWorkflows.oneIn(3) ? 10_000 : (int) ofWorkflows.spread(1, 8_000);
-    settings = settings(chance);
+    settings = settings(chance, histories(ofWorkflows));
     skewMicros = new long[nodes];
     driftPerMillion = new long[nodes];
     together = nodes == 1 ? null : new Together(chance, spanNanos, lends(seed));
@@ -164,7 +164,14 @@ final class Climate {
     return driftPerMillion[node];
   }
 
-  private static NodeOptions settings(Chance chance) {
+  /** Short ones in some seeds, so that workflows reach them. */
+  private static HistoryLimit histories(Chance chance) {
+    return chance.oneIn(4)
+        ? new HistoryLimit((int) chance.between(4, 16), 32 << 20)
+        : HistoryLimit.STANDARD;
+  }
+
+  private static NodeOptions settings(Chance chance, HistoryLimit histories) {
     return new NodeOptions(
         NODE_ID,
         1,
@@ -187,7 +194,7 @@ final class Climate {
         chance.oneIn(4) ? 1_000 : (int) chance.spread(1, 10),
         chance.oneIn(4) ? chance.spread(100, 10_000) : 0,
         Set.of(),
-        HistoryLimit.STANDARD,
+        histories,
         null);
   }
 

@@ -9,6 +9,7 @@ import dev.carillon.api.Schedule;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Report;
 import dev.carillon.store.Entry;
 import dev.carillon.store.ShardId;
 import java.nio.ByteBuffer;
@@ -52,6 +53,8 @@ final class JournalFormat {
   private static final int CHILD_ENDED = 25;
   private static final int HISTORY = 26;
   private static final int RENEW = 27;
+  private static final int REPORT = 28;
+  private static final int RESTORED = 29;
 
   /** Of a state: it is that of a workflow. */
   private static final int WORKFLOW = 256;
@@ -161,9 +164,11 @@ final class JournalFormat {
 
   record Again(long job, int attempt, int revision, long at, long due) implements Op {}
 
-  record Pause(long job, String reason) implements Op {}
+  /** {@code withParent}: since the workflow is paused that started the job. */
+  record Pause(long job, String reason, boolean withParent) implements Op {}
 
-  record Resume(long job) implements Op {}
+  /** {@code withParent}: only if it was paused with the workflow that started it. */
+  record Resume(long job, boolean withParent) implements Op {}
 
   record Change(
       long job,
@@ -178,6 +183,12 @@ final class JournalFormat {
 
   /** A dead letter lives again. */
   record Replay(long job, long at, Spec spec) implements Op {}
+
+  /** A dead workflow remembers what it was: its history follows. */
+  record Restored(long job, int revision) implements Op {}
+
+  /** What the code of a job reported of it. */
+  record Reported(long job, Report.Recorded recorded) implements Op {}
 
   /** A dead letter is no longer kept. */
   record Discard(long job) implements Op {}
@@ -420,9 +431,13 @@ final class JournalFormat {
       case PAUSE -> {
         in.getLong();
         string(in);
-        yield new Pause(job, string(in));
+        yield new Pause(job, string(in), in.hasRemaining() && in.get() == 1);
       }
-      case RESUME -> new Resume(job);
+      case RESUME -> {
+        in.getLong();
+        string(in);
+        yield new Resume(job, in.hasRemaining() && in.get() == 1);
+      }
       case CHANGE -> change(job, in);
       case REPLAY -> {
         long at = in.getLong();
@@ -462,6 +477,8 @@ final class JournalFormat {
       case CHILD_ENDED -> new OfWorkflow(job, OperationBody.ChildEnded.decode(reader(in)));
       case HISTORY -> new OfWorkflow(job, OperationBody.History.decode(reader(in)));
       case RENEW -> new OfWorkflow(job, OperationBody.Renew.decode(reader(in)));
+      case RESTORED -> new Restored(job, (int) varint(in));
+      case REPORT -> new Reported(job, Report.Recorded.decode(reader(in)));
       default -> throw new Violation(Guarantee.HISTORY, "an operation of unknown kind " + kind);
     };
   }

@@ -430,6 +430,8 @@ final class Model {
       case JournalFormat.Discard discard -> judge().noSuchJob(shard, discard, job);
       case JournalFormat.Told told -> judge().noSuchJob(shard, told, job);
       case JournalFormat.OfWorkflow own -> judge().noSuchJob(shard, own, null);
+      case JournalFormat.Restored restored -> judge().noSuchJob(shard, restored, null);
+      case JournalFormat.Reported reported -> judge().noSuchJob(shard, reported, null);
       case JournalFormat.WorkflowState state ->
           throw new Violation(Guarantee.HISTORY, "a workflow's state was appended: " + job);
     }

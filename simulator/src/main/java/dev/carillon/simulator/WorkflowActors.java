@@ -109,6 +109,7 @@ final class WorkflowActors {
   private Activity activity(Kept of, Attempt attempt) {
     Activity activity = new Activity(of, attempt);
     attempt.attach(activity);
+    of.play.attempt = attempt;
     active.put(attempt, activity);
     of.current = activity;
     return activity;

@@ -8,6 +8,7 @@ import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Report;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -35,6 +36,9 @@ final class WorkflowJudge {
 
   /** The key of each step. */
   private final Map<String, String> keys = new LinkedHashMap<>();
+
+  /** What the code of a round drew, by what it drew before. */
+  private final Map<String, String> drawn = new LinkedHashMap<>();
 
   /** The rounds in which the code did something else than before. */
   private final Set<String> flipped = new LinkedHashSet<>();
@@ -96,6 +100,7 @@ final class WorkflowJudge {
         Guarantee.REPLAY,
         () -> "%s sees %s and saw %s before".formatted(record, seen, confirmed));
     if (isFree) {
+      drew(play, seen);
       return;
     }
     List<String> must = record.interpret().seen;
@@ -103,6 +108,25 @@ final class WorkflowJudge {
         must.size() > last && WorkflowInterpreter.agree(must.subList(0, last + 1), seen),
         Guarantee.REPLAY,
         () -> "%s sees %s, its history says %s".formatted(record, seen, must));
+  }
+
+  /** What the code draws follows from its job, whether anything was durable before or not. */
+  private void drew(WorkflowPlay play, List<String> seen) {
+    StringBuilder before = new StringBuilder(round(play));
+    for (String each : seen.subList(0, seen.size() - 1)) {
+      if (each.startsWith("random ") || each.startsWith("uuid ")) {
+        before.append(' ').append(each.charAt(0));
+      }
+    }
+    String now = seen.getLast();
+    if (now.startsWith("random ") || now.startsWith("uuid ")) {
+      String after = before.append(" then ").append(now.charAt(0)).toString();
+      String first = drawn.putIfAbsent(after, now);
+      check(
+          first == null || first.equals(now),
+          Guarantee.REPLAY,
+          () -> "%s draws %s and drew %s before".formatted(play.ref(), now, first));
+    }
   }
 
   /** The body of a step begins. */
@@ -177,6 +201,11 @@ final class WorkflowJudge {
         Guarantee.NEVER_EARLY,
         () -> record + " starts " + (record.due - life.clock.wallMicros()) + " µs early");
     check(!record.pauseAnswered, Guarantee.CONTROL, () -> record + " starts though it is paused");
+    check(
+        record.checkpointed < world.climate.options().historyLimit().entries()
+            || record.isStopped(),
+        Guarantee.CONTROL,
+        () -> record + " starts though its history is full");
     check(
         attempt.historyCount() <= record.entries.size(),
         Guarantee.FOLD,
@@ -356,6 +385,31 @@ final class WorkflowJudge {
     if (cancel.demand() == 2) {
       count("terminated");
     }
+  }
+
+  /** Somebody asked to try it again after it was dead: so may steps that run at most once. */
+  void replayed(WorkflowRecord record) {
+    check(
+        record.replayAsked,
+        Guarantee.ONE_OUTCOME,
+        () -> record + " lives again, and nobody asked for it");
+    begunOnce.removeIf(body -> body.copy == world.copy && body.ref.equals(record.ref));
+    thrownOut.remove(record.ref);
+    said.remove(record.ref);
+  }
+
+  /** What the code of a job reported is what its program shows. */
+  void reported(WorkflowRecord record, Report report) {
+    if (!record.isWorkflow() || record.parent != null || report.published() == null) {
+      return;
+    }
+    count("published");
+    String value = WorkflowModel.text(report.published());
+    int at = Integer.parseInt(value.substring("at ".length()));
+    check(
+        record.program.ops.get(at).kind() == WorkflowProgram.Kind.SHOW,
+        Guarantee.REPLAY,
+        () -> record + " has published " + value + ", which its code does not");
   }
 
   /** It goes on from its beginning: no signal is lost, none comes again. */

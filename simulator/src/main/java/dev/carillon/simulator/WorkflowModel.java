@@ -6,6 +6,7 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Report;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -70,6 +71,10 @@ final class WorkflowModel {
       shard.debts.remove(new ModelShard.Debt(record.number, told.waiter()));
       return true;
     }
+    if (operation instanceof JournalFormat.Replay replay && record.end == JobState.DEAD) {
+      replayed(record, replay);
+      return true;
+    }
     if (!record.live) {
       world.trace.note("no effect on workflow", record.id);
       return true;
@@ -77,6 +82,8 @@ final class WorkflowModel {
     record.touchedNanos = world.clock.nanos();
     switch (operation) {
       case JournalFormat.OfWorkflow own -> own(record, own.body());
+      case JournalFormat.Restored restored -> record.revision = restored.revision();
+      case JournalFormat.Reported reported -> reported(record, reported.recorded());
       case JournalFormat.Start start ->
           record.marked |= record.current(start.attempt(), start.revision());
       case JournalFormat.Retry retry -> {
@@ -93,10 +100,18 @@ final class WorkflowModel {
         }
       }
       case JournalFormat.Cancel cancel -> cancel(record, cancel);
-      case JournalFormat.Pause pause -> record.pauseReason = pause.reason();
+      case JournalFormat.Pause pause -> {
+        if (!pause.withParent() || record.pauseReason == null) {
+          record.pauseReason = pause.reason();
+          record.pausedWithParent = pause.withParent();
+        }
+      }
       case JournalFormat.Resume resume -> {
-        record.pauseReason = null;
-        record.pauseAnswered = false;
+        if (!resume.withParent() || record.pausedWithParent) {
+          record.pauseReason = null;
+          record.pausedWithParent = false;
+          record.pauseAnswered = false;
+        }
       }
       case JournalFormat.End end -> {
         if (end.attempt() == 0 || record.current(end.attempt(), end.revision())) {
@@ -129,6 +144,10 @@ final class WorkflowModel {
           by != null && by.awaitedAdds.remove(record.ref),
           Guarantee.DEPENDENCIES,
           () -> "there is a child that its workflow did not start: " + record);
+      if (by != null && by.pauseReason != null && by.shard == shard) {
+        record.pauseReason = by.pauseReason;
+        record.pausedWithParent = true;
+      }
     } else {
       judge.added(record);
     }
@@ -172,11 +191,82 @@ final class WorkflowModel {
         }
       }
       case OperationBody.Renew renew -> renew(record, renew);
-      case OperationBody.History history ->
-          throw new Violation(Guarantee.HISTORY, "a history was appended: " + record);
+      case OperationBody.History history -> restore(record, history.entries());
       default -> throw new IllegalStateException("body: " + body);
     }
   }
+
+  // ---- replayed
+
+  /** A dead workflow lives again; what it remembers follows. */
+  private void replayed(WorkflowRecord record, JournalFormat.Replay replay) {
+    judge.replayed(record);
+    record.revival = new WorkflowRevival(record);
+    record.live = true;
+    record.end = null;
+    record.result = new byte[0];
+    record.attempts = 0;
+    record.revision = 0;
+    record.due = replay.spec().due();
+    record.deadline = replay.spec().deadline();
+    record.pauseReason = null;
+    record.pauseAnswered = false;
+    record.cancelled = false;
+    record.marked = false;
+    record.checkpointed = 0;
+    record.entries.clear();
+    record.children.clear();
+    record.keys.clear();
+    record.wait = null;
+    record.published = "";
+    record.replays++;
+    record.touchedNanos = world.clock.nanos();
+    record.shard.live++;
+    world.model.entered();
+    grown.add(record);
+    world.trace.note("workflow replayed", record.id);
+  }
+
+  private void restore(WorkflowRecord record, List<HistoryEntry> entries) {
+    check(
+        record.revival != null,
+        Guarantee.HISTORY,
+        () -> "a history was appended that is of no replay: " + record);
+    for (HistoryEntry entry : entries) {
+      record.entries.add(entry);
+      switch (entry) {
+        case HistoryEntry.Signalled signal -> {
+          if (!signal.key().isEmpty()) {
+            record.keys.add(signal.key());
+          }
+        }
+        case HistoryEntry.ChildEnded ended -> record.children.remove(ended.call());
+        case HistoryEntry.ChildStarted child -> {
+          record.checkpointed++;
+          record.children.put(child.call(), child.child());
+          if (find(child.child()) == null) {
+            record.awaitedAdds.add(child.child());
+          }
+        }
+        default -> record.checkpointed++;
+      }
+    }
+  }
+
+  private void reported(WorkflowRecord record, Report.Recorded recorded) {
+    if (recorded.revision() != record.revision) {
+      return;
+    }
+    judge.reported(record, recorded.report());
+    byte[] value = recorded.report().published();
+    if (value != null) {
+      record.published = text(value);
+    } else if (recorded.report().withdraws()) {
+      record.published = "";
+    }
+  }
+
+  // ---- what its code does
 
   private void checkpoint(WorkflowRecord record, OperationBody.Checkpoint turn) {
     if (!record.current(turn.attempt(), turn.revision()) || turn.before() != record.checkpointed) {
@@ -267,6 +357,12 @@ final class WorkflowModel {
           record.awaitedAdds.isEmpty(),
           Guarantee.ATOMIC_BATCH,
           () -> record + " has started children that are not there: " + record.awaitedAdds);
+      WorkflowRevival revival = record.revival;
+      if (revival != null) {
+        record.revival = null;
+        revival.check(record);
+        world.table.countCall(record.entries.isEmpty() ? "replays anew" : "replays that go on");
+      }
     }
     grown.clear();
   }
@@ -277,6 +373,7 @@ final class WorkflowModel {
     private final Map<Long, JournalFormat.Op> states = new LinkedHashMap<>();
     private final Map<Long, List<HistoryEntry>> histories = new LinkedHashMap<>();
     private final Set<Long> told = new LinkedHashSet<>();
+    private final Map<Long, String> published = new LinkedHashMap<>();
 
     Snapshot(ModelShard shard) {
       this.shard = shard;
@@ -290,11 +387,17 @@ final class WorkflowModel {
       if (operation instanceof JournalFormat.State
           || operation instanceof JournalFormat.WorkflowState) {
         states.put(operation.job(), operation);
+        histories.remove(operation.job()); // what evidence of an earlier end has of it
+        published.remove(operation.job());
       } else if (operation instanceof JournalFormat.OfWorkflow own
           && own.body() instanceof OperationBody.History history) {
         histories
             .computeIfAbsent(operation.job(), job -> new ArrayList<>())
             .addAll(history.entries());
+      }
+      if (operation instanceof JournalFormat.Reported reported
+          && reported.recorded().report().published() != null) {
+        published.put(operation.job(), text(reported.recorded().report().published()));
       }
       if (operation instanceof JournalFormat.End) {
         states.remove(operation.job());
@@ -324,6 +427,11 @@ final class WorkflowModel {
           () ->
               "%s has %d entries in the snapshot, and %d or others in the journal"
                   .formatted(record, history.size(), record.entries.size()));
+      String value = published.getOrDefault(record.number, "");
+      check(
+          value.equals(record.published),
+          Guarantee.FOLD,
+          () -> "%s published %s, in the snapshot %s".formatted(record, record.published, value));
       if (state instanceof JournalFormat.WorkflowState of) {
         check(
             of.attempts() == record.attempts

@@ -50,6 +50,11 @@ final class WorkflowPlay implements WorkflowHost, WorkflowCode, WorkflowProgram.
   private final List<String> seen = new ArrayList<>();
   private final List<HistoryEntry> atFirst = new ArrayList<>();
   private int calls;
+  private Report untold = Report.NOTHING;
+  private boolean announced;
+
+  /** The attempt that its code makes now. */
+  Attempt attempt;
 
   /** The process is gone: nothing of what the code does counts. */
   boolean gone;
@@ -66,6 +71,7 @@ final class WorkflowPlay implements WorkflowHost, WorkflowCode, WorkflowProgram.
   WorkflowPlay(Life life, World world, Attempt attempt) {
     this.life = life;
     this.world = world;
+    this.attempt = attempt;
     this.judge = world.workflows.judge();
     this.ref = attempt.ref();
     this.revision = attempt.revision();
@@ -368,5 +374,20 @@ final class WorkflowPlay implements WorkflowHost, WorkflowCode, WorkflowProgram.
   @Override
   public void report(Report report) {
     world.table.countCall("reports");
+    untold = untold.then(report);
+    Attempt of = attempt;
+    if (!announced && !gone) {
+      announced = true;
+      world.in(
+          world.chance.spread(1, WAKE_NANOS),
+          () -> life.deliver(() -> life.node.report(of, this::take)));
+    }
+  }
+
+  private Report take() {
+    Report taken = untold;
+    announced = false;
+    untold = Report.NOTHING;
+    return taken;
   }
 }

@@ -34,6 +34,9 @@ final class WorkflowRecord {
   byte[] result = {};
   @Nullable String pauseReason;
 
+  /** It is paused since the workflow is that started it. */
+  boolean pausedWithParent;
+
   /** Whoever paused it was told so, and nobody has asked to resume it since. */
   boolean pauseAnswered;
 
@@ -42,6 +45,7 @@ final class WorkflowRecord {
 
   boolean cancelAsked;
   boolean terminateAsked;
+  boolean replayAsked;
   boolean terminated;
   boolean marked;
   long deadline;
@@ -54,6 +58,15 @@ final class WorkflowRecord {
 
   final List<HistoryEntry> entries = new ArrayList<>();
   @Nullable WorkflowWait wait;
+
+  /** How often it has lived again after it was dead. */
+  int replays;
+
+  /** What it was before it was replayed, while its history is read; else null. */
+  @Nullable WorkflowRevival revival;
+
+  /** What it last published; empty for nothing. */
+  String published = "";
 
   /** When something last happened to it. */
   long touchedNanos;
@@ -91,10 +104,14 @@ final class WorkflowRecord {
     copy.end = end;
     copy.result = result;
     copy.pauseReason = pauseReason;
+    copy.pausedWithParent = pausedWithParent;
+    copy.replays = replays;
+    copy.published = published;
     copy.pauseAnswered = pauseAnswered;
     copy.cancelled = cancelled;
     copy.cancelAsked = cancelAsked;
     copy.terminateAsked = terminateAsked;
+    copy.replayAsked = replayAsked;
     copy.terminated = terminated;
     copy.marked = marked;
     copy.deadline = deadline;

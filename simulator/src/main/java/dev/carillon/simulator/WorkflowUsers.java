@@ -6,6 +6,7 @@ import dev.carillon.api.CancelResult;
 import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.JobState;
 import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.SignalResult;
 import dev.carillon.engine.job.JobRef;
@@ -73,6 +74,9 @@ final class WorkflowUsers {
     }
     for (long i = chance.between(0, workflows); i > 0; i--) {
       planner.at(moment.getAsLong(), life -> resume(life, some()));
+    }
+    for (long i = chance.between(0, workflows); i > 0; i--) {
+      planner.at(moment.getAsLong(), this::replay);
     }
   }
 
@@ -200,7 +204,7 @@ final class WorkflowUsers {
               () -> payload + " is refused by " + record + " and is in its journal");
       case ENDED ->
           check(
-              record == null || !record.live,
+              record == null || !record.live || record.replays > 0,
               Guarantee.SIGNALS,
               () -> payload + " is refused since " + record + " has ended, which it has not");
       case NOT_FOUND ->
@@ -268,13 +272,63 @@ final class WorkflowUsers {
     life.node.pause(
         ref,
         life.node.why("wait a moment"),
+        world.chance.oneIn(3),
         outcome -> {
           operations.ends(life, Kind.CONTROL_PAUSE);
           world.trace.note("paused", record.id, outcome.toString());
           boolean done = outcome.equals(Outcome.ok(ControlResult.DONE));
           WorkflowRecord now = copy == world.copy ? world.workflows.find(ref) : null;
           if (done && now != null && now.pauseReason != null && now.live) {
-            now.pauseAnswered = true;
+            answered(now);
+          }
+        });
+  }
+
+  /** Nothing of it begins any more, nor of the children that it has. */
+  private void answered(WorkflowRecord paused) {
+    paused.pauseAnswered = true;
+    for (JobRef ref : paused.children.values()) {
+      WorkflowRecord child = world.workflows.find(ref);
+      if (child != null && child.live && child.pausedWithParent) {
+        answered(child);
+      }
+    }
+  }
+
+  /** Tries a dead workflow again. */
+  private void replay(Life life) {
+    List<WorkflowRecord> dead = new ArrayList<>();
+    for (JobRef ref : known) {
+      WorkflowRecord record = world.workflows.find(ref);
+      if (record != null && record.end == JobState.DEAD) {
+        dead.add(record);
+      }
+    }
+    if (dead.isEmpty()) {
+      return;
+    }
+    WorkflowRecord record = world.chance.pick(dead);
+    int before = record.replays;
+    int copy = life.opening.copy();
+    record.replayAsked = true;
+    operations.begins(life, Kind.REPLAY);
+    world.trace.note("replay workflow", record.id);
+    life.node.replay(
+        record.ref,
+        "user",
+        null,
+        outcome -> {
+          operations.ends(life, Kind.REPLAY);
+          world.trace.note("replayed", record.id, outcome.toString());
+          WorkflowRecord now = copy == world.copy ? world.workflows.find(record.ref) : null;
+          check(
+              now == null
+                  || !outcome.equals(Outcome.ok(ControlResult.DONE))
+                  || now.replays > before,
+              Guarantee.CONTROL,
+              () -> record + " is said to live again and does not");
+          if (outcome instanceof Outcome.Ok<ControlResult>(var result)) {
+            world.table.countCall("replay of a workflow " + result);
           }
         });
   }
@@ -302,7 +356,11 @@ final class WorkflowUsers {
         continue;
       }
       any = true;
-      if (record.pauseReason != null) {
+      if (record.entries.size() >= world.climate.options().historyLimit().entries()
+          && !record.isStopped()) {
+        world.table.countCall("full histories");
+        cancel(life, record.ref, false);
+      } else if (record.pauseReason != null) {
         resume(life, record.ref);
       } else if (record.wait != null && !record.wait.signals().isEmpty()) {
         record.wait.signals().forEach(signal -> signal(life, record.ref, signal.type()));
