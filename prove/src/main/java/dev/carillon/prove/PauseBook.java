@@ -54,7 +54,7 @@ final class PauseBook {
 
   /** Looks at every begin of a call. */
   Check check() {
-    Check check = new Check("no call of a paused workflow begins, nor of its child");
+    Check check = Check.ofTime("no call of a paused workflow begins, nor of its child");
     begins.forEach(
         (workflow, times) -> {
           for (long time : times) {
