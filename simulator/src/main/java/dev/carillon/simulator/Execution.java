@@ -61,8 +61,7 @@ final class Execution {
     this.attempt = attempt;
     this.job = job;
     this.request = request;
-    // It may have been lent before its job was replaced.
-    this.revision = request.id == job.request ? job.revision : job.revision - 1;
+    this.revision = attempt.revision(); // lent, perhaps, before its job was replaced or updated
     this.startedNanos = world.clock.nanos();
     this.startedWallMicros = clock.wallMicros();
     this.marked = job.markers > 0;
