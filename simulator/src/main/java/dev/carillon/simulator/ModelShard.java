@@ -86,7 +86,7 @@ final class ModelShard {
     long earliest = Long.MAX_VALUE;
     for (ModelJob job : jobs.values()) {
       long wakeBy = job.live() ? job.wakeBy() : Long.MAX_VALUE;
-      if (wakeBy > micros && wakeBy < earliest && !waits(job, micros, now)) {
+      if (wakeBy > micros && wakeBy < earliest && !waits(job, now)) {
         earliest = wakeBy;
       }
     }
@@ -97,8 +97,8 @@ final class ModelShard {
     return earliest;
   }
 
-  private static boolean waits(ModelJob job, long micros, long now) {
-    boolean sure = micros == 0 || job.wakeBy() > now - WHILE_MICROS;
+  private static boolean waits(ModelJob job, long now) {
+    boolean sure = job.wakeBy() > now - WHILE_MICROS;
     return sure ? job.waitsInLine() : job.mayWaitInLine();
   }
 
