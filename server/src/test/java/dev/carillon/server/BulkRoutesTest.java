@@ -102,6 +102,24 @@ class BulkRoutesTest {
   }
 
   @Test
+  void keyOfOneNamespaceIsNoneOfAnother() {
+    ApiClient client = open();
+    String body = "{\"action\": \"CANCEL\", \"query\": {}}";
+    String first =
+        client
+            .post("/v1/namespaces/a/bulk", body, "Idempotency-Key", "b c")
+            .expect(202)
+            .json()
+            .path("id")
+            .asString();
+    JsonNode second =
+        client.post("/v1/namespaces/a%20b/bulk", body, "Idempotency-Key", "c").expect(202).json();
+    assertThat(second.path("created").asBoolean()).isTrue();
+    assertThat(second.path("id").asString()).isNotEqualTo(first);
+    client.get("/v1/namespaces/a%20b/bulk/" + second.path("id").asString()).expect(200);
+  }
+
+  @Test
   void dryRunCountsAndShowsTheFirstTenAndChangesNothing() {
     ApiClient client = open();
     schedule(1_234, "a");

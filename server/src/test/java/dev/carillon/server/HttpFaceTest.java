@@ -71,6 +71,19 @@ class HttpFaceTest {
     assertThat(client.get(JOBS + "?type=%C3%A9+x").expect(200).json().path("items")).isEmpty();
   }
 
+  /** Clients send other characters in their own encodings, so that one key would be two. */
+  @Test
+  void keyInTheHeaderIsAscii() throws Exception {
+    String body = "{\"type\": \"t\", \"in\": \"1h\"}";
+    String request =
+        HEAD
+            + "Idempotency-Key: café\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+                .formatted(body.length(), body);
+    assertThat(raw(request)).startsWith("HTTP/1.1 400").contains("other characters than ASCII");
+    client.post(JOBS, "{\"type\": \"t\", \"in\": \"1h\", \"key\": \"café\"}").expect(201);
+    client.get(JOBS + "/by-key/caf%C3%A9").expect(200);
+  }
+
   @Test
   void changesNeedJson() {
     Reply reply = client.post(JOBS, "type=t", "Content-Type", "application/x-www-form-urlencoded");

@@ -7,6 +7,8 @@ import dev.carillon.api.JobId;
 import dev.carillon.api.JobType;
 import dev.carillon.fixture.PostgresServer;
 import dev.carillon.server.ApiClient.Reply;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -218,11 +220,42 @@ class JobRoutesTest {
                 "{\"type\": \"t\", \"onFailure\": {\"kind\": \"NO\"}}", "onFailure.kind: \"NO\""),
             new Case("{\"type\": \"t\", \"inputBase64\": \"%\"}", "inputBase64: not base64"),
             new Case("{\"type\": \"t\", \"input\": " + "[".repeat(80), "nested up to 64 deep"),
-            new Case("{\"type\": \"t\", \"input\": tru}", "body: "))) {
+            new Case("{\"type\": \"t\", \"input\": tru}", "body: "),
+            new Case("{\"type\": \"\\ud800\"}", "(expected: no unpaired surrogates)"),
+            new Case(
+                "{\"webhook\": {\"url\": \"http://x.example/\", \"bodyText\": \"\\udc00\"}}",
+                "webhook.bodyText: \"?\" (expected: no unpaired surrogates)"),
+            new Case("{\"in\": \"" + "a".repeat(79) + "😀\"}", "a".repeat(79) + "…"))) {
       Reply reply = client.post(JOBS, each.body()).expect(400);
       assertThat(reply.problem()).isEqualTo("invalid");
       assertThat(reply.detail()).as(each.body()).contains(each.expected());
     }
     assertThat(client.get(JOBS).expect(200).json().path("items")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE"})
+  void bodyOfAnotherEncodingIsRefused(String encoding) {
+    ApiClient client = open("sqlite");
+    byte[] body = "{\"type\": \"t\", \"input\": {\"a\": 1}}".getBytes(Charset.forName(encoding));
+    Reply reply =
+        client.send(
+            client
+                .request(JOBS)
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofByteArray(body))
+                .build());
+    assertThat(reply.expect(400).detail()).contains("expected: JSON in UTF-8");
+    assertThat(client.get(JOBS).expect(200).json().path("items")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sqlite"})
+  void byteOrderMarkOfUtf8IsNoPartOfTheBody(String store) {
+    ApiClient client = open(store);
+    String body = "{\"type\": \"t\", \"in\": \"1h\", \"input\": {\"a\": \"é\"}}";
+    String id = client.post(JOBS, "\ufeff" + body).expect(201).json().path("id").asString();
+    assertThat(client.get(JOBS + "/" + id + "/input").expect(200).text())
+        .isEqualTo("{\"a\": \"é\"}");
   }
 }

@@ -33,6 +33,7 @@ public record Call(
   static final String NAMESPACE = "ns";
 
   private static final byte[] EMPTY_OBJECT = {'{', '}'};
+  private static final char LAST_OF_ASCII = 0x7f;
 
   /** The namespace that the request is about. */
   public String namespace() {
@@ -51,6 +52,20 @@ public record Call(
   /** A header, or null. */
   public @Nullable String header(String lowerCaseName) {
     return arrival.header(lowerCaseName);
+  }
+
+  /**
+   * What asking again repeats ({@code Idempotency-Key}), or null. Clients send other characters
+   * than those of ASCII each in their own encoding, so that one key would be two.
+   */
+  public @Nullable String idempotencyKey() {
+    String key = header("idempotency-key");
+    if (key != null && key.chars().anyMatch(c -> c > LAST_OF_ASCII)) {
+      throw new InvalidBody(
+          "Idempotency-Key: other characters than ASCII (expected: none; the field key of a job"
+              + " may have them)");
+    }
+    return key;
   }
 
   /** The body; a missing one is an empty object. */

@@ -34,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BulkRoutes {
   private static final String BULK = "/v1/namespaces/{ns}/bulk";
-  private static final String KEY_HEADER = "idempotency-key";
   private static final int SHOWN = 10;
   private static final int MOST_RETRIES = 1_000;
   private static final Duration COUNTING = Duration.ofSeconds(5);
@@ -69,6 +68,11 @@ public final class BulkRoutes {
 
   // ---- asking
 
+  /** All of them are jobs of one namespace; both parts may have blanks. */
+  private static String keyOf(String namespace, String key) {
+    return namespace.length() + " " + namespace + " " + key;
+  }
+
   private Answer start(Call call) {
     BulkBody body = call.read(BulkBody.SHAPE);
     var unused = body.action();
@@ -87,9 +91,9 @@ public final class BulkRoutes {
             .queue(BulkRunner.QUEUE)
             .meta(BulkRunner.ABOUT, call.namespace())
             .onFailure(RETRIES);
-    String key = call.header(KEY_HEADER);
+    String key = call.idempotencyKey();
     if (key != null) {
-      job = job.key(call.namespace() + ' ' + key);
+      job = job.key(keyOf(call.namespace(), key));
     }
     JobHandle<?> handle = carillon.schedule(job);
     String id = handle.id().value();

@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 public final class JobRoutes {
   private static final String JOBS = "/v1/namespaces/{ns}/jobs";
   private static final String JOB = JOBS + "/{id}";
-  private static final String KEY_HEADER = "idempotency-key";
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
   private static final Duration STANDARD_RANGE = Duration.ofDays(1);
 
@@ -88,7 +87,7 @@ public final class JobRoutes {
 
   private Answer schedule(Call call) {
     JobBody body = call.read(JobBody.SHAPE);
-    body.keyOfHeader(call.header(KEY_HEADER));
+    body.keyOfHeader(call.idempotencyKey());
     JobHandle<?> handle = carillon.schedule(jobs.checked(call, body));
     String id = handle.id().value();
     return Answer.json(handle.created() ? 201 : 200, out -> write(out, handle))
@@ -96,7 +95,7 @@ public final class JobRoutes {
   }
 
   private Answer scheduleAll(Call call) {
-    if (call.header(KEY_HEADER) != null) {
+    if (call.idempotencyKey() != null) {
       throw new InvalidBody(
           "Idempotency-Key: given (expected: none for a batch; each job may have a key)");
     }

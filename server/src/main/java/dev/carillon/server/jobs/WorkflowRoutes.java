@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** Jobs that are workflows: signals, steps and waits, and their forced end. */
 public final class WorkflowRoutes {
   private static final String JOB = "/v1/namespaces/{ns}/jobs/{id}";
-  private static final String KEY_HEADER = "idempotency-key";
 
   /** How many steps are shown: the newest. */
   private static final int MOST_STEPS = 1_000;
@@ -56,7 +55,7 @@ public final class WorkflowRoutes {
   private Answer signal(Call call) {
     SignalBody body = call.read(SignalBody.SHAPE);
     SignalType<RawPayload> type = SignalType.of(body.type(), RawPayload.class);
-    String key = call.header(KEY_HEADER);
+    String key = call.idempotencyKey();
     JobId id = jobs.found(call).id();
     SignalResult result =
         as(call).signal(id, type, body.payload(), key != null ? Limits.checkKey(key) : null);

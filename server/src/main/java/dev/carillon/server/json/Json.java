@@ -13,6 +13,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /** The JSON of the API: strict, bounded, UTF-8. */
@@ -34,6 +35,7 @@ public final class Json {
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .disable(StreamWriteFeature.AUTO_CLOSE_CONTENT)
+          .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8, never guessed
           .build();
 
   private Json() {}

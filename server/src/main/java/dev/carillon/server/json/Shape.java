@@ -32,6 +32,7 @@ import tools.jackson.core.JsonToken;
  */
 public final class Shape<T> {
   private static final int SHOWN_CHARS = 80;
+  private static final byte[] MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
   private final Supplier<T> maker;
   private final Map<String, Field<T>> fields = new LinkedHashMap<>();
@@ -233,6 +234,15 @@ public final class Shape<T> {
    * @throws InvalidBody if it does not fit
    */
   public T read(byte[] body) {
+    return readText(isMarked(body) ? Arrays.copyOfRange(body, MARK.length, body.length) : body);
+  }
+
+  /** Some editors and shells write a mark before UTF-8; it is no part of the text. */
+  private static boolean isMarked(byte[] body) {
+    return body.length >= MARK.length && Arrays.equals(MARK, 0, MARK.length, body, 0, MARK.length);
+  }
+
+  private T readText(byte[] body) {
     try (JsonParser parser = Json.parser(body)) {
       if (parser.nextToken() == null) {
         throw new InvalidBody("body: empty (expected: a JSON object)");
@@ -289,7 +299,7 @@ public final class Shape<T> {
     while (in.parser().nextToken() != JsonToken.END_OBJECT) {
       String name = in.parser().currentName();
       in.parser().nextToken();
-      String shown = name.length() > SHOWN_CHARS ? name.substring(0, SHOWN_CHARS) + "…" : name;
+      String shown = cut(name);
       member.read(name, path.isEmpty() ? shown : path + "." + shown);
     }
   }
@@ -312,7 +322,22 @@ public final class Shape<T> {
     if (in.parser().currentToken() != JsonToken.VALUE_STRING) {
       throw other(in, path, "a text");
     }
-    return in.parser().getString();
+    String text = in.parser().getString();
+    if (!isWellFormed(text)) {
+      throw invalid(path, quoted(text), "no unpaired surrogates");
+    }
+    return text;
+  }
+
+  /** Whether it can be written as UTF-8 and read again: an escape may name half a character. */
+  private static boolean isWellFormed(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (Character.isSurrogate(text.charAt(i))
+          && !Character.isSupplementaryCodePoint(text.codePointAt(i++))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static long integer(Cursor in, String path) {
@@ -402,7 +427,11 @@ public final class Shape<T> {
   }
 
   private static String cut(String text) {
-    return text.length() > SHOWN_CHARS ? text.substring(0, SHOWN_CHARS) + "…" : text;
+    if (text.length() <= SHOWN_CHARS) {
+      return text;
+    }
+    boolean half = Character.isHighSurrogate(text.charAt(SHOWN_CHARS - 1));
+    return text.substring(0, half ? SHOWN_CHARS - 1 : SHOWN_CHARS) + "…";
   }
 
   private static String firstLine(@Nullable String text) {
