@@ -2,6 +2,9 @@ package dev.carillon.cli;
 
 import dev.carillon.SharedRecords;
 import dev.carillon.api.StoreLockedException;
+import dev.carillon.cli.client.CommandFailure;
+import dev.carillon.cli.client.ExitCode;
+import dev.carillon.cli.client.ServerAddress;
 import dev.carillon.cli.client.ServerFile;
 import dev.carillon.engine.member.Formats;
 import dev.carillon.server.access.Tokens;
@@ -12,9 +15,11 @@ import dev.carillon.store.StoreAddress;
 import dev.carillon.store.Stores;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -28,12 +33,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -86,13 +92,13 @@ interface TokenPlace extends AutoCloseable {
 
     TokenPlace open(CommandLine command) {
       if (server != null) {
-        return new OnServer(server, token());
+        return new OnServer(ServerAddress.of("--server", server), token());
       }
       String url = words.getFirst();
       try {
         return new InStore(Formats.shipped().over(Stores.open(StoreAddress.of(url))));
       } catch (StoreLockedException e) {
-        String holder = holder(url);
+        URI holder = holder(url);
         if (holder == null) {
           throw e;
         }
@@ -112,10 +118,9 @@ interface TokenPlace extends AutoCloseable {
     }
 
     /** The server that has a SQLite file open, as the file beside it says. */
-    private static @Nullable String holder(String url) {
+    private static @Nullable URI holder(String url) {
       ServerFile file = ServerFile.of(url);
-      URI server = file == null ? null : file.read();
-      return server == null ? null : server.toString();
+      return file == null ? null : file.read();
     }
   }
 
@@ -133,8 +138,9 @@ interface TokenPlace extends AutoCloseable {
       return OnServer.MAPPER.readTree(Json.object(body));
     }
 
-    private static NoSuchElementException unknown(String id) {
-      return new NoSuchElementException("token: " + id + " (expected: the id of one that lives)");
+    private static CommandFailure unknown(String id) {
+      return new CommandFailure(
+          ExitCode.NOT_FOUND, "token: " + id + " (expected: the id of one that lives)");
     }
 
     @Override
@@ -173,11 +179,14 @@ interface TokenPlace extends AutoCloseable {
     static final JsonMapper MAPPER = new JsonMapper();
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    OnServer(String base, @Nullable String token) {
-      this(
-          base.endsWith("/") ? base.substring(0, base.length() - 1) : base,
-          token,
-          HttpClient.newBuilder().connectTimeout(LIMIT).build());
+    OnServer(URI server, @Nullable String token) {
+      this(checked(server), token, HttpClient.newBuilder().connectTimeout(LIMIT).build());
+    }
+
+    /** Without a token too: a new secret comes back. */
+    private static String checked(URI server) {
+      ServerAddress.requirePrivate(server, server.toString());
+      return server.toString();
     }
 
     @Override
@@ -227,18 +236,42 @@ interface TokenPlace extends AutoCloseable {
       }
       try {
         HttpResponse<String> answer = http.send(request.build(), BodyHandlers.ofString());
-        JsonNode json = MAPPER.readTree(answer.body());
         if (answer.statusCode() / 100 != 2) {
-          throw new IllegalStateException(
-              "%s: %s (%d)".formatted(base, json.path("detail").asString(), answer.statusCode()));
+          throw problem(answer);
         }
-        return json;
+        return MAPPER.readTree(answer.body());
+      } catch (JacksonException e) {
+        throw new CommandFailure(
+            ExitCode.FAILED, "server: " + base + " (expected: an answer of Carillon's API)", e);
+      } catch (SSLException e) {
+        throw new CommandFailure(
+            ExitCode.DENIED, "server: " + base + " is not trusted: " + e.getMessage(), e);
+      } catch (ConnectException | HttpConnectTimeoutException e) {
+        throw new CommandFailure(ExitCode.AWAY, "server: " + base + ": no answer", e);
       } catch (IOException e) {
-        throw new UncheckedIOException("server: " + base + ": no answer", e);
+        throw new CommandFailure(
+            method.equals("GET") ? ExitCode.AWAY : ExitCode.UNKNOWN,
+            "server: " + base + ": no answer; look at the list before asking again",
+            e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IllegalStateException("server: " + base + ": interrupted", e);
+        throw new CommandFailure(ExitCode.UNKNOWN, "server: " + base + ": interrupted", e);
       }
+    }
+
+    private CommandFailure problem(HttpResponse<String> answer) {
+      String type = "";
+      String detail = "no answer of Carillon's API";
+      try {
+        JsonNode json = MAPPER.readTree(answer.body());
+        type = json.path("type").asString("");
+        detail = json.path("detail").asString(detail);
+      } catch (JacksonException e) {
+        // not a problem of ours
+      }
+      return new CommandFailure(
+          ExitCode.of(answer.statusCode(), type),
+          "%s: %s (%d)".formatted(base, detail, answer.statusCode()));
     }
 
     @Override

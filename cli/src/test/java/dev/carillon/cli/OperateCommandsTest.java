@@ -309,6 +309,8 @@ class OperateCommandsTest {
             shell.ok(
                 "workflows", "signal", workflow, "approved", "--payload", "\"yes\"", "--key", "1"))
         .isEqualTo(workflow + "\ttaken_before");
+    assertThat(shell.run("workflows", "signal", workflow, "approved", "--key", "é")).isEqualTo(2);
+    assertThat(shell.err()).contains("--key: é (expected: ASCII)");
     assertThat(shell.ok("workflows", "terminate", workflow, "--reason", "enough"))
         .startsWith(workflow + "\t");
   }

@@ -82,7 +82,7 @@ class TokenCommandTest {
     assertThat(out.toString()).contains("revoked: token ci");
     assertThat(run("token", "list", url())).isZero();
     assertThat(out.toString()).contains("revoked by command-line/");
-    assertThat(run("token", "rotate", url(), id)).isEqualTo(1);
+    assertThat(run("token", "rotate", url(), id)).isEqualTo(3);
     assertThat(err.toString()).contains(id).contains("expected: the id of one that lives");
   }
 
@@ -132,16 +132,36 @@ class TokenCommandTest {
                                 new TokenProof(
                                     new Tokens(carillon.node().sharedRecords(Tokens.AREA)))))))) {
       String base = "http://127.0.0.1:" + server.address().getPort() + "/";
-      assertThat(run("token", "list", "--server", base)).isEqualTo(1);
+      assertThat(run("token", "list", "--server", base)).isEqualTo(5);
       assertThat(err.toString()).contains("Authorization: missing").contains("(401)");
       String[] more = {"--server", base, "--token-file", file.toString()};
       assertThat(run(with(more, "token", "create", "--name", "ci", "--role", "viewer"))).isZero();
       String id = out.toString().split("_", -1)[1];
+      assertThat(run(with(more, "token", "rotate", "none"))).isEqualTo(3);
+      assertThat(run(with(more, "token", "create", "--name", "c i", "--role", "viewer")))
+          .isEqualTo(2);
       assertThat(run(with(more, "token", "rotate", id))).isZero();
       assertThat(run(with(more, "token", "revoke", id))).isZero();
       assertThat(run(with(more, "token", "list"))).isZero();
       assertThat(out.toString()).contains("revoked by root/");
     }
+  }
+
+  @Test
+  void serverThatDoesNotAnswerIsAway() {
+    assertThat(run("token", "list", "--server", "http://127.0.0.1:1")).isEqualTo(6);
+    assertThat(err.toString()).contains("http://127.0.0.1:1: no answer");
+  }
+
+  @Test
+  void tokensAreNotSentWhereOthersReadThem() throws Exception {
+    Path file = Files.writeString(folder.resolve("token"), "crl_0123_not_a_real_one");
+    for (String server : List.of("http://jobs.invalid:8470", "http://192.0.2.1")) {
+      assertThat(run("token", "list", "--server", server, "--token-file", file.toString()))
+          .isEqualTo(2);
+      assertThat(err.toString()).contains("expected: https, where nobody reads it on the way");
+    }
+    assertThat(run("token", "list", "--server", "ftp://jobs.invalid")).isEqualTo(2);
   }
 
   private static String[] with(String[] more, String... first) {

@@ -38,13 +38,8 @@ public final class ApiClient implements AutoCloseable {
   private final HttpClient http;
 
   private ApiClient(Target target, @Nullable OwnNode node) {
-    boolean readOnTheWay =
-        "http".equals(target.server().getScheme()) && !ServerAddress.staysHere(target.server());
-    if (!target.token().isEmpty() && readOnTheWay) {
-      throw new CommandFailure(
-          ExitCode.USAGE,
-          "server: %s, with a token (expected: https, where nobody reads it on the way)"
-              .formatted(target.server()));
+    if (!target.token().isEmpty()) {
+      ServerAddress.requirePrivate(target.server(), target.server().toString());
     }
     this.target = target;
     this.node = node;

@@ -9,7 +9,7 @@ public enum ExitCode {
   /** The command or a value in it is wrong; nothing was done. */
   USAGE(2, "wrong usage or a wrong value; nothing was done"),
   /** There is no such thing. */
-  NOT_FOUND(3, "there is no such job, schedule or node"),
+  NOT_FOUND(3, "there is no such job, schedule, node or token"),
   /** It does not fit what is there. */
   CONFLICT(4, "it does not fit the state of the job, or the name is taken; nothing was done"),
   /** The caller may not. */
@@ -42,7 +42,7 @@ public enum ExitCode {
   }
 
   /** That of an answer which is a problem. */
-  static ExitCode of(int status, String type) {
+  public static ExitCode of(int status, String type) {
     return switch (type) {
       case "urn:carillon:problem:job-failed" -> JOB_FAILED;
       case "urn:carillon:problem:unknown-outcome" -> UNKNOWN;

@@ -40,4 +40,19 @@ public final class ServerAddress {
   static boolean staysHere(URI address) {
     return isLoopback(address.getHost());
   }
+
+  /**
+   * Refuses to show a token to a server that others can listen to.
+   *
+   * @param server its address
+   * @param shown what names it for people
+   */
+  public static void requirePrivate(URI server, String shown) {
+    if ("http".equals(server.getScheme()) && !staysHere(server)) {
+      throw new CommandFailure(
+          ExitCode.USAGE,
+          "server: %s, with a token (expected: https, where nobody reads it on the way)"
+              .formatted(shown));
+    }
+  }
 }

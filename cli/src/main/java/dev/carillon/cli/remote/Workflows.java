@@ -2,11 +2,13 @@ package dev.carillon.cli.remote;
 
 import dev.carillon.cli.client.Address;
 import dev.carillon.cli.client.ApiClient;
+import dev.carillon.cli.client.CommandFailure;
 import dev.carillon.cli.client.ExitCode;
 import dev.carillon.cli.text.Paint;
 import dev.carillon.cli.text.Table;
 import dev.carillon.cli.text.Table.Cell;
 import dev.carillon.cli.text.Table.Column;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -163,6 +165,9 @@ public final class Workflows extends Group {
 
     @Override
     ExitCode run(ApiClient server) {
+      if (!StandardCharsets.US_ASCII.newEncoder().canEncode(key)) { // a header would lose it
+        throw CommandFailure.invalid("--key", key, "ASCII");
+      }
       ObjectNode body = JobChanges.object().put("type", type);
       if (!payload.isEmpty()) {
         body.putRawValue(
