@@ -66,6 +66,8 @@ public record JobEvent(
     STARTED,
     /** An attempt saved its resume position. */
     SAVED,
+    /** A worker outside the nodes runs the attempt, or gave it back; only longer ones say so. */
+    LEASED,
     /** An attempt failed, and another is due later. */
     RETRIED,
     /** An attempt asked to be made again later, which is no failure. */

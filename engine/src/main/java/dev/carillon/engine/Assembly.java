@@ -9,6 +9,7 @@ import dev.carillon.engine.attempt.Elsewhere;
 import dev.carillon.engine.attempt.Poison;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.attempt.Retries;
+import dev.carillon.engine.attempt.WorkerRun;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.RecordChanges;
@@ -64,6 +65,7 @@ import dev.carillon.engine.request.Signals;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
+import dev.carillon.engine.worker.Workers;
 import dev.carillon.store.Outcome;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -102,6 +104,7 @@ final class Assembly {
   final Permits permits;
   final Lending lending;
   final Borrowing borrowing;
+  final Workers workers;
   final Adds adds;
   final NamedChildren namedChildren;
   final Intake intake;
@@ -199,7 +202,11 @@ final class Assembly {
                 checkpoints,
                 reports));
     this.borrowing = new Borrowing(env, runner, options, timers, wire, dispatcher, permits, status);
-    dispatcher.lender(lending::borrowerFor);
+    this.workers =
+        new Workers(
+            basics,
+            new Workers.Parts(status, shards, dispatcher, attempts, life, checkpoints, reports));
+    dispatcher.lender(new Lenders());
     this.adds =
         new Adds(
             basics,
@@ -288,8 +295,12 @@ final class Assembly {
     }
 
     @Override
-    public void staysHere(Shard shard) {
-      life.staysHere(shard);
+    public void handBackChanged(Shard shard) {
+      if (shard.handingBack) {
+        workers.leaving(shard);
+      } else {
+        life.staysHere(shard);
+      }
     }
 
     @Override
@@ -374,12 +385,26 @@ final class Assembly {
   private final class Loans implements Elsewhere {
     @Override
     public void lend(Attempt attempt) {
-      lending.lend(attempt);
+      WorkerRun worker = attempt.worker;
+      if (worker != null) {
+        workers.give(attempt, worker);
+      } else {
+        lending.lend(attempt);
+      }
     }
 
     @Override
     public void recall(Attempt attempt, boolean now) {
-      lending.recall(attempt, now);
+      if (attempt.worker != null) {
+        workers.recall(attempt);
+      } else {
+        lending.recall(attempt, now);
+      }
+    }
+
+    @Override
+    public ToWorkers workers() {
+      return workers;
     }
 
     @Override
@@ -395,6 +420,30 @@ final class Assembly {
     @Override
     public long waitUntilBorrowedLasted(long nanos) {
       return borrowing.waitUntilLasted(nanos);
+    }
+  }
+
+  /** Workers come first: a node that has room may have other things to do. */
+  private final class Lenders implements Dispatcher.Lender {
+    @Override
+    public long borrowerFor(NodeJob job) {
+      long worker = workers.workerFor(job);
+      return worker != 0 ? worker : lending.borrowerFor(job.type);
+    }
+
+    @Override
+    public boolean mayHaveRoom(String type) {
+      return lending.mayHaveRoom(type);
+    }
+
+    @Override
+    public boolean isTaken(String type, String namespace, String queue) {
+      return workers.isTaken(type, namespace, queue);
+    }
+
+    @Override
+    public int workersRoom(String type) {
+      return workers.room(type);
     }
   }
 

@@ -153,6 +153,7 @@ public final class Node {
       parts.keys.open();
     }
     boolean moreDue = trusted && parts.life.takeDue();
+    parts.workers.turn();
     boolean moreToStart = parts.dispatcher.turn();
     if (parts.status.lends()) {
       parts.borrowing.turn();
@@ -560,7 +561,7 @@ public final class Node {
 
   /** Whether nothing runs and everything that was asked for is written. */
   public boolean quiet() {
-    return parts.attempts.running() == 0
+    return parts.attempts.running() == parts.attempts.safe()
         && parts.borrowing.size() == 0
         && parts.router.errands().underWay() == 0
         && parts.wire.idle()
@@ -572,7 +573,12 @@ public final class Node {
 
   /** How many attempts are under way or wait for their outcome to be durable. */
   public int running() {
-    return parts.attempts.running() + parts.borrowing.size();
+    return parts.attempts.running() - parts.attempts.safe() + parts.borrowing.size();
+  }
+
+  /** The workers that are connected to this node, for a gateway. */
+  public dev.carillon.engine.worker.Workers workers() {
+    return parts.workers;
   }
 
   /** Attempts of this node's jobs that others run. */
@@ -625,7 +631,7 @@ public final class Node {
             parts.requests.stop();
             parts.wire.stop();
             parts.permits.end();
-            if (running() == 0) {
+            if (parts.attempts.running() + parts.borrowing.size() == 0) {
               parts.status.leave(done);
             } else {
               parts.status.fallSilent(); // what still runs holds its limits until the timeout

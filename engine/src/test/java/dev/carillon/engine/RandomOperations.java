@@ -18,6 +18,7 @@ import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.PolicyFormat;
@@ -68,7 +69,7 @@ final class RandomOperations {
     long job = JobRef.number(1 + random.nextInt(2), 1 + random.nextInt(12));
     int attempt = 1 + random.nextInt(3);
     int revision = random.nextInt(2);
-    return switch (random.nextInt(32)) {
+    return switch (random.nextInt(33)) {
       case 0, 1, 2, 3 -> Frame.of(Kind.ADD, job, spec().encode());
       case 4 ->
           frame(
@@ -139,6 +140,8 @@ final class RandomOperations {
       case 27 -> frame(Kind.REPLAY, job, new OperationBody.Replay(clock, "who", spec().encode()));
       case 29 -> Frame.of(Kind.REPORT, job, report(revision).encode());
       case 30 -> Frame.of(Kind.RESTORED, job, restored());
+      case 31 ->
+          Frame.of(Kind.LEASE, job, new Lease.Recorded(attempt, revision, clock, lease()).encode());
       case 28 -> frame(Kind.DISCARD, job, new OperationBody.Discard(clock, "who"));
       default ->
           frame(
@@ -172,6 +175,11 @@ final class RandomOperations {
 
   private byte[] restored() {
     return WorkflowState.restored(random.nextInt(2), List.of());
+  }
+
+  private Lease lease() {
+    long length = random.nextInt(4) == 0 ? 0 : 20_000_000;
+    return new Lease(random.nextInt(3), 1, "w" + random.nextInt(2), clock - 5, length);
   }
 
   private OperationBody.Checkpoint checkpoint(int attempt, int revision) {

@@ -14,6 +14,7 @@ import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.Why;
@@ -145,6 +146,72 @@ class ShardFoldTest {
     apply(Kind.RETRY, retry(1, 0));
     assertThat(job.rare().markers).isZero();
     assertThat(job.rare().alone).isFalse();
+  }
+
+  @Test
+  void aLeaseIsOfTheCurrentAttemptAndGoesWithItsOutcome() {
+    add();
+    assertThat(lease(2, 0, 5, 20)).isEqualTo(ShardFold.Answer.STALE);
+    assertThat(lease(1, 1, 5, 20)).isEqualTo(ShardFold.Answer.STALE);
+    assertThat(lease(1, 0, 5, 20)).isEqualTo(ShardFold.Answer.APPLIED);
+    FoldedJob job = fold.job(JOB);
+    assertThat(job).isNotNull();
+    assertThat(job.lease()).isEqualTo(new Lease(5, 3, "w1", 90, 20));
+    apply(Kind.RETRY, retry(1, 0));
+    assertThat(job.lease()).isNull();
+    assertThat(lease(1, 0, 5, 20)).as("after its outcome").isEqualTo(ShardFold.Answer.STALE);
+    apply(Kind.END, end(2, 0));
+    assertThat(lease(2, 0, 6, 20)).isEqualTo(ShardFold.Answer.NO_SUCH_JOB);
+  }
+
+  @Test
+  void onlyTheAttemptThatHasTheLeaseGivesItBack() {
+    add();
+    lease(1, 0, 5, 20);
+    FoldedJob job = fold.job(JOB);
+    assertThat(job).isNotNull();
+    lease(1, 0, 4, 0);
+    assertThat(job.lease()).as("another had it").isNotNull();
+    lease(1, 0, 5, 0);
+    assertThat(job.lease()).isNull();
+    assertThat(job.attempts).as("as if not made").isZero();
+  }
+
+  @Test
+  void aLeaseClearsStartMarkersForAWorkerDoesNotKillItsServer() {
+    add();
+    apply(Kind.START, new OperationBody.Start(1, 0, 1, 7, false));
+    apply(Kind.START, new OperationBody.Start(1, 0, 2, 8, true));
+    lease(1, 0, 5, 20);
+    FoldedJob job = fold.job(JOB);
+    assertThat(job).isNotNull();
+    assertThat(job.rare().markers).isZero();
+    assertThat(job.rare().alone).isFalse();
+  }
+
+  @Test
+  void lostWorkersAreCountedInARow() {
+    add();
+    FoldedJob job = fold.job(JOB);
+    assertThat(job).isNotNull();
+    for (int lost = 1; lost <= 2; lost++) {
+      lease(lost, 0, lost, 20);
+      apply(Kind.RETRY, lost(lost));
+      assertThat(job.workersLost()).isEqualTo(lost);
+    }
+    apply(Kind.RETRY, retry(3, 0));
+    assertThat(job.workersLost()).as("another failure between them").isZero();
+  }
+
+  private ShardFold.Answer lease(int attempt, int revision, long nonce, long length) {
+    Lease lease = new Lease(nonce, 3, "w1", 90, length);
+    byte[] body = new Lease.Recorded(attempt, revision, 100, lease).encode();
+    return fold.apply(Frame.of(Kind.LEASE, JOB, body));
+  }
+
+  private static OperationBody.Retry lost(int attempt) {
+    JobError error = new JobError(Lease.WORKER_LOST, "w1", "", "w1");
+    return new OperationBody.Retry(attempt, 0, 10, retry(attempt, 0).ran(), 20, 0, error);
   }
 
   @Test

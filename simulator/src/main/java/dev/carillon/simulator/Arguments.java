@@ -35,6 +35,7 @@ record Arguments(
                           that runs the same seeds again)
         --nodes N         how many nodes share the store, up to 7 (default: 1)
         --workflows       users schedule workflows too, in half of the seeds
+        --workers N       there are N workers, up to 32, and jobs that only they run (default: 0)
         --threads T       how many at once (default: one for each core)
         --json            print the result as one JSON object
         --trace           print everything that happens (with one seed, one thread)
@@ -59,6 +60,7 @@ record Arguments(
     long nodes = 1;
     int threads = Runtime.getRuntime().availableProcessors();
     boolean workflows = false;
+    long workers = 0;
     boolean json = false;
     boolean trace = false;
     boolean planted = false;
@@ -71,6 +73,7 @@ record Arguments(
         case "--nodes" -> nodes = number(args, ++i);
         case "--threads" -> threads = Math.clamp(number(args, ++i), 1, 1_024);
         case "--workflows" -> workflows = true;
+        case "--workers" -> workers = number(args, ++i);
         case "--json" -> json = true;
         case "--trace" -> trace = true;
         case "--help", "-h" -> help = true;
@@ -89,7 +92,8 @@ record Arguments(
         new Seed(
             firstSeed != null ? firstSeed : drawn,
             Math.clamp(nodes, 0, Seed.MOST_NODES + 1),
-            workflows);
+            workflows,
+            Math.clamp(workers, -1, Seed.MOST_WORKERS + 1));
     return new Arguments(count, first, trace ? 1 : threads, json, trace, planted, bug, help);
   }
 
@@ -97,9 +101,11 @@ record Arguments(
   String command() {
     String nodes = first.nodes() == 1 ? "" : " --nodes " + first.nodes();
     String workflows = first.workflows() ? " --workflows" : "";
+    String workers = first.workers() == 0 ? "" : " --workers " + first.workers();
     return "./carillon simulate"
         + nodes
         + workflows
+        + workers
         + " --seeds "
         + seeds
         + " --seed "

@@ -150,8 +150,9 @@ final class BrokenEngine implements AutoCloseable {
       Object hunt =
           loader
               .loadClass(Hunt.class.getName())
-              .getConstructor(long.class, int.class, boolean.class, long.class)
-              .newInstance(first.number(), first.nodes(), first.workflows(), seeds);
+              .getConstructor(long.class, int.class, boolean.class, int.class, long.class)
+              .newInstance(
+                  first.number(), first.nodes(), first.workflows(), first.workers(), seeds);
       return hunt.toString();
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("hunt: could not run", e);

@@ -95,13 +95,19 @@ final class Climate {
   private static final int WORKFLOWS_ONE_IN = 2;
   private static final long WORKFLOWS = 0x776f726b666c6f77L;
 
+  /** How many jobs only workers run. */
+  final int workerJobs;
+
+  private static final long WORKERS = 0x776f726b657273L;
+
   private final NodeOptions settings;
 
   Climate(Chance chance, Seed seed) {
     this.nodes = seed.nodes();
     firstWallMicros = YEAR_2026_MICROS + chance.between(0, 86_400L * 365) * 1_000_000;
     spanNanos =
-        chance.pick(nodes == 1 ? SPANS_SECONDS : SPANS_OF_SEVERAL_SECONDS) * VirtualClock.SECOND;
+        chance.pick(nodes == 1 && seed.workers() == 0 ? SPANS_SECONDS : SPANS_OF_SEVERAL_SECONDS)
+            * VirtualClock.SECOND;
     storeFaults = chance.oneIn(5) ? 0 : (int) chance.spread(20, 2_500);
     rareStoreFaults = Math.max(storeFaults, chance.oneIn(3) ? 0 : 1_500);
     hangs = chance.oneIn(2) ? 0 : (int) chance.spread(5, 200);
@@ -129,6 +135,8 @@ final class Climate {
             : 0;
     workflowScale = (int) ofWorkflows.spread(1, nodes == 1 ? 4_000 : 200);
     evictions = ofWorkflows.oneIn(3) ? 10_000 : (int) ofWorkflows.spread(1, 8_000);
+    workerJobs =
+        seed.workers() == 0 ? 0 : (int) new Chance(seed.number() ^ WORKERS).between(20, 100);
     settings = settings(chance, histories(ofWorkflows));
     skewMicros = new long[nodes];
     driftPerMillion = new long[nodes];

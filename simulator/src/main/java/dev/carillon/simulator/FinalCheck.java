@@ -99,6 +99,13 @@ final class FinalCheck {
           Guarantee.NOT_LOST,
           () -> record + " is not told of as it ended: " + record.end);
     }
+    for (WorkerRecord record : shard.workerJobs.values()) {
+      JobReader.Story story = told.remove(record.number);
+      check(
+          story != null ? story.view().info().state() == record.end : shard.generation > 1,
+          Guarantee.NOT_LOST,
+          () -> record + " is not told of as it ended: " + record.end);
+    }
     check(
         told.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " tells of strange jobs");
   }
@@ -174,6 +181,7 @@ final class FinalCheck {
           () -> job + " is listed as " + state + " and is " + job.end + " by " + filter);
     }
     listed.keySet().removeAll(shard.workflows.keySet());
+    listed.keySet().removeAll(shard.workerJobs.keySet());
     check(
         listed.isEmpty(), Guarantee.HISTORY, () -> "shard " + shard.index + " lists strange jobs");
   }

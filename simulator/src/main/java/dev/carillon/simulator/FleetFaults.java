@@ -44,7 +44,7 @@ final class FleetFaults {
     for (int i = 0; i < together.jumps; i++) {
       world.queue.at(moments.getAsLong(), this::jump);
     }
-    for (int i = 0; i < together.restores; i++) {
+    for (int i = 0; i < (world.climate.workerJobs > 0 ? 0 : together.restores); i++) {
       long at = moments.getAsLong();
       world.queue.at(Math.max(0, at - together.backupNanos), backup::take);
       world.queue.at(at, this::restore);

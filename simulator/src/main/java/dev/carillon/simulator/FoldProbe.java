@@ -58,6 +58,14 @@ final class FoldProbe {
                     compare(workflow, outcome.orThrow().orElseThrow().info());
                   });
             }
+            for (WorkerRecord job : shard.workerJobs.values()) {
+              life.node.get(
+                  job.ref,
+                  outcome -> {
+                    loaded[0]++;
+                    compare(job, outcome.orThrow().orElseThrow().info());
+                  });
+            }
           }
         });
     if (world.climate.nodes > 1 && !world.healthy()) {
@@ -79,6 +87,15 @@ final class FoldProbe {
             && (workflow.pauseReason == null || info.state() == JobState.PAUSED),
         Guarantee.FOLD,
         () -> workflow + " is otherwise in memory: " + info);
+  }
+
+  private static void compare(WorkerRecord job, JobInfo info) {
+    check(
+        job.live
+            && job.due == Micros.ceil(info.dueAt())
+            && (job.attempts == info.attempt() || job.attempts + 1 == info.attempt()),
+        Guarantee.FOLD,
+        () -> job + " is otherwise in memory: " + info);
   }
 
   private void compare(ModelJob job, JobInfo info) {

@@ -30,6 +30,7 @@ enum Guarantee {
   DIVERGENCE("code that does not fit its history is reported at its call, and no other is"),
   POISON("only a crash during an attempt alone convicts"),
   HISTORY("the journal tells what happened"),
+  LEASES("an attempt that a worker runs by its lease is not made again, and what is lost counts"),
   LIMITS("no limit of concurrency is exceeded"),
   DEADLINE("no attempt starts after its job's deadline"),
   RETENTION("nothing is dropped before its time"),

@@ -11,8 +11,8 @@ public final class Hunt {
   private @Nullable String caught;
 
   /** Hunts from {@code firstSeed} on, with so many nodes, through at most {@code seeds} seeds. */
-  public Hunt(long firstSeed, int nodes, boolean workflows, long seeds) {
-    Seed first = new Seed(firstSeed, nodes, workflows);
+  public Hunt(long firstSeed, int nodes, boolean workflows, int workers, long seeds) {
+    Seed first = new Seed(firstSeed, nodes, workflows, workers);
     FaultTable table = new FaultTable(first);
     for (long i = 0; i < seeds && caught == null; i++) {
       Seed seed = first.of(firstSeed + i);

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class JournalFormat {
   private static final int ADD = 1;
   private static final int START = 2;
+  private static final int LEASE = 31;
   private static final int SAVE = 3;
   private static final int RETRY = 4;
   private static final int REPLACE = 5;
@@ -75,6 +76,12 @@ final class JournalFormat {
 
   record Start(long job, int attempt, int revision, long at, long incarnation, boolean alone)
       implements Op {}
+
+  /** A worker has the attempt, or gave it back where the length is 0. */
+  record Leased(long job, int attempt, int revision, long at, Lease lease) implements Op {}
+
+  /** By which a worker has an attempt. */
+  record Lease(long nonce, long epoch, String worker, long started, long length) {}
 
   record Save(long job, int attempt, int revision, byte[] state) implements Op {}
 
@@ -225,6 +232,8 @@ final class JournalFormat {
       @Nullable String pauseReason,
       List<JobRef> waiters,
       byte[] met,
+      @Nullable Lease lease,
+      int workersLost,
       Spec spec)
       implements Op {}
 
@@ -389,6 +398,11 @@ final class JournalFormat {
         int revision = (int) varint(in);
         long at = in.getLong();
         yield new Start(job, attempt, revision, at, in.getLong(), in.get() == 1);
+      }
+      case LEASE -> {
+        int attempt = (int) varint(in);
+        int revision = (int) varint(in);
+        yield new Leased(job, attempt, revision, in.getLong(), lease(in));
       }
       case SAVE -> {
         int attempt = (int) varint(in);
@@ -628,15 +642,25 @@ final class JournalFormat {
         (flags & 32) != 0 ? string(in) : null,
         (flags & 128) != 0 ? refs(in) : List.of(),
         (flags & 64) != 0 ? bytes(in) : new byte[0],
-        specBehindVersion(flags, in));
+        leaseBehindVersion(flags, in),
+        (flags & 16384) != 0 ? (int) varint(in) : 0,
+        spec(in));
   }
 
-  /** The version of a definition is before the spec, where there is one. */
-  private static Spec specBehindVersion(int flags, ByteBuffer in) {
+  /** The version of a definition is before the lease, where there is one. */
+  private static @Nullable Lease leaseBehindVersion(int flags, ByteBuffer in) {
     if ((flags & 1024) != 0) {
       varint(in);
     }
-    return spec(in);
+    return (flags & 8192) != 0 ? lease(in) : null;
+  }
+
+  private static Lease lease(ByteBuffer in) {
+    long nonce = in.getLong();
+    long epoch = in.getLong();
+    String worker = string(in);
+    long started = in.getLong();
+    return new Lease(nonce, epoch, worker, started, varint(in));
   }
 
   /** What an add carries, or what has its form. */

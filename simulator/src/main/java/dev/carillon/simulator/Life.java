@@ -230,7 +230,8 @@ final class Life implements NodeEnvironment {
    * that sends heartbeats never is idle.
    */
   private long longSleep(long asked) {
-    if (world.climate.nodes > 1) {
+    boolean workers = world.climate.workerJobs > 0 && (world.faulty || node.workers().out() > 0);
+    if (world.climate.nodes > 1 || workers) {
       return asked;
     }
     boolean busy = !channels.idle() || handlers.running() > 0 || world.model.owes();
@@ -347,7 +348,7 @@ final class Life implements NodeEnvironment {
     }
 
     private static boolean isOfWorkflow(JobInfo info) {
-      return info.type().startsWith("wf-");
+      return info.type().startsWith("wf-") || info.type().startsWith(WorkerModel.PREFIX);
     }
 
     /** Whether a recurring job that goes on has run it itself. */

@@ -68,6 +68,9 @@ final class Lives {
     current = life;
     world.begins(life);
     world.trace.note("node starts", life.index, life.name());
+    if (world.climate.workerJobs > 0) {
+      life.node.workers().expect();
+    }
     register(life);
     standard(
         life, FlowSubject.Scope.NAMESPACE, Wishes.LIMITED_NAMESPACE, world.climate.namespaceLimit);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * operation means for a promise is asked of the {@link Judge}.
  */
 final class Model {
-  private final World world;
+  final World world;
   private final VirtualClock clock;
   private final Map<ShardId, ModelShard> shards = new LinkedHashMap<>();
 
@@ -361,7 +361,7 @@ final class Model {
   // ---- the fold
 
   private void apply(ModelShard shard, JournalFormat.Op operation) {
-    if (world.workflows.apply(shard, operation)) {
+    if (world.workflows.apply(shard, operation) || world.workers.apply(shard, operation)) {
       return;
     }
     if (operation instanceof JournalFormat.Add add) {
@@ -385,6 +385,7 @@ final class Model {
       case JournalFormat.Payload payload ->
           throw new Violation(Guarantee.HISTORY, "a payload was appended: " + job);
       case JournalFormat.Start start -> start(job, start);
+      case JournalFormat.Leased leased -> leased(job, leased);
       case JournalFormat.Save save -> {
         if (job.current(save.attempt(), save.revision())) {
           judge().saved(job, save);
@@ -534,6 +535,19 @@ final class Model {
     }
   }
 
+  private static void leased(ModelJob job, JournalFormat.Leased leased) {
+    if (job.current(leased.attempt(), leased.revision())) {
+      JournalFormat.Lease lease = leased.lease();
+      if (lease.length() > 0) {
+        job.lease = lease;
+      } else if (job.lease != null && job.lease.nonce() == lease.nonce()) {
+        job.lease = null;
+      }
+      job.clearMarkers(0);
+      job.tell(JobEvent.Kind.LEASED, leased.attempt());
+    }
+  }
+
   private void retry(ModelJob job, JournalFormat.Retry retry) {
     if (job.current(retry.attempt(), retry.revision())) {
       judge().retried(job, retry);
@@ -542,6 +556,7 @@ final class Model {
       job.due = retry.nextTime() + retry.jitter();
       job.jitter = retry.jitter();
       job.lastErrorType = retry.errorType();
+      job.leaseOver("worker lost".equals(retry.errorType()) ? job.workersLost + 1 : 0);
       job.clearMarkers(0);
       job.sinceNanos = clock.nanos();
       job.tell(JobEvent.Kind.RETRIED, retry.attempt());
@@ -552,6 +567,7 @@ final class Model {
   private void again(ModelJob job, JournalFormat.Again again) {
     if (job.current(again.attempt(), again.revision())) {
       judge().postponed(job, again);
+      job.leaseOver(0);
       job.due = again.due();
       job.jitter = 0;
       job.clearMarkers(0);

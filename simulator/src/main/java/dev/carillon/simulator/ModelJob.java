@@ -131,6 +131,11 @@ final class ModelJob {
   byte @Nullable [] saved;
   @Nullable String lastErrorType;
 
+  /** By which a worker has its attempt, and how many of its last attempts lost theirs. */
+  JournalFormat.@Nullable Lease lease;
+
+  int workersLost;
+
   /** Start markers without an end, and whether the last one was written for a start alone. */
   int markers;
 
@@ -514,6 +519,13 @@ final class ModelJob {
   void countAnew() {
     attempts = 0;
     tried.clear();
+    leaseOver(0);
+  }
+
+  /** No worker has it any more. */
+  void leaseOver(int lost) {
+    lease = null;
+    workersLost = lost;
   }
 
   /** What is told from here on is of another occurrence. */

@@ -23,6 +23,9 @@ final class ModelShard {
   /** The workflows and their children among its jobs, which are in no other list. */
   final Map<Long, WorkflowRecord> workflows = new LinkedHashMap<>();
 
+  /** The jobs that only workers run, which are in no other list either. */
+  final Map<Long, WorkerRecord> workerJobs = new LinkedHashMap<>();
+
   /** The ends that jobs which wait for them have not got yet. */
   final Set<Debt> debts = new LinkedHashSet<>();
 
@@ -94,6 +97,9 @@ final class ModelShard {
       long wakeBy = workflow.awakeBy();
       earliest = wakeBy > micros ? Math.min(earliest, wakeBy) : earliest;
     }
+    for (WorkerRecord job : workerJobs.values()) {
+      earliest = job.live && job.due > micros ? Math.min(earliest, job.due) : earliest;
+    }
     return earliest;
   }
 
@@ -111,6 +117,9 @@ final class ModelShard {
     }
     for (WorkflowRecord workflow : workflows.values()) {
       earliest = Math.min(earliest, workflow.awakeBy());
+    }
+    for (WorkerRecord job : workerJobs.values()) {
+      earliest = job.live ? Math.min(earliest, job.due) : earliest;
     }
     return earliest;
   }

@@ -82,6 +82,17 @@ final class Patience {
         () -> workflow + " is due for " + waited / VirtualClock.SECOND + " s and does not go on");
   }
 
+  /** What a worker may run is run, also where the one before it was lost. */
+  private void goesOn(WorkerRecord job) {
+    long since =
+        Math.max(world.clock.nanosAtWall(job.due), Math.max(healedNanos, job.touchedNanos));
+    long waited = world.clock.nanos() - since;
+    Violation.check(
+        !job.live || job.keyed || waited <= 2 * boundNanos(world),
+        Guarantee.NOT_STUCK,
+        () -> job + " is due for " + waited / VirtualClock.SECOND + " s and does not go on");
+  }
+
   /** Nobody goes on for long as if the store had not gone back in time. */
   private void hasNoticed(Life life) {
     Violation.check(
@@ -101,6 +112,7 @@ final class Patience {
       if (shard.live > 0) {
         hasOwner(shard);
         shard.workflows.values().forEach(this::goesOn);
+        shard.workerJobs.values().forEach(this::goesOn);
         for (ModelJob job : shard.jobs.values()) {
           long due = job.broken() ? Long.MIN_VALUE : world.clock.nanosAtWall(job.due);
           long possible =

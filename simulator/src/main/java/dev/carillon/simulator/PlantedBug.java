@@ -16,6 +16,7 @@ import java.util.stream.Stream;
  * What it breaks, in a line or more.
  * nodes: how many it takes to notice, where that is more than one
  * workflows: yes, where users schedule workflows too
+ * workers: how many there are, where jobs of workers show it
  * --- path of a source file
  * &lt;&lt;&lt;&lt;
  * text that occurs there exactly once
@@ -26,22 +27,22 @@ import java.util.stream.Stream;
  *
  * @param name the file's name without its ending
  * @param about the first line
- * @param nodes how many nodes it is hunted with
- * @param workflows whether it is hunted with workflows
+ * @param first a seed of the kind that it is hunted with
  */
-record PlantedBug(String name, String about, int nodes, boolean workflows, List<Edit> edits) {
+record PlantedBug(String name, String about, Seed first, List<Edit> edits) {
   private static final String ENDING = ".bug";
   private static final String NODES = "nodes: ";
   private static final String WORKFLOWS = "workflows: yes";
+  private static final String WORKERS = "workers: ";
 
   /** One that plain jobs show. */
   PlantedBug(String name, String about, int nodes, List<Edit> edits) {
-    this(name, about, nodes, false, edits);
+    this(name, about, new Seed(1, nodes), edits);
   }
 
   /** The seed of that number, as the bug is hunted with. */
   Seed seed(long number) {
-    return new Seed(number, nodes, workflows);
+    return first.of(number);
   }
 
   /** One exchange of text in a source file, whose path is relative to the root. */
@@ -85,6 +86,7 @@ record PlantedBug(String name, String about, int nodes, boolean workflows, List<
     String file = "";
     int nodes = 1;
     boolean workflows = false;
+    int workers = 0;
     List<String> before = new ArrayList<>();
     List<String> text = new ArrayList<>();
     for (String line : lines) {
@@ -92,6 +94,8 @@ record PlantedBug(String name, String about, int nodes, boolean workflows, List<
         nodes = Integer.parseInt(line.substring(NODES.length()));
       } else if (line.equals(WORKFLOWS) && file.isEmpty()) {
         workflows = true;
+      } else if (line.startsWith(WORKERS) && file.isEmpty()) {
+        workers = Integer.parseInt(line.substring(WORKERS.length()));
       } else if (line.startsWith("--- ")) {
         file = line.substring(4);
       } else if (line.equals("<<<<")) {
@@ -108,6 +112,7 @@ record PlantedBug(String name, String about, int nodes, boolean workflows, List<
     if (edits.isEmpty() || lines.getFirst().isBlank()) {
       throw new IllegalArgumentException("planted bug " + name + ": no edits, or no first line");
     }
-    return new PlantedBug(name, lines.getFirst(), nodes, workflows, edits);
+    Seed first = new Seed(1, nodes, workflows, workers);
+    return new PlantedBug(name, lines.getFirst(), first, edits);
   }
 }

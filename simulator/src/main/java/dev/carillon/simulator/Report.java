@@ -76,8 +76,10 @@ final class Report {
     out.printf("%nseed %d broke %s: %s%n", seed, violation.guarantee(), violation.getMessage());
     out.println("  (" + violation.guarantee().text() + ")");
     int nodeCount = outcome.first().nodes();
+    int workerCount = outcome.first().workers();
     String nodes = nodeCount == 1 ? "" : " --nodes " + nodeCount;
-    out.println("  replay: ./carillon simulate --seed " + seed + nodes + " --trace");
+    String workers = workerCount == 0 ? "" : " --workers " + workerCount;
+    out.println("  replay: ./carillon simulate --seed " + seed + nodes + workers + " --trace");
     if (whole) {
       failure.trace().forEach(line -> out.println("  " + line));
       Throwable cause = violation.getCause();

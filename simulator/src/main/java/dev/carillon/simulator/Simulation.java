@@ -43,6 +43,7 @@ final class Simulation {
   private final ControlUsers controlUsers;
   private final FlowUsers flowUsers;
   private final WorkflowUsers workflowUsers;
+  private final WorkerUsers workerUsers;
   private final AttemptJudge attempts;
   private final Fleet fleet;
   private final Wishes wishes;
@@ -83,6 +84,7 @@ final class Simulation {
             users::crashed);
     controlUsers = new ControlUsers(world, ledger, operations, users, wishes);
     workflowUsers = new WorkflowUsers(world, operations);
+    workerUsers = new WorkerUsers(world);
     flowUsers = new FlowUsers(world, operations);
     probe = new FoldProbe(world);
     patience = new Patience(world);
@@ -228,6 +230,7 @@ final class Simulation {
       fleetFaults.plan(() -> moment(bursts));
     }
     workflowUsers.plan(this::at, () -> moment(bursts));
+    workerUsers.plan(this::at, () -> moment(bursts));
   }
 
   private long moment(List<Long> bursts) {
@@ -350,6 +353,7 @@ final class Simulation {
   private void heal() {
     world.trace.note("everything heals");
     world.heal();
+    workerUsers.heal();
     faults.outage = false;
     if (fleetFaults != null) {
       fleetFaults.heal();
@@ -519,6 +523,11 @@ final class Simulation {
           .append(life.handlers.running())
           .append(" attempts, store idle ")
           .append(life.channels.idle());
+    }
+    for (WorkerRecord job : world.workers.all()) {
+      if (job.live) {
+        state.append(", ").append(job.story());
+      }
     }
     return state.toString();
   }

@@ -59,6 +59,7 @@ final class SnapshotCheck {
       compare(job);
     }
     workflows.compare();
+    shard.model.world.workers.compare(shard, states);
     check(
         unended.isEmpty(),
         Guarantee.FOLD,
@@ -71,7 +72,12 @@ final class SnapshotCheck {
   }
 
   private void note(JournalFormat.Op operation) {
-    if (workflows.note(operation)) {
+    if (workflows.note(operation) || shard.workerJobs.containsKey(operation.job())) {
+      if (operation instanceof JournalFormat.State state) {
+        states.put(state.job(), state);
+      } else if (operation instanceof JournalFormat.End end) {
+        states.remove(end.job());
+      }
       return;
     }
     switch (operation) {
@@ -176,6 +182,8 @@ final class SnapshotCheck {
             && state.jitter() == job.jitter
             && state.markers() == job.markers
             && state.alone() == job.alone
+            && Objects.equals(state.lease(), job.lease)
+            && state.workersLost() == job.workersLost
             && Arrays.equals(state.saved(), job.saved)
             && Objects.equals(state.cancelReason(), job.cancelReason)
             && Objects.equals(state.pauseReason(), job.pauseReason)

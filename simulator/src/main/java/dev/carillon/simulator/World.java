@@ -26,6 +26,7 @@ final class World {
   NameRecords names = new NameRecords();
   final FlowRecords flow;
   final WorkflowModel workflows = new WorkflowModel(this);
+  final WorkerModel workers = new WorkerModel(this);
   final Stage stage = new Stage();
   final KeyJudge keys = new KeyJudge(this);
   final MemberJudge members = new MemberJudge(this);

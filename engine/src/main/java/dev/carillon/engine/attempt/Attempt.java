@@ -16,6 +16,7 @@ import dev.carillon.engine.history.WorkflowHistory;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.PolicyFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Ticket;
@@ -105,6 +106,9 @@ public final class Attempt implements Grant.Run, JobPlace {
 
   /** The id of that node, if it is known. */
   String borrower = "";
+
+  /** The worker that runs it in the place of a node; null where a node does. */
+  public @Nullable WorkerRun worker;
 
   /** Nothing else is to run beside it where it is lent to. */
   boolean lentAlone;
@@ -261,6 +265,27 @@ public final class Attempt implements Grant.Run, JobPlace {
     return stopCause == null ? "shutdown" : stopCause.name().toLowerCase(Locale.ROOT);
   }
 
+  /** Whether the journal has the worker that runs it: a later owner goes on with it. */
+  public boolean isLeased() {
+    Lease lease = job().lease();
+    return worker != null && lease != null && lease.nonce() == nonce;
+  }
+
+  /** Whether a worker has it and nothing of it is open here: a later owner goes on, or need not. */
+  public boolean isSafe() {
+    if (worker == null || settled) {
+      return worker != null;
+    }
+    boolean stale = job().revision != revision;
+    return !over && !worker.leasing && (stale || isLeased());
+  }
+
+  void fate(WorkerRun.Fate now) {
+    if (worker != null) {
+      worker.fate(now);
+    }
+  }
+
   /** Whether its handler was called and has not returned, or its outcome is on its way. */
   public boolean wasCalled() {
     return called;
@@ -316,6 +341,11 @@ public final class Attempt implements Grant.Run, JobPlace {
   @Override
   public boolean isStopped() {
     return stopReason != null;
+  }
+
+  /** Of its shard, under which it began. */
+  long epoch() {
+    return epoch;
   }
 
   public long nonce() {

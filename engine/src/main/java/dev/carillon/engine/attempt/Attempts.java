@@ -116,10 +116,22 @@ public final class Attempts {
     return running.size();
   }
 
+  /** Those of them with which a later owner goes on: nobody has to wait for them. */
+  public int safe() {
+    if (running.lent == 0) {
+      return 0;
+    }
+    int safe = 0;
+    for (Attempt attempt : running.all()) {
+      safe += attempt.isSafe() ? 1 : 0;
+    }
+    return safe;
+  }
+
   /** The jobs whose handlers run on this node, also where their outcomes do not count any more. */
   public void eachRunning(Consumer<RunningJob> each) {
     for (Attempt attempt : running.all()) {
-      if (attempt.called && !attempt.returned && attempt.lentTo == 0) {
+      if (attempt.called && !attempt.returned && (attempt.lentTo == 0 || attempt.worker != null)) {
         Lane lane = attempt.lane();
         each.accept(attempt.asRunning(lane.namespace, lane.queue));
       }
@@ -129,7 +141,7 @@ public final class Attempts {
   /** Whether the outcome of an attempt of the shard's jobs is open: hung handlers do not count. */
   public boolean isOpen(Shard shard) {
     for (Attempt attempt : running.all()) {
-      if (!attempt.settled && attempt.job().shard == shard) {
+      if (!attempt.settled && attempt.job().shard == shard && !attempt.isSafe()) {
         return true;
       }
     }

@@ -18,6 +18,7 @@ import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleState;
@@ -61,6 +62,7 @@ public final class Outcomes {
   private final Recurrences recurrences;
   private final AttemptSet running;
   private final WorkflowOutcomes workflows;
+  private final Leases leases;
 
   Outcomes(Attempts.Room room) {
     this.env = room.basics().env();
@@ -76,6 +78,12 @@ public final class Outcomes {
     this.recurrences = room.rules().recurrences();
     this.running = room.running();
     this.workflows = new WorkflowOutcomes(room, this);
+    this.leases = new Leases(room);
+  }
+
+  /** The leases of attempts that workers run. */
+  public Leases leases() {
+    return leases;
   }
 
   /** Those of workflows. */
@@ -105,6 +113,7 @@ public final class Outcomes {
         asIfNotMade(attempt);
       }
       case AttemptOutcome.Interrupted interrupted -> interrupted(attempt);
+      case AttemptOutcome.WorkerLost lost -> workerLost(attempt);
       case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) ->
           workflows.waiting(attempt, turn, wait);
       case AttemptOutcome.WorkflowFailed failed ->
@@ -129,6 +138,18 @@ public final class Outcomes {
     }
   }
 
+  /** Nobody knows what the worker did: that counts, unless it never had the attempt. */
+  private void workerLost(Attempt attempt) {
+    env.metrics().count("attempts.worker.lost", 1);
+    String message = "worker " + attempt.borrower + " was silent for longer than its lease";
+    JobError error = new JobError(Lease.WORKER_LOST, message, "", attempt.borrower);
+    boolean kills = attempt.job().workersLost() + 1 >= Lease.MOST_LOST;
+    failedOrStopped(
+        attempt,
+        error,
+        kills ? new AttemptOutcome.Verdict.KillsWorkers() : new AttemptOutcome.Verdict.ByPolicy());
+  }
+
   void interrupted(Attempt attempt) {
     if (attempt.mayHaveBegun()) {
       asIfNotMade(attempt); // its code goes on where it was, and sees that it is cancelled
@@ -138,6 +159,14 @@ public final class Outcomes {
       occurred(attempt, JobState.FAILED, null, attempt.stopReason);
     } else {
       asIfNotMade(attempt);
+    }
+  }
+
+  /** Nothing runs of an attempt whose shard has gone, or nobody would know. */
+  public void gone(Attempt attempt) {
+    if (!attempt.returned) {
+      returned(attempt);
+      leaveIfDone(attempt);
     }
   }
 
@@ -242,11 +271,13 @@ public final class Outcomes {
           case AttemptOutcome.Verdict.RetryAt(long micros) -> new Retries.Next(micros, 0);
           case AttemptOutcome.Verdict.NotRetryable never -> null;
           case AttemptOutcome.Verdict.GiveUp never -> null;
+          case AttemptOutcome.Verdict.KillsWorkers never -> null;
         };
     int most = policy.maxRetries() == FailurePolicy.UNLIMITED ? 0 : policy.maxRetries() + 1;
     boolean byRule =
         verdict instanceof AttemptOutcome.Verdict.RetryAt
-            || verdict instanceof AttemptOutcome.Verdict.GiveUp;
+            || verdict instanceof AttemptOutcome.Verdict.GiveUp
+            || verdict instanceof AttemptOutcome.Verdict.KillsWorkers;
     int of = byRule ? 0 : most;
     if (following == null) {
       giveUp(attempt, error, of, verdict);
@@ -281,7 +312,9 @@ public final class Outcomes {
 
   private void giveUp(Attempt attempt, JobError error, int most, AttemptOutcome.Verdict verdict) {
     boolean drop = attempt.policy().kind() == FailurePolicy.Kind.DROP;
-    boolean byRule = verdict instanceof AttemptOutcome.Verdict.GiveUp;
+    boolean byRule =
+        verdict instanceof AttemptOutcome.Verdict.GiveUp
+            || verdict instanceof AttemptOutcome.Verdict.KillsWorkers;
     JobState state = drop && !byRule ? JobState.FAILED : JobState.DEAD;
     if (state == JobState.DEAD) {
       attempt.meter.died();
@@ -290,6 +323,7 @@ public final class Outcomes {
         switch (verdict) {
           case AttemptOutcome.Verdict.NotRetryable never -> "not retryable";
           case AttemptOutcome.Verdict.GiveUp never -> "given up by its handler's rule";
+          case AttemptOutcome.Verdict.KillsWorkers never -> Poison.WORKERS_REASON;
           case AttemptOutcome.Verdict.RetryAt at -> "";
           case AttemptOutcome.Verdict.ByPolicy byPolicy -> spent(attempt, drop);
           case AttemptOutcome.Verdict.ByPolicyFrom byPolicy -> spent(attempt, drop);
@@ -423,13 +457,23 @@ public final class Outcomes {
     rare.lastErrorType = error.type();
     rare.lastErrorMessage = error.message();
     attempt.over = true;
+    leases.giveBack(attempt, () -> blockUnfit(attempt, why));
+  }
+
+  private void blockUnfit(Attempt attempt, NodeJob.Phase why) {
+    NodeJob job = attempt.job();
     attempt.settled = true;
+    attempt.fate(WorkerRun.Fate.DURABLE);
     forgetStart(attempt);
     boolean diverged = why == NodeJob.Phase.DIVERGED;
     env.metrics().count(diverged ? "jobs.diverged" : "jobs.undecodable", 1);
     leaveIfDone(attempt);
-    job.attempt = null;
-    life.unfit(job, why);
+    if (job.attempt == attempt) {
+      job.attempt = null;
+      if (job.phase() == NodeJob.Phase.RUNNING) {
+        life.unfit(job, why);
+      }
+    }
   }
 
   void end(Attempt attempt, OperationBody.End end) {
@@ -509,6 +553,8 @@ public final class Outcomes {
       job.busy--;
       job.mark(false);
       attempt.settled = true;
+      boolean applied = answer == ShardFold.Answer.APPLIED;
+      attempt.fate(applied ? WorkerRun.Fate.DURABLE : WorkerRun.Fate.STALE);
       if (job.attempt == attempt) {
         job.attempt = null;
       }
@@ -528,19 +574,25 @@ public final class Outcomes {
     public void lost(Operation.Loss loss, String why) {
       attempt.job().busy--;
       attempt.settled = true;
+      attempt.fate(WorkerRun.Fate.UNKNOWN);
       leaveIfDone(attempt);
     }
   }
 
   /** The attempt does not count: its job goes on as if it had not been made. */
   void asIfNotMade(Attempt attempt) {
-    NodeJob job = attempt.job();
     if (attempt.over) {
       leaveIfDone(attempt);
       return;
     }
     attempt.over = true;
+    leases.giveBack(attempt, () -> notMade(attempt));
+  }
+
+  private void notMade(Attempt attempt) {
+    NodeJob job = attempt.job();
     attempt.settled = true;
+    attempt.fate(WorkerRun.Fate.DURABLE);
     forgetStart(attempt);
     leaveIfDone(attempt);
     if (job.attempt == attempt) {
@@ -608,6 +660,9 @@ public final class Outcomes {
         attempt.timers.forEach(timers::cancel);
       }
       attempt.grant().endAlone();
+      if (attempt.worker != null) {
+        attempt.worker.leave();
+      }
     }
   }
 }

@@ -10,6 +10,10 @@ public final class Poison {
   /** Why a convicted job is dead and its schedule paused. */
   public static final String REASON = "poison: its node died while it ran alone";
 
+  /** Why a job is dead that no worker outlived. */
+  public static final String WORKERS_REASON =
+      "poison: so many workers in a row were lost while they ran it";
+
   private Poison() {}
 
   /** Whether the node died while the job ran alone: only that convicts. */

@@ -1,5 +1,6 @@
 package dev.carillon.engine.attempt;
 
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Schedule;
 import dev.carillon.engine.commit.Committer;
@@ -13,9 +14,12 @@ import dev.carillon.engine.environment.Timers;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
+import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.member.MemberStatus;
@@ -134,11 +138,61 @@ public final class Starts implements Dispatcher.Starter {
   @Override
   public void lend(Grant grant, long borrower) {
     Attempt attempt = attempt(grant);
+    WorkerRun worker = elsewhere.workers().begin(borrower, grant.job());
     attempt.lentTo = borrower;
-    attempt.borrower = status.nodeId(borrower);
-    attempt.lentAlone = grant.job().startsAlone();
+    attempt.worker = worker;
+    attempt.borrower = worker != null ? worker.worker : status.nodeId(borrower);
+    attempt.lentAlone = worker == null && grant.job().startsAlone();
     running.lent++;
     begin(attempt);
+  }
+
+  /**
+   * A worker has the attempt by a lease of an earlier owner's: it goes on as this node's, holds its
+   * limits here, and its time counts from its start.
+   */
+  public void adopt(Grant grant, Lease lease) {
+    NodeJob job = grant.job();
+    Shard shard = job.shard();
+    Attempt attempt =
+        new Attempt(
+            grant,
+            policyOf(job),
+            new Attempt.Origin(
+                shard.ref(job.number), lease.epoch(), lease.nonce(), lease.startedMicros(), null));
+    WorkerRun worker = new WorkerRun(lease.worker(), lease.lengthMicros());
+    worker.accepted = true;
+    worker.heardNanos = env.monotonicNanos();
+    attempt.worker = worker;
+    attempt.lentTo = lease.nonce() != 0 ? lease.nonce() : 1;
+    attempt.borrower = lease.worker();
+    attempt.called = true;
+    attempt.startedNanos = env.monotonicNanos();
+    attempt.meter = rules.meters().of(attempt.lane(), job.type);
+    grant.runs(attempt);
+    running.add(attempt);
+    running.lent++;
+    shard.running++;
+    job.attempt = attempt;
+    job.mark(false);
+    job.settled(true);
+    env.metrics().count("attempts.adopted", 1);
+    stops.watchAdopted(attempt, env.wallMicros());
+    if (job.cancelRequested()) {
+      attempt.requestStop(Attempt.StopCause.CANCEL);
+    } else if (job.isPaused()) {
+      attempt.requestStop(Attempt.StopCause.PAUSE);
+    }
+    elsewhere.workers().adopted(attempt, worker);
+  }
+
+  /** One that this JVM cannot read, in a time zone it does not know, is judged by the standard. */
+  private FailurePolicy policyOf(NodeJob job) {
+    try {
+      return rules.retries().of(job);
+    } catch (DamagedException | UnknownFormatException | IllegalArgumentException e) {
+      return options.failurePolicy();
+    }
   }
 
   /** The attempt is under way: whatever it holds, it has. */
@@ -265,7 +319,10 @@ public final class Starts implements Dispatcher.Starter {
     attempt.meter.started((now - job.dueMicros) * 1000);
     timers.cancel(job.expiry);
     news.started(job);
-    if (attempt.lentTo != 0) {
+    if (attempt.worker != null) {
+      stops.watchTime(attempt, now);
+      elsewhere.lend(attempt);
+    } else if (attempt.lentTo != 0) {
       elsewhere.lend(attempt); // its time is watched where it runs
     } else {
       if (attempt.marked) {

@@ -56,6 +56,20 @@ public final class Stops {
     }
   }
 
+  /** The same of an attempt that an earlier owner started. */
+  void watchAdopted(Attempt attempt, long nowMicros) {
+    NodeJob job = attempt.job();
+    long ran = Math.max(0, nowMicros - attempt.startedMicros());
+    long timeout = timeoutMicros(job);
+    if (timeout != 0) {
+      stopAfter(attempt, Math.max(0, timeout - ran), Attempt.StopCause.TIMEOUT);
+    }
+    if (job.has(JobSpec.DEADLINE)) {
+      long left = job.head().deadlineMicros() - nowMicros;
+      stopAfter(attempt, Math.max(0, left), Attempt.StopCause.DEADLINE);
+    }
+  }
+
   /** The job's own timeout, else its handler's; 0 for none. */
   private static long timeoutMicros(NodeJob job) {
     if (job.has(JobSpec.TIMEOUT)) {
@@ -152,7 +166,7 @@ public final class Stops {
     } else {
       outOfTime(attempt, cause);
     }
-    runner.interrupt(attempt);
+    interrupt(attempt);
   }
 
   private void outOfTime(Attempt attempt, Attempt.StopCause cause) {
@@ -182,7 +196,11 @@ public final class Stops {
             outcomes.failedOrStopped(attempt, timeout(), verdict);
           }
         };
-    runner.judgeTimeout(attempt, judge);
+    if (attempt.worker != null) {
+      judge.accept(new AttemptOutcome.Verdict.ByPolicy()); // its handler's rules are elsewhere
+    } else {
+      runner.judgeTimeout(attempt, judge);
+    }
     if (!judged[0]) {
       attempt.timers.add(
           timers.at(
@@ -220,13 +238,18 @@ public final class Stops {
   /** Nothing starts any more. */
   public void stop() {
     stopping = true;
-    running.all().forEach(attempt -> pause(attempt, Attempt.StopCause.SHUTDOWN));
+    elsewhere.workers().beginStop();
+    for (Attempt attempt : running.all()) {
+      if (attempt.worker == null) { // else it goes on under the next owner
+        pause(attempt, Attempt.StopCause.SHUTDOWN);
+      }
+    }
   }
 
   /** Others may take this node's jobs: what runs is asked to stop, and what it says is tried. */
   public void fence() {
     for (Attempt attempt : running.all()) {
-      if (!attempt.over) {
+      if (!attempt.over && !attempt.isSafe()) {
         attempt.fence();
         interrupt(attempt); // also what was asked to stop in its own time
       }
@@ -235,14 +258,25 @@ public final class Stops {
 
   public void interruptAll() {
     for (Attempt attempt : running.all()) {
-      interrupt(attempt);
+      if (attempt.worker == null) {
+        interrupt(attempt);
+      }
     }
   }
 
   /** Its shard is no longer this node's: whatever it answers is refused. */
   public void disown(NodeJob job) {
     Attempt attempt = Attempt.of(job);
-    if (attempt != null && !attempt.over) {
+    if (attempt != null && !attempt.over && attempt.worker != null) {
+      boolean goesOn = attempt.isLeased();
+      attempt.over = true;
+      attempt.settled = true;
+      attempt.fate(WorkerRun.Fate.UNKNOWN);
+      if (!goesOn) {
+        attempt.requestStop(Attempt.StopCause.FENCED);
+      }
+      elsewhere.workers().disowned(attempt);
+    } else if (attempt != null && !attempt.over) {
       attempt.over = true;
       attempt.settled = true;
       attempt.requestStop(Attempt.StopCause.CANCEL);

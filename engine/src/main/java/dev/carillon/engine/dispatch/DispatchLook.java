@@ -75,6 +75,16 @@ public final class DispatchLook {
     return handler != null && handler.registered;
   }
 
+  /** Whether workers that are connected take such jobs. */
+  public boolean isForWorkers(String type, String namespace, String queue) {
+    return dispatcher.lender.isTaken(type, namespace, queue);
+  }
+
+  /** How many more attempts of the type those workers would take, at most. */
+  public int workersRoom(String type) {
+    return dispatcher.lender.workersRoom(type);
+  }
+
   /** When this node had a handler for the type last; 0 where nobody knows. */
   public long handlerWentMicros(String type) {
     HandlerSlot handler = dispatcher.handlers.get(type);
@@ -344,7 +354,8 @@ public final class DispatchLook {
       found.accept(
           Hindrance.of(
               WaitReason.ALONE,
-              "another job runs alone on this node, or is about to: it may have killed nodes before",
+              "another job runs alone on this node, or is about to: it may have killed nodes"
+                  + " before",
               "that job ending or lasting for a while"));
     }
     String held = held(lane);

@@ -52,7 +52,13 @@ public final class Dispatcher {
   /** Jobs that were passed over while others were lent, until that is done. */
   private final List<PassedOver> passedOver = new ArrayList<>();
 
-  private Lender lender = type -> 0;
+  Lender lender = new NoLender();
+
+  /** Types of which jobs wait for workers that are all busy, in turn. */
+  private final Set<HandlerSlot> crowdedTypes = new LinkedHashSet<>();
+
+  /** Whether attempts may come with shards that are not loaded yet, and count at the gates. */
+  private boolean expectsAdopted;
 
   /** How many more this node can do without, while it lends. */
   private long spare;
@@ -77,10 +83,36 @@ public final class Dispatcher {
 
   private record PassedOver(NodeJob job, boolean late) {}
 
-  /** Knows who else could run an attempt. */
+  /** Knows who else could run an attempt: other nodes, and workers that are connected. */
   public interface Lender {
-    /** The node that could run another attempt of the type; 0 for none. */
-    long borrowerFor(String type);
+    /** The worker or node that could run another attempt of the job; 0 for none. */
+    long borrowerFor(NodeJob job);
+
+    /** Whether anybody could run another attempt of some job of the type. */
+    boolean mayHaveRoom(String type);
+
+    /** Whether a worker takes such jobs, though it may have no room now. */
+    default boolean isTaken(String type, String namespace, String queue) {
+      return false;
+    }
+
+    /** How many more attempts of the type workers could run, at most. */
+    default int workersRoom(String type) {
+      return 0;
+    }
+  }
+
+  /** Nobody else. */
+  private static final class NoLender implements Lender {
+    @Override
+    public long borrowerFor(NodeJob job) {
+      return 0;
+    }
+
+    @Override
+    public boolean mayHaveRoom(String type) {
+      return false;
+    }
   }
 
   /** Starts attempts. */
@@ -300,6 +332,10 @@ public final class Dispatcher {
   }
 
   private boolean startSome() {
+    if (expectsAdopted && keys.isOpen()) {
+      expectsAdopted = false; // everything due is here
+      lookAgain();
+    }
     for (int started = 0; started < STARTS_A_TURN; started++) {
       if (!open || stopped || exclusive || reserved || !node.hasRoom() || !starter.mayStart()) {
         return false;
@@ -398,7 +434,7 @@ public final class Dispatcher {
       if (job == null) {
         break;
       }
-      long borrower = lender.borrowerFor(job.type);
+      long borrower = lender.borrowerFor(job);
       if (borrower != 0) {
         lendOut(job, borrower);
         offerLimited(handlerOf(job));
@@ -423,7 +459,7 @@ public final class Dispatcher {
       return mayRun(job, lane);
     }
     Concurrency concurrency = job.concurrency();
-    if (spare <= 0 || !isLendable(job) || lender.borrowerFor(job.type) == 0) {
+    if (spare <= 0 || !isLendable(job) || lender.borrowerFor(job) == 0) {
       passedOver.add(new PassedOver(job, lane.wasLateTurn()));
       return false;
     }
@@ -447,7 +483,7 @@ public final class Dispatcher {
   public List<NodeJob> offerBlocked(int most) {
     List<NodeJob> offered = new ArrayList<>();
     for (HandlerSlot handler : handlers.values()) {
-      if (!handler.registered && handler.hasBlocked() && lender.borrowerFor(handler.type) != 0) {
+      if (!handler.registered && handler.hasBlocked() && lender.mayHaveRoom(handler.type)) {
         offered.addAll(handler.takeBlocked(most));
       }
     }
@@ -474,7 +510,7 @@ public final class Dispatcher {
       if (lane == null) {
         return null;
       }
-      if (!lane.hasRoom()) {
+      if (!lane.hasRoom() || (expectsAdopted && lane.isLimited())) {
         aside.add(lane);
         continue;
       }
@@ -509,11 +545,19 @@ public final class Dispatcher {
     HandlerSlot handler = handlerOf(job);
     Concurrency concurrency = job.concurrency();
     if (!handler.registered) {
-      long borrower = lender.borrowerFor(job.type);
+      long borrower = lender.borrowerFor(job);
       if (borrower != 0) {
         if (concurrency == null || keys.mayStart(job, concurrency)) {
           lendOut(job, borrower);
+        } else {
+          offerLimited(handler);
         }
+        return false;
+      }
+      if (lender.isTaken(job.type, job.namespace, job.queue)) {
+        handler.limit(job, lane);
+        crowdedTypes.add(handler);
+        blocked.accept(job);
         return false;
       }
       handler.block(job, NodeJob.Phase.NO_HANDLER);
@@ -608,7 +652,10 @@ public final class Dispatcher {
     if (!handler.anyLimited()) {
       return;
     }
-    int room = handler.gate.limit() - handler.gate.running();
+    int room =
+        handler.registered
+            ? handler.gate.limit() - handler.gate.running()
+            : lender.workersRoom(handler.type);
     int aloof = handler.limitedLanes();
     while (room > 0 && aloof > 0) {
       NodeJob job = handler.takeLimited();
@@ -624,6 +671,72 @@ public final class Dispatcher {
         aloof--;
       }
     }
+  }
+
+  /**
+   * Limits count only once everything due is here: attempts may come with it that workers run by
+   * leases of earlier owners.
+   */
+  public void expectAdopted() {
+    expectsAdopted = true;
+  }
+
+  /**
+   * Workers have room again: jobs that waited for them go on, of so many types at once.
+   *
+   * @return whether there are more
+   */
+  public boolean offerToWorkers(int mostTypes) {
+    boolean more = crowdedTypes.size() > mostTypes;
+    for (int i = Math.min(mostTypes, crowdedTypes.size()); i > 0; i--) {
+      HandlerSlot handler = crowdedTypes.iterator().next();
+      crowdedTypes.remove(handler);
+      offerLimited(handler);
+      if (handler.anyLimited()) {
+        crowdedTypes.add(handler);
+      }
+    }
+    return more;
+  }
+
+  /** Whether jobs wait for workers that are all busy. */
+  public boolean anyForWorkers() {
+    return !crowdedTypes.isEmpty();
+  }
+
+  /** Nobody takes the type any more, or not all of it: its jobs are looked at again. */
+  public List<NodeJob> workersWent(String type) {
+    HandlerSlot handler = handlers.get(type);
+    return handler == null || handler.registered ? List.of() : takeLimited(handler);
+  }
+
+  /** Somebody takes jobs of the type: those that waited for a handler are looked at again. */
+  public List<NodeJob> workersCame(String type) {
+    HandlerSlot handler = handlers.get(type);
+    return handler == null || handler.registered ? List.of() : handler.takeBlocked();
+  }
+
+  /** The types whose jobs wait for a handler. */
+  public List<String> typesWithoutHandler() {
+    List<String> types = new ArrayList<>();
+    for (HandlerSlot handler : handlers.values()) {
+      if (!handler.registered && (handler.hasBlocked() || handler.anyLimited())) {
+        types.add(handler.type);
+      }
+    }
+    return types;
+  }
+
+  /** A worker has an attempt of the job already: it holds what it did under the last owner. */
+  public Grant adopt(NodeJob job) {
+    Grant grant = new Grant(this, job, laneOf(job));
+    job.enter(NodeJob.Phase.READY);
+    job.enter(NodeJob.Phase.RUNNING);
+    Concurrency concurrency = job.concurrency();
+    if (concurrency != null) {
+      keys.adopt(grant, concurrency);
+    }
+    return grant;
   }
 
   /** The job that ran alone has ended or lasted; {@link Grant#endAlone} calls this. */

@@ -69,6 +69,14 @@ public final class Gate {
     return bucket == null || rates == null || rates.mayTake(bucket);
   }
 
+  /** One is in already that an earlier owner of its shard let through. */
+  void adopt() {
+    running++;
+    if (share != null && shares != null) {
+      shares.used(share, limit);
+    }
+  }
+
   /**
    * One goes through.
    *

@@ -74,6 +74,17 @@ public final class Grant implements KeySlot.Holder {
     enter(lane.queueGate);
   }
 
+  /** For an attempt that an earlier owner started: it uses up no rate here. */
+  Grant(Dispatcher dispatcher, NodeJob job, Lane lane) {
+    this.dispatcher = dispatcher;
+    this.job = job;
+    this.lane = lane;
+    this.handler = null;
+    lane.underWay++;
+    lane.namespaceGate.adopt();
+    lane.queueGate.adopt();
+  }
+
   private void enter(Gate gate) {
     TokenBucket bucket = gate.enter(!job.isWaiting());
     if (bucket != null) {

@@ -282,6 +282,16 @@ public final class Keys {
     }
   }
 
+  /** An attempt came with its shard, and has its key whoever else has it. */
+  void adopt(Grant grant, Concurrency concurrency) {
+    KeySlot slot = slot(grant.job(), concurrency);
+    slot.start(grant);
+    grant.key = slot;
+    if (slot.share != null) {
+      shares.used(slot.share, concurrency.limit());
+    }
+  }
+
   /** The attempt's handler has returned and its outcome is durable: another may have its key. */
   void left(Grant grant) {
     KeySlot slot = grant.key;

@@ -150,6 +150,11 @@ public final class Lane implements JobPlace {
     return next != null && next.isWaiting();
   }
 
+  /** Whether only so many of its namespace or queue run at once. */
+  boolean isLimited() {
+    return namespaceGate.isLimited() || queueGate.isLimited();
+  }
+
   private static long dueMicros(@Nullable NodeJob job) {
     return job != null ? job.dueMicros : Long.MAX_VALUE;
   }

@@ -41,6 +41,9 @@ public sealed interface AttemptOutcome {
 
     /** The handler's own rule says that there is none. */
     record GiveUp() implements Verdict {}
+
+    /** So many workers in a row were lost with it that none is to try it again. */
+    record KillsWorkers() implements Verdict {}
   }
 
   /** The handler wants to be called again then; no attempt is counted. */
@@ -57,6 +60,9 @@ public sealed interface AttemptOutcome {
 
   /** The handler was asked to stop and did not finish: as if the attempt had not been made. */
   record Interrupted() implements AttemptOutcome {}
+
+  /** The worker that ran the attempt was silent for longer than it may be. */
+  record WorkerLost() implements AttemptOutcome {}
 
   /**
    * A workflow waits: its activation is over, and no attempt is counted.

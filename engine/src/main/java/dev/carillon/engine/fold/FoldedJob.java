@@ -4,6 +4,7 @@ import dev.carillon.api.Concurrency;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.OptionalSpec;
 import dev.carillon.engine.job.ScheduleState;
@@ -167,6 +168,18 @@ public class FoldedJob {
     /** What it reported of itself. */
     @Nullable Reported reported;
 
+    /** By which a worker runs its attempt. */
+    @Nullable Lease lease;
+
+    /** How many of its last attempts lost their workers. */
+    int workersLost;
+
+    /** No worker has its attempt any more. */
+    void leaseOver(int lost) {
+      lease = null;
+      workersLost = lost;
+    }
+
     /** The recurring job has another occurrence from now on. */
     void moved(ScheduleState next) {
       move = next;
@@ -188,7 +201,9 @@ public class FoldedJob {
           && occurrence == null
           && payload == null
           && workflow == null
-          && reported == null;
+          && reported == null
+          && lease == null
+          && workersLost == 0;
     }
   }
 
@@ -328,6 +343,7 @@ public class FoldedJob {
     kept.jitterMicros = 0;
     kept.markers = 0;
     kept.alone = false;
+    kept.leaseOver(0);
   }
 
   /** Whether an operation of this attempt and revision is about the job as it is now. */
@@ -420,6 +436,16 @@ public class FoldedJob {
     return rare != null ? rare.reported : null;
   }
 
+  /** By which a worker runs its attempt; null where none does, or nothing of it is written. */
+  public @Nullable Lease lease() {
+    return rare != null ? rare.lease : null;
+  }
+
+  /** How many of its last attempts lost their workers, one after the other. */
+  public int workersLost() {
+    return rare != null ? rare.workersLost : 0;
+  }
+
   /** What it waits for and remembers, if it is a workflow; null where it is none, or not yet. */
   public @Nullable WorkflowState workflow() {
     return rare != null ? rare.workflow : null;
@@ -507,7 +533,8 @@ public class FoldedJob {
   public boolean keepsBody() {
     return hasName()
         || (more & (OptionalSpec.RECURRING | OptionalSpec.CONCURRENCY | OptionalSpec.AFTER)) != 0
-        || sharesPayload();
+        || sharesPayload()
+        || lease() != null; // its owner judges it at any time
   }
 
   /** When its next attempt is to be, without the jitter that it is due later. */

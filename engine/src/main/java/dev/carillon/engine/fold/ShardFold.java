@@ -10,6 +10,7 @@ import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleState;
@@ -348,7 +349,7 @@ public final class ShardFold<J extends FoldedJob> {
       case WAITER, MET, TOLD, PAYLOAD, FOOTER -> NOTHING;
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY -> NOTHING;
       case RENEW -> OperationBody.Renew.decode(frame.reader()).spec();
-      case REPORT, RESTORED -> NOTHING;
+      case REPORT, RESTORED, LEASE -> NOTHING;
       case CHANGE -> NOTHING; // a recurring job keeps its body, nobody looks for it here
     };
   }
@@ -400,6 +401,7 @@ public final class ShardFold<J extends FoldedJob> {
       case MET -> met(job, OperationBody.Met.decode(in));
       case CHECKPOINT, WAIT, SIGNAL, CHILD_ENDED, HISTORY, RENEW -> workflows.apply(job, frame);
       case RESTORED -> workflows.apply(job, frame);
+      case LEASE -> lease(job, Lease.Recorded.decode(in));
       case REPORT -> workflows.report(job, frame, Report.Recorded.decode(in));
       case ADD, STATE, REPLAY, DISCARD, TOLD, PAYLOAD, FOOTER ->
           throw new IllegalStateException("kind: " + frame.kind());
@@ -438,6 +440,7 @@ public final class ShardFold<J extends FoldedJob> {
     job.runs();
     job.clearMarkers(0);
     FoldedJob.UncommonState rare = job.rare();
+    rare.leaseOver(Lease.WORKER_LOST.equals(retry.error().type()) ? rare.workersLost + 1 : 0);
     rare.jitterMicros = retry.jitter();
     remember(rare, retry.error());
     return Answer.APPLIED;
@@ -511,6 +514,23 @@ public final class ShardFold<J extends FoldedJob> {
     job.runs();
     if (job.rare != null) {
       job.rare.jitterMicros = 0;
+      job.rare.leaseOver(0);
+    }
+    job.clearMarkers(0);
+    return Answer.APPLIED;
+  }
+
+  /** A worker cannot kill its server: what it runs is suspected of nothing. */
+  private static Answer lease(FoldedJob job, Lease.Recorded recorded) {
+    if (!job.isAt(recorded.attempt(), recorded.revision())) {
+      return Answer.STALE;
+    }
+    Lease lease = recorded.lease();
+    FoldedJob.UncommonState rare = job.rare();
+    if (lease.lengthMicros() > 0) {
+      rare.lease = lease;
+    } else if (rare.lease != null && rare.lease.nonce() == lease.nonce()) {
+      rare.lease = null;
     }
     job.clearMarkers(0);
     return Answer.APPLIED;
@@ -560,6 +580,7 @@ public final class ShardFold<J extends FoldedJob> {
       bytes.live -= job.bytes();
       job.attempts = 0;
       job.rare().saved = null;
+      job.rare().leaseOver(0);
       bytes.live += job.bytes();
     }
     if (change.due() != null) {
@@ -640,6 +661,7 @@ public final class ShardFold<J extends FoldedJob> {
     job.clearMarkers(0);
     FoldedJob.UncommonState rare = job.rare();
     rare.saved = null;
+    rare.leaseOver(0);
     rare.workflow = null;
     rare.reported = null;
     if (next.outcome() == JobState.SUCCEEDED) {

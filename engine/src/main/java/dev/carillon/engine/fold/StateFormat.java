@@ -4,6 +4,7 @@ import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.ScheduleState;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * workflow            {@link WorkflowState}  if WORKFLOW; its history follows as HISTORY
  * version             varint  if VERSION
  * reported            {@link Reported}  if REPORTED; a published value follows as REPORT
+ * lease               {@link Lease}  if LEASE
+ * workersLost         varint  if WORKERS_LOST
  * spec                rest
  * </pre>
  *
@@ -57,6 +60,8 @@ public record StateFormat(
   private static final int VERSION = 1024;
   private static final int REPORTED = 2048;
   private static final int PAUSED_WITH_PARENT = 4096;
+  private static final int LEASE = 8192;
+  private static final int WORKERS_LOST = 16384;
   private static final int ALL =
       SAVED
           | CANCEL
@@ -70,7 +75,9 @@ public record StateFormat(
           | TERMINATED
           | VERSION
           | REPORTED
-          | PAUSED_WITH_PARENT;
+          | PAUSED_WITH_PARENT
+          | LEASE
+          | WORKERS_LOST;
 
   private static final byte[] NOTHING = {};
 
@@ -120,6 +127,12 @@ public record StateFormat(
     if (rare.reported != null) {
       rare.reported.write(out);
     }
+    if (rare.lease != null) {
+      rare.lease.write(out);
+    }
+    if (rare.workersLost != 0) {
+      out.varint(rare.workersLost);
+    }
     return out.raw(spec).toBytes();
   }
 
@@ -136,7 +149,9 @@ public record StateFormat(
         | (rare.terminated ? TERMINATED : 0)
         | (rare.version != 0 ? VERSION : 0)
         | (rare.reported != null ? REPORTED : 0)
-        | (rare.pausedWithParent ? PAUSED_WITH_PARENT : 0);
+        | (rare.pausedWithParent ? PAUSED_WITH_PARENT : 0)
+        | (rare.lease != null ? LEASE : 0)
+        | (rare.workersLost != 0 ? WORKERS_LOST : 0);
   }
 
   static StateFormat read(ByteReader in) {
@@ -166,6 +181,8 @@ public record StateFormat(
     rare.workflow = (flags & WORKFLOW) != 0 ? WorkflowState.read(in) : null;
     rare.version = (flags & VERSION) != 0 ? (int) in.varint() : 0;
     rare.reported = (flags & REPORTED) != 0 ? Reported.read(in) : null;
+    rare.lease = (flags & LEASE) != 0 ? Lease.read(in) : null;
+    rare.workersLost = (flags & WORKERS_LOST) != 0 ? (int) in.varint() : 0;
     return new StateFormat(attempts, revision, due, priority, rare, waiters, awaited, in.rest());
   }
 

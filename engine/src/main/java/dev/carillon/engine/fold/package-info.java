@@ -13,6 +13,7 @@
  *
  * <pre>
  *             START SAVE RETRY AGAIN NEXT             (of the current attempt and revision)
+ *             LEASE                                   (of the same, by a worker elsewhere)
  *             CLEAR PAUSE RESUME CHANGE REPLACE UPDATE CANCEL WAITER MET
  *             CHECKPOINT WAIT SIGNAL CHILD_ENDED RENEW HISTORY         (of workflows)
  *                 ┌──────┐

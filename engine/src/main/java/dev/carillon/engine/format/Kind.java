@@ -66,6 +66,8 @@ public enum Kind {
   REPORT(28),
   /** What a workflow that is replayed remembers; its history follows. */
   RESTORED(29),
+  /** A worker runs the attempt, and may go on with it when the shard has another owner. */
+  LEASE(31),
   /** What a packed generation says of itself behind its blocks; of no job: {@link Footer}. */
   FOOTER(32);
 

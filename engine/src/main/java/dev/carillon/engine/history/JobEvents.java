@@ -10,6 +10,7 @@ import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.Ran;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
@@ -38,6 +39,12 @@ public final class JobEvents {
         OperationBody.Save save = OperationBody.Save.decode(in);
         String detail = save.state().length + " bytes";
         told.add(event(save.at(), JobEvent.Kind.SAVED, save.attempt(), detail, null));
+      }
+      case LEASE -> {
+        Lease.Recorded recorded = Lease.Recorded.decode(in);
+        boolean given = recorded.lease().lengthMicros() > 0;
+        String detail = (given ? "run by " : "given back by ") + recorded.lease().worker();
+        told.add(event(recorded.at(), JobEvent.Kind.LEASED, recorded.attempt(), detail, null));
       }
       case RETRY -> {
         OperationBody.Retry retry = OperationBody.Retry.decode(in);
@@ -177,6 +184,7 @@ public final class JobEvents {
   private static boolean isOfAttempt(JobEvent.Kind kind) {
     return switch (kind) {
       case STARTED, SAVED, RETRIED, POSTPONED, PAUSED, RESUMED, CHANGED, CANCEL_REQUESTED -> true;
+      case LEASED -> true;
       case BEGUN, STEP_DONE, STEP_FAILED, STEP_BEGUN, TIMER_SET, TIMER_FIRED, WAITING -> true;
       case SIGNAL_AWAITED, SIGNALLED, VERSION_CHOSEN, CHILD_STARTED, CHILD_ENDED, GIVEN_UP -> true;
       default -> false;

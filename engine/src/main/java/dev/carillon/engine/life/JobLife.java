@@ -34,6 +34,7 @@ import dev.carillon.engine.job.Debt;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Lease;
 import dev.carillon.engine.job.OccurrenceSpec;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.member.MemberStatus;
@@ -228,6 +229,14 @@ public final class JobLife implements Attempts.Life, Attempts.Children {
               takeIn(shard, job, now);
               arrivals.add(job);
               mayBeCompleted(shard, job, now);
+              Lease lease = job.lease();
+              if (lease != null) {
+                adopt(job, lease);
+                if (job.isOccurrence()) {
+                  occurrencesHere.add(job);
+                }
+                return;
+              }
               FoldedJob.UncommonState rare = job.rare;
               boolean liveMarker = rare != null && status.isThere(rare.markerIncarnation);
               if (Poison.convicted(job) && shard.abandoned && !liveMarker) {
@@ -247,6 +256,12 @@ public final class JobLife implements Attempts.Life, Attempts.Children {
             });
     occurrences.loaded(shard, occurrencesHere);
     dependencies.owes(shard, List.copyOf(load.fold().debts()));
+  }
+
+  /** A worker has an attempt of the job, whatever became of the last owner. */
+  private void adopt(NodeJob job, Lease lease) {
+    attempts.starts.adopt(dispatcher.adopt(job), lease);
+    watchers.changed(job);
   }
 
   /** What may have run under an owner that did not release the shard, by whatever clock. */
@@ -552,6 +567,23 @@ public final class JobLife implements Attempts.Life, Attempts.Children {
   public void unregister(String type) {
     dispatcher.handler(type).wentMicros = env.wallMicros();
     dispatcher.unregister(type).forEach(this::schedule);
+  }
+
+  /** Workers take jobs of these types: what waited for a handler is looked at again. */
+  public void workersCame(List<String> types) {
+    for (String type : types) {
+      List<NodeJob> waited = dispatcher.workersCame(type);
+      blockedTypes.registered(dispatcher.handler(type), waited.size());
+      waited.forEach(this::schedule);
+    }
+  }
+
+  /** Workers that took jobs of these types are gone: what waited for them is looked at again. */
+  public void workersWent(List<String> types) {
+    for (String type : types) {
+      dispatcher.handler(type).wentMicros = env.wallMicros();
+      dispatcher.workersWent(type).forEach(this::schedule);
+    }
   }
 
   /** Jobs without a handler here go on, as many as other nodes have room for. */

@@ -130,6 +130,14 @@ public final class Shares {
     }
   }
 
+  /** More is in use than was taken of it: attempts came with shards of other nodes. */
+  public void used(Share share, int limit) {
+    share.limit = limit;
+    if (isUsedUnseen(share)) {
+      step(share);
+    }
+  }
+
   /** Whether more is in use than the record says. */
   private static boolean isUsedUnseen(Share share) {
     return share.limit > 0 && share.user.inUse() > share.granted;

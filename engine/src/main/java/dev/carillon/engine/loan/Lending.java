@@ -225,6 +225,11 @@ public final class Lending {
     return best == null ? 0 : best.incarnation;
   }
 
+  /** Whether anybody could run another attempt of the type. */
+  public boolean mayHaveRoom(String type) {
+    return borrowerFor(type) != 0;
+  }
+
   /** How many more attempts others would have. */
   int room() {
     long now = env.monotonicNanos();

@@ -36,8 +36,8 @@
  *   <li>A message is lost: {@code Wire} writes it again while both nodes live.
  * </ul>
  *
- * <p>A remote worker would implement {@code Elsewhere} (room {@code attempt}) as {@code Lending}
- * does. {@code Lending} itself lends only to members that take shards.
+ * <p>{@code Lending} lends only to members that take shards. Workers outside the nodes are given
+ * attempts by the room {@code worker}.
  */
 @NullMarked
 package dev.carillon.engine.loan;

@@ -101,6 +101,11 @@ public final class MemberStatus {
         || (members.heartbeat().isMember() && members.hasProven() && isClockTrusted());
   }
 
+  /** Whether nobody can have taken this node for dead, and its shards are its own. */
+  public boolean isSure() {
+    return members == null || (members.heartbeat().isMember() && members.hasProven());
+  }
+
   /** Until when a handler must be called, by the monotonic clock; null for any time. */
   public @Nullable Long startBy() {
     return members == null ? null : members.heartbeat().deadlineNanos();

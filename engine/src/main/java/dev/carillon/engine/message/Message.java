@@ -254,6 +254,7 @@ public sealed interface Message {
       case AttemptOutcome.TooEarly early -> out.u8(5);
       case AttemptOutcome.TooLate late -> out.u8(6);
       case AttemptOutcome.Interrupted interrupted -> out.u8(7);
+      case AttemptOutcome.WorkerLost lost -> out.u8(7); // its owner finds that out
       case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) -> {
         TurnFormat.write(turn, out.u8(8));
         wait.write(out);
@@ -325,6 +326,7 @@ public sealed interface Message {
       case AttemptOutcome.Verdict.RetryAt(long micros) -> out.u8(3).i64(micros);
       case AttemptOutcome.Verdict.GiveUp never -> out.u8(4);
       case AttemptOutcome.Verdict.ByPolicyFrom(long micros) -> out.u8(5).i64(micros);
+      case AttemptOutcome.Verdict.KillsWorkers never -> out.u8(6);
     }
   }
 
@@ -336,7 +338,8 @@ public sealed interface Message {
       case 3 -> new AttemptOutcome.Verdict.RetryAt(in.i64());
       case 4 -> new AttemptOutcome.Verdict.GiveUp();
       case 5 -> new AttemptOutcome.Verdict.ByPolicyFrom(in.i64());
-      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 5)");
+      case 6 -> new AttemptOutcome.Verdict.KillsWorkers();
+      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 6)");
     };
   }
 }

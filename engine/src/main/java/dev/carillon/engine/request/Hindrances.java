@@ -104,7 +104,7 @@ public final class Hindrances {
   private JobStand asleep(Shard shard, Question.Why asked) {
     List<Hindrance> found = new ArrayList<>();
     parts.dispatch().paused(asked.namespace(), asked.queue(), found::add);
-    handler(asked.type(), 0, found);
+    handler(asked.type(), asked.namespace(), asked.queue(), 0, found);
     if (!shard.owned()) {
       found.add(
           Hindrance.of(
@@ -141,7 +141,7 @@ public final class Hindrances {
                   "the end of that occurrence")
               .since(job.dueMicros));
     }
-    handler(job.type, job.dueMicros, found);
+    handler(job.type, job.namespace, job.queue, job.dueMicros, found);
     unfit(job, found);
     if (due && !runs) {
       parts.dispatch().due(job, found::add);
@@ -273,8 +273,20 @@ public final class Hindrances {
 
   // ---- handlers
 
-  private void handler(String type, long sinceMicros, List<Hindrance> found) {
+  private void handler(
+      String type, String namespace, String queue, long sinceMicros, List<Hindrance> found) {
     if (parts.dispatch().hasHandler(type)) {
+      return;
+    }
+    if (parts.dispatch().isForWorkers(type, namespace, queue)) {
+      if (parts.dispatch().workersRoom(type) == 0) {
+        found.add(
+            Hindrance.of(
+                    WaitReason.SLOT,
+                    "workers take it, and have room for no more attempts now",
+                    "a free slot of one of them")
+                .since(sinceMicros));
+      }
       return;
     }
     List<Long> others = parts.handlers().having(type);

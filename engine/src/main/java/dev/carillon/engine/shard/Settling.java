@@ -81,7 +81,7 @@ final class Settling {
       beginHandBack(shard);
     } else if (!goes && shard.handingBack) {
       shard.handingBack = false;
-      host.staysHere(shard);
+      host.handBackChanged(shard);
     }
     if (shard.handingBack && shard.quiet() && !host.hasOpenAttempts(shard)) {
       if (!shards.isLeaving()) {
@@ -96,6 +96,7 @@ final class Settling {
   private void beginHandBack(Shard shard) {
     shard.handingBack = true;
     shards.open.leave(shard);
+    host.handBackChanged(shard);
   }
 
   private void drained(Shard shard) {

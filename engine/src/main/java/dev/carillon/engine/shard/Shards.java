@@ -80,8 +80,11 @@ public final class Shards {
     /** Whether the outcome of an attempt of one of its jobs is open. */
     boolean hasOpenAttempts(Shard shard);
 
-    /** The shard, of which nothing was started any more, stays with this node. */
-    void staysHere(Shard shard);
+    /**
+     * Nothing more starts of the shard, which goes to another node once nothing of it is open; or
+     * it stays after all.
+     */
+    void handBackChanged(Shard shard);
 
     /** A loaded shard's time to look after itself. */
     void looked(Shard shard, long nowMicros);
