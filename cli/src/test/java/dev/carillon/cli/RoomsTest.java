@@ -104,8 +104,7 @@ class RoomsTest {
         }
       }
     }
-    // The I/O of a node, and what its shards ask of the members: neither is called back.
-    assertThat(large.keySet()).containsExactly("Directory", "NodeEnvironment");
+    assertThat(large.keySet()).containsExactly("NodeEnvironment"); // the I/O of a node
   }
 
   @Test
