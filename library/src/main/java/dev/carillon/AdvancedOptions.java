@@ -5,10 +5,10 @@ import static dev.carillon.OptionChecks.positive;
 import static dev.carillon.OptionChecks.range;
 import static dev.carillon.OptionChecks.text;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeOptions;
@@ -289,11 +289,11 @@ public final class AdvancedOptions {
    * How many workflows that wait keep their threads. Of more than that the threads that have waited
    * longest are given up, and the code runs again from its history once its wait is over. Where the
    * JVM runs with {@code -Djdk.trackAllThreads=false} the code does not notice; otherwise its calls
-   * throw {@link dev.carillon.api.WorkflowUnwound}.
+   * throw {@link dev.carillon.api.workflow.WorkflowUnwound}.
    *
    * @param workflows 50,000 by default; at least 1
    * @return this
-   * @throws dev.carillon.api.InvalidArgumentException if it is below 1
+   * @throws dev.carillon.api.error.InvalidArgumentException if it is below 1
    */
   public AdvancedOptions parkedWorkflows(int workflows) {
     parkedWorkflows = OptionChecks.positive("parkedWorkflows", workflows);
@@ -304,12 +304,12 @@ public final class AdvancedOptions {
    * How long the history of a workflow may become. A workflow that has reached one of the two
    * begins no further call and is {@code BLOCKED} ({@link dev.carillon.api.BlockReason#LIMIT})
    * until its node runs with higher limits; it can be cancelled. A fifth of it is logged as a
-   * warning. {@link dev.carillon.api.Workflow#continueAsNew} keeps histories short.
+   * warning. {@link dev.carillon.api.workflow.Workflow#continueAsNew} keeps histories short.
    *
    * @param entries 50,000 by default; at least 10
    * @param bytes 32 MiB by default; at least 10,000
    * @return this
-   * @throws dev.carillon.api.InvalidArgumentException if one is too small
+   * @throws dev.carillon.api.error.InvalidArgumentException if one is too small
    */
   public AdvancedOptions workflowHistory(int entries, long bytes) {
     if (entries < LEAST_HISTORY_ENTRIES) {

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
 import dev.carillon.engine.Node;
 
 /** A question that is put by a few lines of code. */

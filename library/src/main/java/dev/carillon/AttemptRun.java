@@ -3,7 +3,7 @@ package dev.carillon;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.Limits;
-import dev.carillon.api.RunAgainException;
+import dev.carillon.api.error.RunAgainException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.format.Micros;

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.CodecException;
 import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.error.CodecException;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 

@@ -1,37 +1,37 @@
 package dev.carillon;
 
-import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.ClosedException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobHandler;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobScheduler;
 import dev.carillon.api.JobType;
 import dev.carillon.api.Limits;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.OverloadedException;
 import dev.carillon.api.Page;
 import dev.carillon.api.PauseMode;
-import dev.carillon.api.Schedule;
-import dev.carillon.api.SignalResult;
-import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
-import dev.carillon.api.WaitInterruptedException;
-import dev.carillon.api.WorkflowHandler;
-import dev.carillon.api.WorkflowTask;
+import dev.carillon.api.error.BatchTooLargeException;
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.OverloadedException;
+import dev.carillon.api.error.WaitInterruptedException;
+import dev.carillon.api.schedule.Schedule;
+import dev.carillon.api.workflow.SignalResult;
+import dev.carillon.api.workflow.SignalType;
+import dev.carillon.api.workflow.WorkflowHandler;
+import dev.carillon.api.workflow.WorkflowTask;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.format.Micros;
 import java.sql.Connection;
@@ -104,11 +104,11 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param url {@code jdbc:sqlite:FILE}; {@code jdbc:postgresql://HOST/DATABASE} with the artifact
    *     {@code carillon-postgres}; see {@link AdvancedOptions#storeOption} for parameters
    * @return a Carillon that is open until it is closed
-   * @throws dev.carillon.api.InvalidArgumentException if the URL is of no supported store
-   * @throws dev.carillon.api.StoreLockedException if another process has the store
-   * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached or written
-   * @throws dev.carillon.api.StoreVersionException if a newer version wrote it
-   * @throws dev.carillon.api.StoreCorruptedException if it is damaged
+   * @throws dev.carillon.api.error.InvalidArgumentException if the URL is of no supported store
+   * @throws dev.carillon.api.error.StoreLockedException if another process has the store
+   * @throws dev.carillon.api.error.StoreUnavailableException if it cannot be reached or written
+   * @throws dev.carillon.api.error.StoreVersionException if a newer version wrote it
+   * @throws dev.carillon.api.error.StoreCorruptedException if it is damaged
    */
   public static Carillon open(String url) {
     return builder().url(url).open();
@@ -119,7 +119,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param dataSource the data source; of SQLite only its URL is used
    * @return a Carillon that is open until it is closed
-   * @throws dev.carillon.api.InvalidArgumentException if it is of no supported database
+   * @throws dev.carillon.api.error.InvalidArgumentException if it is of no supported database
    */
   public static Carillon open(DataSource dataSource) {
     return builder().dataSource(dataSource).open();
@@ -219,12 +219,12 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param job the request
    * @param <O> the result
    * @return the job, or the one that already has its name or key
-   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable
-   * @throws dev.carillon.api.CodecException if its input cannot be encoded
-   * @throws dev.carillon.api.NameTakenException if its name is taken and it says so
+   * @throws dev.carillon.api.error.InvalidJobException if the job is not acceptable
+   * @throws dev.carillon.api.error.CodecException if its input cannot be encoded
+   * @throws dev.carillon.api.error.NameTakenException if its name is taken and it says so
    * @throws OverloadedException if there was no room in time; not scheduled
-   * @throws dev.carillon.api.StoreUnavailableException if the store did not take it; not scheduled.
-   *     Thrown at once while the store is known to be away
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store did not take it; not
+   *     scheduled. Thrown at once while the store is known to be away
    * @throws OutcomeUnknownException if it is not known whether it was scheduled
    * @throws WaitInterruptedException if this thread is interrupted before anything was written; not
    *     scheduled
@@ -245,8 +245,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param schedule when
    * @param <O> the result
    * @return the recurring job
-   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable, or the job of that
-   *     name is of another type
+   * @throws dev.carillon.api.error.InvalidJobException if the job is not acceptable, or the job of
+   *     that name is of another type
    */
   public <O> JobHandle<O> recurring(String name, Job<O> job, Schedule schedule) {
     Job<O> named = Limits.checkPresent("job", job).named(name);
@@ -260,8 +260,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param <O> the result
    * @return completes when the job is durable, or exceptionally as {@link #schedule} throws; at
    *     once with {@link OverloadedException} if there is no room
-   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable
-   * @throws dev.carillon.api.CodecException if its input cannot be encoded
+   * @throws dev.carillon.api.error.InvalidJobException if the job is not acceptable
+   * @throws dev.carillon.api.error.CodecException if its input cannot be encoded
    * @throws ClosedException if this is closed
    */
   public <O> CompletableFuture<JobHandle<O>> scheduleAsync(Job<O> job) {
@@ -275,8 +275,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *     once; no name or key twice, and none to be replaced
    * @return the jobs, in the same order
    * @throws BatchTooLargeException if there are too many, or too large ones; nothing was written
-   * @throws dev.carillon.api.InvalidJobException if one of them is not acceptable; nothing was
-   *     written
+   * @throws dev.carillon.api.error.InvalidJobException if one of them is not acceptable; nothing
+   *     was written
    */
   @Override
   public List<JobHandle<?>> scheduleAll(List<? extends Job<?>> jobs) {
@@ -299,12 +299,14 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *     could check them, after this call has returned
    * @param <O> the result
    * @return the job to be
-   * @throws dev.carillon.api.InvalidJobException if the job is not acceptable; nothing was written
-   * @throws dev.carillon.api.CodecException if its input cannot be encoded; nothing was written
+   * @throws dev.carillon.api.error.InvalidJobException if the job is not acceptable; nothing was
+   *     written
+   * @throws dev.carillon.api.error.CodecException if its input cannot be encoded; nothing was
+   *     written
    * @throws InvalidArgumentException if the store takes part in no transactions of others, or the
    *     connection commits each statement by itself
-   * @throws dev.carillon.api.StoreUnavailableException if the database refused: the transaction can
-   *     only be rolled back
+   * @throws dev.carillon.api.error.StoreUnavailableException if the database refused: the
+   *     transaction can only be rolled back
    */
   public <O> JobHandle<O> schedule(Connection connection, Job<O> job) {
     return scheduling.one(connection, job);
@@ -333,8 +335,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param whenDone the job that starts when they have ended
    * @param <O> the result of that job
    * @return the group
-   * @throws dev.carillon.api.InvalidJobException if there is no member, or a job is not acceptable;
-   *     nothing was written
+   * @throws dev.carillon.api.error.InvalidJobException if there is no member, or a job is not
+   *     acceptable; nothing was written
    */
   public <O> JobGroup<O> scheduleGroup(List<? extends Job<?>> members, Job<O> whenDone) {
     return scheduling.group(members, whenDone);
@@ -348,7 +350,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @return how the job took it
-   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
+   * @throws dev.carillon.api.error.StoreUnavailableException if it was not recorded, for want of a
+   *     store
    * @throws OutcomeUnknownException if it is not known whether the cancel was recorded
    */
   @Override
@@ -368,7 +371,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @return {@link CancelResult.Cancelled} where it has ended; {@link CancelResult.Stopping} where
    *     that is durably asked for and it ends once its children are asked too, also after a crash
-   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
+   * @throws dev.carillon.api.error.StoreUnavailableException if it was not recorded, for want of a
+   *     store
    * @throws OutcomeUnknownException if it is not known whether it was recorded
    */
   public CancelResult terminate(JobId id, String reason) {
@@ -382,8 +386,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param query which jobs; its page size and cursor do not matter
    * @param reason why, for the history; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @return how many will not run, or were asked to stop
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached; some may
-   *     have been cancelled
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached;
+   *     some may have been cancelled
    */
   public long cancelAll(JobQuery query, String reason) {
     return bulkCancel.all(query, reason);
@@ -408,7 +412,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param who a person or a program; at most {@link Limits#REASON_MAX_BYTES}, not empty
    * @return the same methods to cancel, pause, resume, change, replay or signal a job, by that name
-   * @throws dev.carillon.api.InvalidJobException if the name is empty or too long
+   * @throws dev.carillon.api.error.InvalidJobException if the name is empty or too long
    */
   public Requester as(String who) {
     return new Requester(requests, Requester.check(who));
@@ -422,7 +426,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job; a recurring one has no occurrences while it is paused
    * @param reason why, for those who look; at most {@link Limits#REASON_MAX_BYTES}, may be empty
    * @return {@link ControlResult#DONE}, or why not
-   * @throws dev.carillon.api.StoreUnavailableException if it was not recorded, for want of a store
+   * @throws dev.carillon.api.error.StoreUnavailableException if it was not recorded, for want of a
+   *     store
    * @throws OutcomeUnknownException if it is not known whether it was recorded
    */
   public ControlResult pause(JobId id, String reason) {
@@ -452,8 +457,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *     nothing
    * @param <T> what a signal of the type carries
    * @return {@link SignalResult#DONE}, or why not
-   * @throws dev.carillon.api.OutcomeUnknownException if it is not known whether it was taken; send
-   *     it under a key to be able to ask again
+   * @throws dev.carillon.api.error.OutcomeUnknownException if it is not known whether it was taken;
+   *     send it under a key to be able to ask again
    */
   public <T> SignalResult signal(JobId id, SignalType<T> type, @Nullable T payload) {
     return self.signal(id, type, payload, null);
@@ -472,7 +477,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
 
   /**
    * Lets a paused job go on. Occurrences that a recurring job missed meanwhile follow its {@link
-   * dev.carillon.api.Misfire} rule. Resuming a job that is not paused is safe.
+   * dev.carillon.api.schedule.Misfire} rule. Resuming a job that is not paused is safe.
    *
    * @param id the job
    * @return {@link ControlResult#DONE}, or why not
@@ -488,7 +493,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @param due when its next attempt is due; at once if that has passed
    * @return {@link ControlResult#DONE}, or why not
-   * @throws dev.carillon.api.InvalidJobException if the time is out of range
+   * @throws dev.carillon.api.error.InvalidJobException if the time is out of range
    */
   public ControlResult reschedule(JobId id, Instant due) {
     return self.reschedule(id, due);
@@ -514,7 +519,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @param priority from {@link Limits#PRIORITY_MIN} to {@link Limits#PRIORITY_MAX}
    * @return {@link ControlResult#DONE}, or why not
-   * @throws dev.carillon.api.InvalidJobException if it is out of range
+   * @throws dev.carillon.api.error.InvalidJobException if it is out of range
    */
   public ControlResult prioritise(JobId id, int priority) {
     return self.prioritise(id, priority);
@@ -527,7 +532,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the recurring job
    * @return the occurrence's job
    * @throws JobNotFoundException if there is no such job, or it has ended
-   * @throws dev.carillon.api.InvalidJobException if it is not recurring, or has too many
+   * @throws dev.carillon.api.error.InvalidJobException if it is not recurring, or has too many
    *     occurrences that have not ended
    */
   public JobId trigger(JobId id) {
@@ -545,8 +550,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @return the occurrences' jobs, oldest first; none where the schedule has no time in the range,
    *     as one of a fixed delay, whose times depend on when the last occurrence ended
    * @throws JobNotFoundException if there is no such job, or it has ended
-   * @throws dev.carillon.api.InvalidJobException if the job is not recurring, the range is not over
-   *     yet, or there would be too many occurrences that have not ended
+   * @throws dev.carillon.api.error.InvalidJobException if the job is not recurring, the range is
+   *     not over yet, or there would be too many occurrences that have not ended
    */
   public List<JobId> backfill(JobId id, Instant from, Instant to) {
     opened.requireOpen();
@@ -561,8 +566,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param id the job
    * @return a snapshot, or empty if there is no such job or its retention is over
-   * @throws dev.carillon.api.StoreUnavailableException if it must be read and the store could not
-   *     be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if it must be read and the store could
+   *     not be reached
    */
   @Override
   public Optional<JobInfo> get(JobId id) {
@@ -577,7 +582,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param name the name
    * @return a snapshot, or empty if no job that has not ended has the name
    * @throws InvalidArgumentException if namespace or name are not well-formed
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   @Override
   public Optional<JobInfo> get(String namespace, String name) {
@@ -592,7 +597,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param key the idempotency key
    * @return a snapshot of the job, which may have ended; empty if there is none
    * @throws InvalidArgumentException if namespace or key are not well-formed
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobInfo> ofKey(String namespace, String key) {
     return queries.ofKey(namespace, key);
@@ -606,8 +611,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param <T> what it is
    * @return the value, or empty if there is none
    * @throws JobNotFoundException if there is no such job or its retention is over
-   * @throws dev.carillon.api.CodecException if it cannot be decoded to the type
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.CodecException if it cannot be decoded to the type
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public <T> Optional<T> published(JobId id, TypeToken<T> type) {
     return queries.published(id, type);
@@ -621,8 +626,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param <I> the input
    * @return the input; null if the job has none
    * @throws JobNotFoundException if there is no such job or its retention is over
-   * @throws dev.carillon.api.CodecException if it cannot be decoded as that type
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.CodecException if it cannot be decoded as that type
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public <I> @Nullable I input(JobId id, TypeToken<I> type) {
     return queries.input(id, type);
@@ -646,7 +651,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @return the bytes and the name of the codec
    * @throws JobNotFoundException if there is no such job or its retention is over
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public RawPayload rawInput(JobId id) {
     return queries.rawInput(id);
@@ -659,7 +664,8 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param id the job
    * @return what keeps it; empty if there is no such job
-   * @throws dev.carillon.api.StoreUnavailableException if the store had to be read and could not be
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store had to be read and could
+   *     not be
    */
   public Optional<WhyInfo> why(JobId id) {
     return diagnosis.why(id);
@@ -673,7 +679,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param type its type
    * @param <T> its type
    * @return the position, or empty if nothing is saved, the job has ended or there is none
-   * @throws dev.carillon.api.CodecException if it cannot be decoded to the type
+   * @throws dev.carillon.api.error.CodecException if it cannot be decoded to the type
    */
   public <T> Optional<T> saved(JobId id, TypeToken<T> type) {
     return queries.saved(id, type);
@@ -690,8 +696,9 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param query which jobs, and where to begin
    * @return the page
-   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.InvalidArgumentException if the cursor is not one that a page
+   *     gave
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Page<JobInfo> list(JobQuery query) {
     return queries.list(query);
@@ -722,9 +729,10 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param to the end of the range, exclusive
    * @param namespace whose jobs
    * @return at most 10,000, the earliest
-   * @throws dev.carillon.api.InvalidJobException if a cron of so many times has more than a million
-   *     before the range, which would have to be counted to know whether it still has any in it
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.InvalidJobException if a cron of so many times has more than a
+   *     million before the range, which would have to be counted to know whether it still has any
+   *     in it
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public List<UpcomingJob> upcoming(Instant from, Instant to, String namespace) {
     return queries.upcoming(from, to, namespace);
@@ -736,7 +744,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param id the job
    * @return its history, or empty if there is no such job or its retention is over
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobHistory> history(JobId id) {
     return history(id, null);
@@ -750,8 +758,9 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @param cursor {@link JobHistory#next()} of the page before, or null for the newest
    * @return the page, or empty if there is no such job or its retention is over
-   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.InvalidArgumentException if the cursor is not one that a page
+   *     gave
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Optional<JobHistory> history(JobId id, @Nullable String cursor) {
     return queries.history(id, cursor);
@@ -763,7 +772,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param id the job
    * @return its history, or empty if there is no such job or its retention is over
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Optional<RecordedWorkflow> recordedWorkflow(JobId id) {
     return queries.recorded(id);
@@ -775,7 +784,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param id the job
    * @return the workflow, without steps where the job is none; empty if there is no such job or its
    *     retention is over
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Optional<WorkflowInfo> workflow(JobId id) {
     return queries.workflow(id);
@@ -795,7 +804,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    * @param watcher called with each snapshot
    * @return the subscription
    * @throws JobNotFoundException if there is no such job or its retention is over
-   * @throws dev.carillon.api.StoreCorruptedException if the job cannot be read
+   * @throws dev.carillon.api.error.StoreCorruptedException if the job cannot be read
    */
   public Subscription watch(JobId id, Consumer<JobInfo> watcher) {
     opened.requireOpen();
@@ -837,7 +846,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param queue the queue, which need not have any job
    * @return its flow control, to look at and to change
-   * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
+   * @throws dev.carillon.api.error.InvalidJobException if the name is not well-formed
    */
   public FlowControl queue(String queue) {
     return new FlowControl(opened, FlowControl.queue(queue));
@@ -848,7 +857,7 @@ public final class Carillon implements JobScheduler, HandlerRegistry, AutoClosea
    *
    * @param namespace the namespace, which need not have any job
    * @return its flow control, to look at and to change
-   * @throws dev.carillon.api.InvalidJobException if the name is not well-formed
+   * @throws dev.carillon.api.error.InvalidJobException if the name is not well-formed
    */
   public FlowControl namespace(String namespace) {
     return new FlowControl(opened, FlowControl.namespace(namespace));

@@ -6,17 +6,20 @@ import static dev.carillon.OptionChecks.range;
 import static dev.carillon.OptionChecks.text;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Metrics;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.Rate;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.FlowSubject;
+import dev.carillon.json.Jackson2Codec;
+import dev.carillon.json.JacksonCodec;
+import dev.carillon.json.StandardCodec;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import java.nio.charset.StandardCharsets;
@@ -344,14 +347,15 @@ public final class CarillonBuilder {
    * Opens the store and starts. There is nothing else to start.
    *
    * @return what is open until it is closed
-   * @throws dev.carillon.api.InvalidArgumentException if no store, or more than one, was said, or
-   *     its URL is not supported
-   * @throws dev.carillon.api.StoreLockedException if another process has the store
-   * @throws dev.carillon.api.StoreUnavailableException if the store cannot be reached or written
-   * @throws dev.carillon.api.StoreRefusedException if the user, the password, the database or the
-   *     host is wrong, or the user lacks a right
-   * @throws dev.carillon.api.StoreVersionException if a newer version wrote the store
-   * @throws dev.carillon.api.StoreCorruptedException if the store is damaged
+   * @throws dev.carillon.api.error.InvalidArgumentException if no store, or more than one, was
+   *     said, or its URL is not supported
+   * @throws dev.carillon.api.error.StoreLockedException if another process has the store
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store cannot be reached or
+   *     written
+   * @throws dev.carillon.api.error.StoreRefusedException if the user, the password, the database or
+   *     the host is wrong, or the user lacks a right
+   * @throws dev.carillon.api.error.StoreVersionException if a newer version wrote the store
+   * @throws dev.carillon.api.error.StoreCorruptedException if the store is damaged
    */
   public Carillon open() {
     return Carillon.open(this);

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
+import dev.carillon.api.error.InvalidJobException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.Subscription;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.message.JobNews;
 import dev.carillon.engine.request.Questions;
 import java.time.Duration;

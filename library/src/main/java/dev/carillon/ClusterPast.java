@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.request.Questions;
 import java.time.Duration;

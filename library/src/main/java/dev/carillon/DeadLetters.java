@@ -168,7 +168,7 @@ public final class DeadLetters {
    * @param id the job
    * @param job of the same type; only its input counts
    * @return {@link ControlResult#DONE}, or why not
-   * @throws dev.carillon.api.CodecException if the input cannot be encoded
+   * @throws dev.carillon.api.error.CodecException if the input cannot be encoded
    */
   public ControlResult replay(JobId id, Job<?> job) {
     return replay(id, opened.options.nodeId(), Limits.checkPresent("job", job));

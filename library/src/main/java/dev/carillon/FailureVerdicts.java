@@ -2,9 +2,9 @@ package dev.carillon;
 
 import dev.carillon.api.JobContext;
 import dev.carillon.api.Limits;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.RetryAfterException;
 import dev.carillon.api.RetryRule;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.error.RetryAfterException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome.Verdict;
 import dev.carillon.engine.format.Micros;

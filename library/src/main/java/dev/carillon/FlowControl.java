@@ -1,10 +1,10 @@
 package dev.carillon;
 
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Limits;
-import dev.carillon.api.OutcomeUnknownException;
 import dev.carillon.api.Rate;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.FlowSetting;
 import dev.carillon.engine.job.FlowSubject;

@@ -52,7 +52,7 @@ public final class HandlerOptions {
    *
    * @param limit at least 1
    * @return a copy
-   * @throws dev.carillon.api.InvalidArgumentException if it is below 1
+   * @throws dev.carillon.api.error.InvalidArgumentException if it is below 1
    */
   public HandlerOptions limit(int limit) {
     int checked = OptionChecks.positive("limit", limit);
@@ -65,7 +65,7 @@ public final class HandlerOptions {
    *
    * @param timeout from {@link Limits#TIMEOUT_MIN} to {@link Limits#TIMEOUT_MAX}
    * @return a copy
-   * @throws dev.carillon.api.InvalidJobException if it is out of range
+   * @throws dev.carillon.api.error.InvalidJobException if it is out of range
    */
   public HandlerOptions timeout(Duration timeout) {
     Duration checked = Limits.checkTimeout(timeout);

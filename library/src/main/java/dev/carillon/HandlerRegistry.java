@@ -1,13 +1,13 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandler;
 import dev.carillon.api.JobType;
 import dev.carillon.api.Limits;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
-import dev.carillon.api.WorkflowHandler;
-import dev.carillon.api.WorkflowTask;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.workflow.WorkflowHandler;
+import dev.carillon.api.workflow.WorkflowTask;
 
 /**
  * Takes the code that runs jobs: the part of {@link Carillon} that registers handlers and

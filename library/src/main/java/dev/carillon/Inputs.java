@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.error.JobNotFoundException;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.query.JobReader;

@@ -1,12 +1,12 @@
 package dev.carillon;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
-import dev.carillon.api.JobNotFoundException;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.OccurrencesAdded;

@@ -1,10 +1,10 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.job.JobRef;

@@ -1,15 +1,15 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.api.TypeToken;
 import dev.carillon.api.UpcomingJob;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.JobNotFoundException;
 import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;

@@ -1,11 +1,11 @@
 package dev.carillon;
 
 import dev.carillon.api.Health;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.api.Subscription;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.history.DamagedHead;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>{@link #health}, {@link #figures} and {@link #jobFigures} never wait and also answer after
- * Carillon was closed. The other methods then throw {@link dev.carillon.api.ClosedException}.
+ * Carillon was closed. The other methods then throw {@link dev.carillon.api.error.ClosedException}.
  */
 public final class NodeControl {
   private static final long STUCK_NANOS = Duration.ofSeconds(5).toNanos();
@@ -339,7 +339,7 @@ public final class NodeControl {
    * {@link #stats} and {@link #members} read nothing.
    *
    * @return the cluster as this node sees it
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public ClusterInfo cluster() {
     opened.requireOpen();
@@ -357,8 +357,9 @@ public final class NodeControl {
    * @param after the {@linkplain Page#next() cursor} of the page before; null for the first
    * @param limit how many at most, from 1 to {@link Limits#PAGE_MAX_ITEMS}
    * @return the shards; those whose heads are damaged are named as unreadable
-   * @throws dev.carillon.api.InvalidArgumentException if the cursor is not one that a page gave
-   * @throws dev.carillon.api.StoreUnavailableException if the store could not be reached
+   * @throws dev.carillon.api.error.InvalidArgumentException if the cursor is not one that a page
+   *     gave
+   * @throws dev.carillon.api.error.StoreUnavailableException if the store could not be reached
    */
   public Page<ShardInfo> shards(@Nullable String after, int limit) {
     opened.requireOpen();
@@ -425,7 +426,7 @@ public final class NodeControl {
    * <p>Returns when the order is durable; {@link #stats} tells how many shards the node still has.
    *
    * @throws IllegalStateException if this node has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   * @throws dev.carillon.api.error.OutcomeUnknownException if the store did not answer in time
    */
   public void drain() {
     order("draining", (node, done) -> node.drain(node.id(), true, done));
@@ -435,9 +436,9 @@ public final class NodeControl {
    * The same for another node; see {@link #drain()}.
    *
    * @param nodeId the id of a node that is there or expected back
-   * @throws dev.carillon.api.InvalidArgumentException if it is none
+   * @throws dev.carillon.api.error.InvalidArgumentException if it is none
    * @throws IllegalStateException if this node has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   * @throws dev.carillon.api.error.OutcomeUnknownException if the store did not answer in time
    */
   public void drain(String nodeId) {
     checkKnown(nodeId);
@@ -460,7 +461,7 @@ public final class NodeControl {
    * Takes {@link #drain} back: the shards of this node return to it.
    *
    * @throws IllegalStateException if this node has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   * @throws dev.carillon.api.error.OutcomeUnknownException if the store did not answer in time
    */
   public void undrain() {
     order("undraining", (node, done) -> node.drain(node.id(), false, done));
@@ -471,7 +472,7 @@ public final class NodeControl {
    *
    * @param nodeId its id
    * @throws IllegalStateException if this node has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   * @throws dev.carillon.api.error.OutcomeUnknownException if the store did not answer in time
    */
   public void undrain(String nodeId) {
     Limits.checkPresent("nodeId", nodeId);
@@ -485,9 +486,9 @@ public final class NodeControl {
    * @param shardId {@link ShardInfo#id()}
    * @param nodeId the id of a node that is there or expected back; null to take the order back:
    *     then the shard is again with the node that made it
-   * @throws dev.carillon.api.InvalidArgumentException if there is no such shard or node
+   * @throws dev.carillon.api.error.InvalidArgumentException if there is no such shard or node
    * @throws IllegalStateException if this node has its store to itself
-   * @throws dev.carillon.api.OutcomeUnknownException if the store did not answer in time
+   * @throws dev.carillon.api.error.OutcomeUnknownException if the store did not answer in time
    */
   public void move(String shardId, @Nullable String nodeId) {
     ShardId shard = shard("shardId", shardId);

@@ -1,9 +1,9 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeEvent;

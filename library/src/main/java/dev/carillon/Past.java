@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.format.ByteWriter;
 import java.time.Duration;
 import java.util.ArrayDeque;

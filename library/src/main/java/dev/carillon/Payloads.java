@@ -1,9 +1,12 @@
 package dev.carillon;
 
-import dev.carillon.api.CodecException;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.json.JacksonCodec;
+import dev.carillon.json.RoundTrips;
+import dev.carillon.json.StandardCodec;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -1,10 +1,10 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.ClosedException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.engine.Node;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

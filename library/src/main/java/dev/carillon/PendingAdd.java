@@ -1,9 +1,9 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
-import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;

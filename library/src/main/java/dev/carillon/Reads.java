@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.WaitInterruptedException;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;

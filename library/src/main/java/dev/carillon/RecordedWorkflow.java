@@ -2,10 +2,10 @@ package dev.carillon;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.query.HistoryReader;

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.ClosedException;
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.environment.Membership;
 
 /** A handler of this node, until it is closed. Thread-safe. */

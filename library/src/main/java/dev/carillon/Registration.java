@@ -1,16 +1,16 @@
 package dev.carillon;
 
-import dev.carillon.api.CodecException;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobHandler;
 import dev.carillon.api.JobType;
 import dev.carillon.api.TaskHandler;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.Upcaster;
-import dev.carillon.api.Workflow;
-import dev.carillon.api.WorkflowHandler;
-import dev.carillon.api.WorkflowTask;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.workflow.Workflow;
+import dev.carillon.api.workflow.WorkflowHandler;
+import dev.carillon.api.workflow.WorkflowTask;
 import dev.carillon.engine.dispatch.HandlerSettings;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobSpec;

@@ -1,18 +1,18 @@
 package dev.carillon;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
 import dev.carillon.api.PauseMode;
-import dev.carillon.api.Schedule;
-import dev.carillon.api.SignalResult;
-import dev.carillon.api.SignalType;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.schedule.Schedule;
+import dev.carillon.api.workflow.SignalResult;
+import dev.carillon.api.workflow.SignalType;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.Why;
@@ -71,16 +71,16 @@ public final class Requester {
   /**
    * Has a recurring job take over what differs, as {@link dev.carillon.api.IfExists#UPDATE} does,
    * if it is still the one that the caller saw. Where nothing differs nothing is written. Asking
-   * again after an {@link dev.carillon.api.OutcomeUnknownException} either changes nothing or is
-   * refused, since the version is another one then.
+   * again after an {@link dev.carillon.api.error.OutcomeUnknownException} either changes nothing or
+   * is refused, since the version is another one then.
    *
    * @param job the recurring job as it is to be, with its name
    * @param existing the job that has the name
    * @param version its {@linkplain dev.carillon.api.RecurringInfo#version() version}
    * @param <O> the result
    * @return the job
-   * @throws dev.carillon.api.ChangedMeanwhileException if that job has ended, or is of another
-   *     version; nothing was written
+   * @throws dev.carillon.api.error.ChangedMeanwhileException if that job has ended, or is of
+   *     another version; nothing was written
    * @throws InvalidJobException if the job has no name or no schedule, or is not acceptable
    */
   public <O> JobHandle<O> update(Job<O> job, JobId existing, int version) {

@@ -1,15 +1,15 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.ClosedException;
-import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobState;
-import dev.carillon.api.JobTimeoutException;
-import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.TypeToken;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.JobFailedException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.JobTimeoutException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;

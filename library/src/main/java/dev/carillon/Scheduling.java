@@ -1,15 +1,15 @@
 package dev.carillon;
 
-import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
-import dev.carillon.api.OverloadedException;
 import dev.carillon.api.TypeToken;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.BatchTooLargeException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.OverloadedException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.request.AddRequest;
 import java.sql.Connection;

@@ -1,9 +1,9 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;

@@ -1,6 +1,6 @@
 package dev.carillon;
 
-import dev.carillon.api.ClosedException;
+import dev.carillon.api.error.ClosedException;
 import dev.carillon.engine.Node;
 import dev.carillon.store.Store;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
-import dev.carillon.api.SignalResult;
-import dev.carillon.api.SignalType;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.workflow.SignalResult;
+import dev.carillon.api.workflow.SignalType;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.Outcome;
 import org.jspecify.annotations.Nullable;

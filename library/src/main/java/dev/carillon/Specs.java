@@ -1,15 +1,15 @@
 package dev.carillon;
 
 import dev.carillon.api.Dependency;
-import dev.carillon.api.Due;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
-import dev.carillon.api.InvalidScheduleException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.Limits;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.InvalidScheduleException;
+import dev.carillon.api.schedule.Due;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.After;
 import dev.carillon.engine.job.JobRef;

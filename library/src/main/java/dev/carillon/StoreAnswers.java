@@ -1,9 +1,9 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.StoreCorruptedException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.store.Outcome;
 
 /** What users are told of what the store answered. */

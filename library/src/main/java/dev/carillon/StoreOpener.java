@@ -1,11 +1,11 @@
 package dev.carillon;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.StoreRefusedException;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.TransientException;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.StoreRefusedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.TransientException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.store.Store;
 import dev.carillon.store.StoreAddress;
 import dev.carillon.store.Stores;

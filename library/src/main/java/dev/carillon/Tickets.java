@@ -1,14 +1,14 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.Limits;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.WaitInterruptedException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.WaitInterruptedException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
@@ -102,7 +102,7 @@ final class Tickets {
   static void checkBytes(List<JobSpec> specs, int most) {
     long bytes = specs.stream().mapToLong(spec -> spec.payload().length).sum();
     if (bytes > most) {
-      throw new dev.carillon.api.BatchTooLargeException("bytes", bytes, most);
+      throw new dev.carillon.api.error.BatchTooLargeException("bytes", bytes, most);
     }
     Limits.checkBatch(specs.size());
   }

@@ -1,7 +1,7 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.time.Instant;
 
 /** A range of time that a caller asks about; the beginning is not after the end. */

@@ -1,13 +1,13 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
 import dev.carillon.api.RecurringInfo;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.UpcomingJob;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

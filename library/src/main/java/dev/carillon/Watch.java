@@ -1,9 +1,9 @@
 package dev.carillon;
 
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
-import dev.carillon.api.StoreCorruptedException;
 import dev.carillon.api.Subscription;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.StoreCorruptedException;
 import dev.carillon.engine.Node;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobView;

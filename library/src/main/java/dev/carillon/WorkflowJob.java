@@ -1,14 +1,14 @@
 package dev.carillon;
 
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.Limits;
-import dev.carillon.api.StepBody;
-import dev.carillon.api.StepContext;
-import dev.carillon.api.Workflow;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.workflow.StepBody;
+import dev.carillon.api.workflow.StepContext;
+import dev.carillon.api.workflow.Workflow;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.Report;

@@ -1,12 +1,12 @@
 package dev.carillon;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
 import dev.carillon.api.Limits;
 import dev.carillon.api.TaskType;
-import dev.carillon.api.WorkflowHandler;
-import dev.carillon.api.WorkflowTask;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.workflow.WorkflowHandler;
+import dev.carillon.api.workflow.WorkflowTask;
 import org.jspecify.annotations.Nullable;
 
 /**

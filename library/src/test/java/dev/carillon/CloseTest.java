@@ -6,12 +6,12 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.ClosedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
+import dev.carillon.api.error.ClosedException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

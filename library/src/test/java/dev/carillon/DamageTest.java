@@ -11,7 +11,7 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
-import dev.carillon.api.StoreCorruptedException;
+import dev.carillon.api.error.StoreCorruptedException;
 import dev.carillon.engine.job.JobRef;
 import java.nio.file.Path;
 import java.sql.Connection;

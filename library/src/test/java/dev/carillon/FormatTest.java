@@ -3,7 +3,7 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreVersionException;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Records.Change;
 import dev.carillon.store.Records.Stamp;

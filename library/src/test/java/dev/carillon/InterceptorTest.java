@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobContext;
 import dev.carillon.api.JobInterceptor;
 import dev.carillon.api.JobQuery;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

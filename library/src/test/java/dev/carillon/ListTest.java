@@ -6,13 +6,13 @@ import static dev.carillon.Types.NOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Page;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobQuery;
-import dev.carillon.api.StoreRefusedException;
-import dev.carillon.api.StoreUnavailableException;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.StoreRefusedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.fixture.PostgresServer;
 import java.nio.file.Files;
 import java.nio.file.Path;

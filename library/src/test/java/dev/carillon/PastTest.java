@@ -35,7 +35,7 @@ class PastTest {
           tally,
           clock,
           () -> {
-            throw new dev.carillon.api.ClosedException("not looked at by itself");
+            throw new dev.carillon.api.error.ClosedException("not looked at by itself");
           },
           () -> true);
 

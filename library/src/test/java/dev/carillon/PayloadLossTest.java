@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import dev.carillon.api.CodecException;
-import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
@@ -15,6 +13,9 @@ import dev.carillon.api.JobType;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.JobFailedException;
+import dev.carillon.json.JacksonCodec;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.util.HashSet;

@@ -3,8 +3,9 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.CodecException;
 import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.json.JacksonCodec;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

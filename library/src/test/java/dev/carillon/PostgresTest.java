@@ -3,10 +3,10 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.fixture.PostgresServer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -3,12 +3,12 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.fixture.PostgresServer;
 import java.time.Duration;
 import java.util.Optional;

@@ -3,8 +3,8 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.FaultyStore.Fault;
 import dev.carillon.store.ForwardingStore.Operation;

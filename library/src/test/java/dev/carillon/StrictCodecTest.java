@@ -4,8 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.CodecException;
 import dev.carillon.api.PayloadCodec;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.json.Jackson2Codec;
+import dev.carillon.json.JacksonCodec;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -3,24 +3,24 @@ package dev.carillon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.BatchTooLargeException;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CodecException;
 import dev.carillon.api.ControlResult;
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobHistory;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.BatchTooLargeException;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.fixture.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -229,7 +229,7 @@ class TransactionalEnqueueTest {
         LENGTH,
         (input, job) -> {
           if (calls.incrementAndGet() == 1) {
-            throw new dev.carillon.api.NotRetryableException("not today");
+            throw new dev.carillon.api.error.NotRetryableException("not today");
           }
           return input.length();
         });

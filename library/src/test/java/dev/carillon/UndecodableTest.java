@@ -7,12 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.BlockReason;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobState;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.JobFailedException;
+import dev.carillon.json.JacksonCodec;
 import java.lang.reflect.Type;
 import java.nio.file.Path;
 import java.time.Instant;

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobState;
+import dev.carillon.api.error.JobNotFoundException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.JobFailedException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
-import dev.carillon.api.SignalType;
+import dev.carillon.api.error.JobFailedException;
+import dev.carillon.api.workflow.SignalType;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;

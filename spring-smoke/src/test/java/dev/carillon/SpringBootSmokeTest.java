@@ -1,5 +1,7 @@
 package dev.carillon;
 
+import dev.carillon.json.StandardCodec;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.JobHandle;

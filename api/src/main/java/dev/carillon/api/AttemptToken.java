@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.StaleAttemptException;
+import dev.carillon.api.internal.Check;
 import java.util.Objects;
 
 /**

@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
+
 /**
  * Why a job is {@link JobState#BLOCKED}. Blocking costs no attempt and loses nothing. The codes are
  * stored: they never change and none is used again.

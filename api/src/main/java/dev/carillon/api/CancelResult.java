@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
 import java.util.Objects;
 
 /** What came of a cancel, precisely and durably: it is still so after a crash. */

@@ -1,5 +1,10 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.internal.Check;
+import dev.carillon.api.internal.Micros;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

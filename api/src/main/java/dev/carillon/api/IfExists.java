@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.NameTakenException;
+
 /**
  * What scheduling a named job does when a job of that name, in the same namespace, has not ended.
  * The name of an ended job is free, so then all of them create a new job.

@@ -1,5 +1,9 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.internal.Check;
+import dev.carillon.api.schedule.Due;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

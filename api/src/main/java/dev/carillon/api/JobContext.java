@@ -1,5 +1,11 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StaleAttemptException;
+import dev.carillon.api.error.StoreUnavailableException;
 import java.sql.Connection;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;

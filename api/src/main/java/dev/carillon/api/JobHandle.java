@@ -1,5 +1,17 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.JobFailedException;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.JobTimeoutException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.WaitInterruptedException;
+import dev.carillon.api.workflow.SignalResult;
+import dev.carillon.api.workflow.SignalType;
+import dev.carillon.api.workflow.Workflow;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,8 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.internal.Check;
+
 /**
  * The identity of a job: opaque text, final once given, never given twice. It may be stored, sent
  * and used on any node of the same store; nothing should be read out of it.

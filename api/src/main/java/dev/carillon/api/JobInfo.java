@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

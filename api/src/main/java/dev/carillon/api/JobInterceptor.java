@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.workflow.StepContext;
 import org.jspecify.annotations.Nullable;
 
 /**

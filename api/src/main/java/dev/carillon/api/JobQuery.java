@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.internal.Check;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;

@@ -1,5 +1,10 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.NameTakenException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.TransientException;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
+
 /**
  * Where a job is in its life. The set is closed, and the codes are stored: they never change and
  * none is used again.

@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.internal.Check;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,10 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.BatchTooLargeException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.internal.Check;
+import dev.carillon.api.schedule.Schedule;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.workflow.StepContext;
+
 /** What a pause does to what runs. */
 public enum PauseMode {
   /**

@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.CodecException;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.schedule.Schedule;
 import java.time.Instant;
 import java.util.Objects;
 

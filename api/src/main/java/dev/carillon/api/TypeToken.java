@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.internal.Check;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.ParameterizedType;

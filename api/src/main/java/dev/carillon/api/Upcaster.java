@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.error.CodecException;
+
 /**
  * Brings the stored input of an older payload version of a type to its current one, before it is
  * decoded. Must be thread-safe and depend on nothing but its arguments; the stored bytes stay as

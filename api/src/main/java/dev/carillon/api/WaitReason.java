@@ -1,5 +1,6 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
 import java.util.Locale;
 
 /**

@@ -1,5 +1,7 @@
 package dev.carillon.api;
 
+import dev.carillon.api.internal.Check;
+
 /**
  * What becomes of a due job when as many attempts run under its concurrency key as may. The limit
  * holds under each of them. A retry waits, whatever the rule. The codes are stored: they never

@@ -2,6 +2,9 @@ package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;

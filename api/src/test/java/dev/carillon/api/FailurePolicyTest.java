@@ -3,6 +3,10 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.error.RunAgainException;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;

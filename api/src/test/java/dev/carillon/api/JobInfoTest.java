@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.carillon.api.error.InvalidArgumentException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -3,6 +3,7 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.carillon.api.error.InvalidArgumentException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -3,6 +3,8 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.schedule.Due;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

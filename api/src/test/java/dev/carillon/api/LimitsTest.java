@@ -3,6 +3,8 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.carillon.api.error.BatchTooLargeException;
+import dev.carillon.api.error.InvalidJobException;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,9 @@ package dev.carillon.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Schedule;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -95,6 +98,8 @@ class ScheduleGuideTest {
         source,
         """
         import dev.carillon.api.*;
+        import dev.carillon.api.error.*;
+        import dev.carillon.api.schedule.*;
         import java.time.*;
         import java.util.*;
 

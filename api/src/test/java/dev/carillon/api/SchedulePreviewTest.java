@@ -3,6 +3,11 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Occurrence;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;

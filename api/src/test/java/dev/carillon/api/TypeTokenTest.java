@@ -3,6 +3,7 @@ package dev.carillon.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.carillon.api.error.InvalidArgumentException;
 import java.lang.reflect.ParameterizedType;
 import java.util.List;
 import java.util.Map;

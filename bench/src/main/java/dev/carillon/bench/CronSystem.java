@@ -4,7 +4,7 @@ import com.cronutils.model.CronType;
 import com.cronutils.model.definition.CronDefinitionBuilder;
 import com.cronutils.model.time.ExecutionTime;
 import com.cronutils.parser.CronParser;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import java.text.ParseException;
 import java.time.Instant;
 import java.time.ZoneId;

@@ -8,7 +8,7 @@ import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.carillon.JacksonCodec;
+import dev.carillon.json.JacksonCodec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.carillon.bench;
 
-import dev.carillon.JacksonCodec;
 import dev.carillon.Spread;
 import dev.carillon.api.JobMeter;
 import dev.carillon.api.Metrics;
+import dev.carillon.json.JacksonCodec;
 import dev.carillon.store.MemoryStore;
 import java.util.Arrays;
 import java.util.concurrent.Callable;

@@ -1,7 +1,7 @@
 package dev.carillon.bench;
 
-import dev.carillon.JacksonCodec;
 import dev.carillon.api.JobState;
+import dev.carillon.json.JacksonCodec;
 import dev.carillon.store.Append;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;

@@ -1,10 +1,10 @@
 package dev.carillon.bench;
 
 import dev.carillon.BytesCodec;
-import dev.carillon.JacksonCodec;
 import dev.carillon.api.JobState;
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
+import dev.carillon.json.JacksonCodec;
 import dev.carillon.store.MemoryStore;
 import java.util.List;
 import java.util.Locale;

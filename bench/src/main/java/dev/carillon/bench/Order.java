@@ -1,6 +1,6 @@
 package dev.carillon.bench;
 
-import dev.carillon.JacksonCodec;
+import dev.carillon.json.JacksonCodec;
 
 /**
  * The payload of the benchmarks: an ordinary record that takes 200 bytes as JSON.

@@ -1,7 +1,7 @@
 package dev.carillon.bench;
 
 import dev.carillon.Carillon;
-import dev.carillon.JacksonCodec;
+import dev.carillon.json.JacksonCodec;
 import dev.carillon.store.MemoryStore;
 import dev.carillon.store.Store;
 import dev.carillon.store.jdbc.SqliteStore;

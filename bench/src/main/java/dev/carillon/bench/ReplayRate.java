@@ -2,8 +2,8 @@ package dev.carillon.bench;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.JobId;
-import dev.carillon.api.SignalType;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.workflow.SignalType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;

@@ -1,7 +1,7 @@
 package dev.carillon.bench;
 
-import dev.carillon.JacksonCodec;
 import dev.carillon.api.PayloadCodec;
+import dev.carillon.json.JacksonCodec;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;

@@ -2,7 +2,7 @@ package dev.carillon.bench;
 
 import dev.carillon.api.PayloadCodec;
 import dev.carillon.api.TaskType;
-import dev.carillon.api.Workflow;
+import dev.carillon.api.workflow.Workflow;
 
 /**
  * Workflows of five steps and plain jobs, a round of each in turn, so that both meet the same

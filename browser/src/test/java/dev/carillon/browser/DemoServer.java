@@ -3,7 +3,7 @@ package dev.carillon.browser;
 import dev.carillon.Carillon;
 import dev.carillon.RawPayload;
 import dev.carillon.api.JobType;
-import dev.carillon.api.SignalType;
+import dev.carillon.api.workflow.SignalType;
 import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
 import java.io.IOException;

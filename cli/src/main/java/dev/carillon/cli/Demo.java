@@ -1,8 +1,8 @@
 package dev.carillon.cli;
 
-import dev.carillon.api.ClosedException;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.StoreLockedException;
+import dev.carillon.api.error.ClosedException;
+import dev.carillon.api.error.StoreLockedException;
 import dev.carillon.store.jdbc.SqliteStore;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,11 +1,11 @@
 package dev.carillon.cli;
 
 import dev.carillon.RecordedWorkflow;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.query.HistoryReader;
 import dev.carillon.engine.query.JobReader;

@@ -1,6 +1,6 @@
 package dev.carillon.cli;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.cli.client.CommandFailure;
 import dev.carillon.cli.client.ExitCode;
 import dev.carillon.cli.client.Surroundings;

@@ -1,7 +1,7 @@
 package dev.carillon.cli;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.Due;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Due;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.access.Scope;
 import dev.carillon.server.access.Tokens;

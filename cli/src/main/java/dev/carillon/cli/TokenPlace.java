@@ -1,7 +1,7 @@
 package dev.carillon.cli;
 
 import dev.carillon.SharedRecords;
-import dev.carillon.api.StoreLockedException;
+import dev.carillon.api.error.StoreLockedException;
 import dev.carillon.cli.client.CommandFailure;
 import dev.carillon.cli.client.ExitCode;
 import dev.carillon.cli.client.ServerAddress;

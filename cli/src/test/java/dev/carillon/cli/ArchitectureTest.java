@@ -65,7 +65,7 @@ import org.junit.jupiter.api.TestFactory;
  * only.
  */
 class ArchitectureTest {
-  private static final String API = "dev.carillon.api";
+  private static final String API = "dev.carillon.api..";
   private static final String STORE = "dev.carillon.store";
   private static final String ENGINE = "dev.carillon.engine..";
   private static final String STORE_SQL = "dev.carillon.store.sql";
@@ -73,6 +73,7 @@ class ArchitectureTest {
   private static final String STORE_POSTGRES = "dev.carillon.store.postgres";
   private static final String FIXTURE = "dev.carillon.fixture";
   private static final String LIBRARY = "dev.carillon";
+  private static final String JSON = "dev.carillon.json";
   private static final String REPLAY = "dev.carillon.replay";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String MICROMETER = "dev.carillon.micrometer";
@@ -104,14 +105,15 @@ class ArchitectureTest {
         noModuleBut(STORE_POSTGRES, API, STORE, STORE_SQL),
         noModuleBut(FIXTURE),
         noModuleBut(REPLAY, API, ENGINE),
-        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY),
-        noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY),
+        noModuleBut(JSON, API),
+        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY, JSON),
+        noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY, JSON),
         noModuleBut(SIMULATOR, API, STORE, ENGINE, REPLAY),
         noModuleBut(
             PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
         noModuleBut(
-            BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
-        noModuleBut(SERVER, API, LIBRARY, MICROMETER),
+            BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER, JSON),
+        noModuleBut(SERVER, API, LIBRARY, MICROMETER, JSON),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
             .should()
@@ -125,6 +127,7 @@ class ArchitectureTest {
                 FIXTURE,
                 LIBRARY,
                 REPLAY,
+                JSON,
                 TESTKIT,
                 MICROMETER,
                 SERVER,
@@ -140,7 +143,7 @@ class ArchitectureTest {
     return tests(
         noClasses()
             .that()
-            .resideOutsideOfPackages(LIBRARY, TESTKIT, SERVER, PROVE, BENCH, CLI)
+            .resideOutsideOfPackages(JSON, TESTKIT, SERVER, PROVE, BENCH, CLI)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..")

@@ -1,6 +1,6 @@
 package dev.carillon.engine;
 
-import dev.carillon.api.CarillonException;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.request.AddRequest;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;

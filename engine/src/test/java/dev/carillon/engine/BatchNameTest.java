@@ -2,9 +2,9 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;

@@ -3,13 +3,13 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobState;
-import dev.carillon.api.NameTakenException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.NameTakenException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;

@@ -2,8 +2,8 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.environment.NodeEnvironment.Channel;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.Micros;

@@ -2,11 +2,11 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.Micros;

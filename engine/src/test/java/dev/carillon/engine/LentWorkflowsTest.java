@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
-import dev.carillon.api.SignalResult;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.dispatch.HandlerSettings;
 import dev.carillon.engine.environment.AttemptOutcome;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Schedule;
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreVersionException;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.Membership;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.DamagedException;

@@ -3,8 +3,8 @@ package dev.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.ControlResult;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.JobRef;

@@ -2,11 +2,11 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobState;
-import dev.carillon.api.NameTakenException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.NameTakenException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;

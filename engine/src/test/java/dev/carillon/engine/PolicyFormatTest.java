@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.PolicyFormat;

@@ -1,12 +1,12 @@
 package dev.carillon.engine;
 
-import dev.carillon.api.ClockGap;
-import dev.carillon.api.ClockOverlap;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Limits;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.Micros;
 import java.time.Duration;
 import java.time.Instant;

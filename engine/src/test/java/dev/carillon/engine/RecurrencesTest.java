@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.api.JobListener;
 import dev.carillon.api.Metrics;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.attempt.Recurrences.Run;
 import dev.carillon.engine.attempt.Recurrences.Step;

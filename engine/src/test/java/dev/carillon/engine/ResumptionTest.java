@@ -2,11 +2,11 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
-import dev.carillon.api.StepFailedException;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.StepFailedException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.job.HistoryEntry;

@@ -8,7 +8,7 @@ import dev.carillon.api.IfExists;
 import dev.carillon.api.JobListener;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Metrics;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.AttemptRunner;
 import dev.carillon.engine.commit.Basics;
@@ -325,7 +325,7 @@ final class StillWorld implements NodeEnvironment, AttemptRunner {
               }
 
               @Override
-              public void refused(dev.carillon.api.CarillonException why) {
+              public void refused(dev.carillon.api.error.CarillonException why) {
                 throw why;
               }
             }));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobState;
-import dev.carillon.api.SignalResult;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.NodeEnvironment;

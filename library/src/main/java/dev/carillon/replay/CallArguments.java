@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.format.Micros;
 import java.time.Duration;
 import java.time.Instant;

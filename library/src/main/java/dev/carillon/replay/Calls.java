@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.WorkflowCancelledException;
-import dev.carillon.api.WorkflowUnwound;
+import dev.carillon.api.error.WorkflowCancelledException;
+import dev.carillon.api.workflow.WorkflowUnwound;
 import dev.carillon.engine.environment.AttemptOutcome;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.Child;
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.workflow.Child;
 import dev.carillon.engine.job.HistoryEntry.ChildEnded;
 import dev.carillon.engine.job.JobRef;
 import java.util.Objects;

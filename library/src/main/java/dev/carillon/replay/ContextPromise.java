@@ -1,6 +1,6 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.Promise;
+import dev.carillon.api.workflow.Promise;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -1,10 +1,10 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.JobError;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.StepFailedException;
-import dev.carillon.api.WorkflowUnwound;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.error.StepFailedException;
+import dev.carillon.api.workflow.WorkflowUnwound;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.AttemptOutcome.Verdict;
 import dev.carillon.engine.job.HistoryEntry.StepFailed;

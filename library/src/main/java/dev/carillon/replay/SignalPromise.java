@@ -1,6 +1,6 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.SignalType;
+import dev.carillon.api.workflow.SignalType;
 import org.jspecify.annotations.Nullable;
 
 /** The signal that makes so many of its type. */

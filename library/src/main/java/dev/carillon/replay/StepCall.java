@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.StepBody;
-import dev.carillon.api.StepOptions;
+import dev.carillon.api.workflow.StepBody;
+import dev.carillon.api.workflow.StepOptions;
 import java.lang.reflect.Type;
 
 /** A call of a step, or a compensation, with what it does. */

@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.Micros;
 import java.time.Instant;
 

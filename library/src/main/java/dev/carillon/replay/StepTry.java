@@ -2,7 +2,7 @@ package dev.carillon.replay;
 
 import dev.carillon.api.JobError;
 import dev.carillon.api.Limits;
-import dev.carillon.api.StepContext;
+import dev.carillon.api.workflow.StepContext;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.HistoryEntry.StepDone;
 import dev.carillon.engine.job.HistoryEntry.StepFailed;

@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
 import dev.carillon.api.JobError;
-import dev.carillon.api.WorkflowUnwound;
+import dev.carillon.api.workflow.WorkflowUnwound;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.HistoryEntry.StepBegun;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.Workflow;
+import dev.carillon.api.workflow.Workflow;
 import org.jspecify.annotations.Nullable;
 
 /** The code of a workflow with what goes in and out of it. Thread-safe. */

@@ -1,7 +1,7 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.StepBody;
-import dev.carillon.api.StepContext;
+import dev.carillon.api.workflow.StepBody;
+import dev.carillon.api.workflow.StepContext;
 import dev.carillon.engine.job.Report;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 /**
  * Runs the code of workflows, live and from their histories. Not for users: what they see of it is
- * {@link dev.carillon.api.Workflow}.
+ * {@link dev.carillon.api.workflow.Workflow}.
  *
  * <p>A {@link dev.carillon.replay.WorkflowRun} is one run of a workflow's code on a thread of its
  * own, from its beginning. It knows no store, no loop and no clock: a {@link

@@ -2,13 +2,13 @@ package dev.carillon.replay;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.carillon.api.CodecException;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Workflow;
+import dev.carillon.api.error.CodecException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.workflow.Workflow;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.AttemptOutcome.Verdict;
 import dev.carillon.engine.job.HistoryEntry;

@@ -1,15 +1,15 @@
 package dev.carillon.replay;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobType;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.Promise;
-import dev.carillon.api.SignalType;
-import dev.carillon.api.StepFailedException;
-import dev.carillon.api.StepOptions;
-import dev.carillon.api.Workflow;
-import dev.carillon.api.WorkflowCancelledException;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.error.StepFailedException;
+import dev.carillon.api.error.WorkflowCancelledException;
+import dev.carillon.api.workflow.Promise;
+import dev.carillon.api.workflow.SignalType;
+import dev.carillon.api.workflow.StepOptions;
+import dev.carillon.api.workflow.Workflow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -121,7 +121,7 @@ final class Program implements Journal.Code {
     return StepOptions.retry(FailurePolicy.constant(Duration.ofSeconds(1 + op.b), 2));
   }
 
-  private static dev.carillon.api.StepBody<String> body(Op op, int i) {
+  private static dev.carillon.api.workflow.StepBody<String> body(Op op, int i) {
     return step -> {
       // The first tries of some fail, those of a few to the end.
       if (step.attempt() <= op.a - 3) {

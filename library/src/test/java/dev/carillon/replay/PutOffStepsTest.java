@@ -2,8 +2,8 @@ package dev.carillon.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.carillon.api.StepOptions;
-import dev.carillon.api.Workflow;
+import dev.carillon.api.workflow.StepOptions;
+import dev.carillon.api.workflow.Workflow;
 import dev.carillon.engine.environment.AttemptOutcome.Succeeded;
 import dev.carillon.engine.environment.AttemptOutcome.Waiting;
 import java.util.List;

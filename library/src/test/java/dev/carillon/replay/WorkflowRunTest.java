@@ -4,18 +4,18 @@ import static dev.carillon.replay.Journal.BEGIN_MICROS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.Promise;
-import dev.carillon.api.SignalType;
-import dev.carillon.api.StepFailedException;
-import dev.carillon.api.StepOptions;
-import dev.carillon.api.WorkflowCancelledException;
-import dev.carillon.api.WorkflowUnwound;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.error.StepFailedException;
+import dev.carillon.api.error.WorkflowCancelledException;
+import dev.carillon.api.workflow.Promise;
+import dev.carillon.api.workflow.SignalType;
+import dev.carillon.api.workflow.StepOptions;
+import dev.carillon.api.workflow.WorkflowUnwound;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.AttemptOutcome.Compensated;
 import dev.carillon.engine.environment.AttemptOutcome.Diverged;
@@ -775,7 +775,7 @@ class WorkflowRunTest {
 
   @Test
   void contextIsRefusedWhereItMustNotBeUsed() {
-    AtomicReference<dev.carillon.api.Workflow> kept = new AtomicReference<>();
+    AtomicReference<dev.carillon.api.workflow.Workflow> kept = new AtomicReference<>();
     Journal journal =
         new Journal(
             (wf, seen) -> {

@@ -6,7 +6,7 @@ import dev.carillon.CarillonStats;
 import dev.carillon.MemberInfo;
 import dev.carillon.NodeControl;
 import dev.carillon.WaitingFigures;
-import dev.carillon.api.CarillonException;
+import dev.carillon.api.error.CarillonException;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;

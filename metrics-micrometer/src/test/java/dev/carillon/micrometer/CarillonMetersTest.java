@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.carillon.Carillon;
-import dev.carillon.api.NotRetryableException;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.NotRetryableException;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -2,8 +2,8 @@ package dev.carillon.prove;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobId;
+import dev.carillon.api.error.CarillonException;
 import java.time.Instant;
 
 /** Cancels jobs and tells what was answered. */

@@ -1,10 +1,10 @@
 package dev.carillon.prove;
 
 import dev.carillon.Carillon;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
+import dev.carillon.api.error.CarillonException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

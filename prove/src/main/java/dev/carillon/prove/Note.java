@@ -1,7 +1,7 @@
 package dev.carillon.prove;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.OutcomeUnknownException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
 import java.time.Instant;
 import java.util.Locale;
 

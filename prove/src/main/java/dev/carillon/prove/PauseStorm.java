@@ -1,10 +1,10 @@
 package dev.carillon.prove;
 
 import dev.carillon.Carillon;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobId;
 import dev.carillon.api.PauseMode;
+import dev.carillon.api.error.CarillonException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;

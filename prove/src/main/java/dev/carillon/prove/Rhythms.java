@@ -2,11 +2,11 @@ package dev.carillon.prove;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobId;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,8 +1,8 @@
 package dev.carillon.prove;
 
 import dev.carillon.Carillon;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.JobId;
+import dev.carillon.api.error.CarillonException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

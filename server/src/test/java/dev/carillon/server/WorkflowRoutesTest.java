@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.carillon.RawPayload;
 import dev.carillon.api.JobType;
-import dev.carillon.api.SignalType;
+import dev.carillon.api.workflow.SignalType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobState;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.Membership;

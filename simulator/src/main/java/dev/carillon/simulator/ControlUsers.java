@@ -5,7 +5,7 @@ import static dev.carillon.simulator.Violation.check;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.simulator.UserOperations.Kind;

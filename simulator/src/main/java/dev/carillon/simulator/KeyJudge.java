@@ -4,8 +4,8 @@ import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.Rate;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.job.FlowSubject;
 import java.util.ArrayList;

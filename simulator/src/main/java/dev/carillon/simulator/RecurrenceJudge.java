@@ -3,9 +3,9 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.JobState;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.simulator.UserOperations.Kind;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,7 +4,7 @@ import dev.carillon.api.Concurrency;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.request.AddRequest;
 import java.util.ArrayList;

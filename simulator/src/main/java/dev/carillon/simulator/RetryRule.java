@@ -1,7 +1,7 @@
 package dev.carillon.simulator;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.AttemptOutcome;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,14 +1,14 @@
 package dev.carillon.simulator;
 
-import dev.carillon.api.ClockGap;
-import dev.carillon.api.ClockOverlap;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
 import dev.carillon.api.Rate;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.WhenFull;
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,9 +2,9 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OptionalSpec;

@@ -2,10 +2,10 @@ package dev.carillon.simulator;
 
 import dev.carillon.api.Job;
 import dev.carillon.api.JobError;
-import dev.carillon.api.NotRetryableException;
-import dev.carillon.api.StepBody;
-import dev.carillon.api.StepContext;
-import dev.carillon.api.Workflow;
+import dev.carillon.api.error.NotRetryableException;
+import dev.carillon.api.workflow.StepBody;
+import dev.carillon.api.workflow.StepContext;
+import dev.carillon.api.workflow.Workflow;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;

@@ -1,16 +1,16 @@
 package dev.carillon.simulator;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobType;
-import dev.carillon.api.Promise;
-import dev.carillon.api.SignalType;
-import dev.carillon.api.StepBody;
-import dev.carillon.api.StepFailedException;
-import dev.carillon.api.StepOptions;
-import dev.carillon.api.Workflow;
-import dev.carillon.api.WorkflowCancelledException;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.StepFailedException;
+import dev.carillon.api.error.WorkflowCancelledException;
+import dev.carillon.api.workflow.Promise;
+import dev.carillon.api.workflow.SignalType;
+import dev.carillon.api.workflow.StepBody;
+import dev.carillon.api.workflow.StepOptions;
+import dev.carillon.api.workflow.Workflow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

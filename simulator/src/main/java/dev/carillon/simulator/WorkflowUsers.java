@@ -3,12 +3,12 @@ package dev.carillon.simulator;
 import static dev.carillon.simulator.Violation.check;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.JobState;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.SignalResult;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
 import dev.carillon.engine.job.OptionalSpec;

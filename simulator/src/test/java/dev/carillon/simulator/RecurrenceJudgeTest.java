@@ -3,8 +3,8 @@ package dev.carillon.simulator;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.ShardId;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.carillon.store;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.util.Locale;
 
 /** Opens stores in memory, each of them new. */

@@ -1,7 +1,7 @@
 package dev.carillon.store;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.util.Map;
 import java.util.TreeSet;
 import javax.sql.DataSource;
@@ -30,7 +30,7 @@ public record StoreAddress(
   /**
    * For kinds that have no settings.
    *
-   * @throws dev.carillon.api.InvalidArgumentException if there is one
+   * @throws dev.carillon.api.error.InvalidArgumentException if there is one
    */
   public void requireNoOptions() {
     if (!options.isEmpty()) {

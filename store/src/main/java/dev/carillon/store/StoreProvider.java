@@ -31,12 +31,12 @@ public interface StoreProvider {
    *
    * @throws IllegalArgumentException if the address is not well-formed or has an option that this
    *     kind does not know
-   * @throws dev.carillon.api.StoreLockedException if another process has it and only one may
-   * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached or written
-   * @throws dev.carillon.api.StoreRefusedException if it can never be opened like this: a wrong
-   *     user, password, database or host, or a right that is missing
-   * @throws dev.carillon.api.StoreVersionException if a newer version wrote it
-   * @throws dev.carillon.api.StoreCorruptedException if it is damaged
+   * @throws dev.carillon.api.error.StoreLockedException if another process has it and only one may
+   * @throws dev.carillon.api.error.StoreUnavailableException if it cannot be reached or written
+   * @throws dev.carillon.api.error.StoreRefusedException if it can never be opened like this: a
+   *     wrong user, password, database or host, or a right that is missing
+   * @throws dev.carillon.api.error.StoreVersionException if a newer version wrote it
+   * @throws dev.carillon.api.error.StoreCorruptedException if it is damaged
    */
   Store open(StoreAddress address);
 
@@ -46,7 +46,8 @@ public interface StoreProvider {
    *
    * @throws IllegalArgumentException as {@link #open}, and where this kind cannot be read beside
    *     others
-   * @throws dev.carillon.api.StoreUnavailableException if it cannot be reached, or is not there
+   * @throws dev.carillon.api.error.StoreUnavailableException if it cannot be reached, or is not
+   *     there
    */
   Store openReadOnly(StoreAddress address);
 }

@@ -1,6 +1,6 @@
 package dev.carillon.store;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,8 +23,8 @@ public final class Stores {
   /**
    * Opens the store at an address; see {@link StoreProvider#open}.
    *
-   * @throws dev.carillon.api.InvalidArgumentException also if no provider knows the URL; says which
-   *     artifact to add where there is one
+   * @throws dev.carillon.api.error.InvalidArgumentException also if no provider knows the URL; says
+   *     which artifact to add where there is one
    */
   public static Store open(StoreAddress address) {
     return provider(address.url()).open(address);

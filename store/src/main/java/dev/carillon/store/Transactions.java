@@ -65,10 +65,10 @@ public interface Transactions {
   /**
    * Writes rows into the inbox, to be seen when the connection commits.
    *
-   * @throws dev.carillon.api.InvalidArgumentException if the connection commits each statement by
-   *     itself
-   * @throws dev.carillon.api.StoreUnavailableException if it leads to another database, or the
-   *     database refuses; the transaction cannot be committed then
+   * @throws dev.carillon.api.error.InvalidArgumentException if the connection commits each
+   *     statement by itself
+   * @throws dev.carillon.api.error.StoreUnavailableException if it leads to another database, or
+   *     the database refuses; the transaction cannot be committed then
    */
   void write(Connection connection, List<Draft> drafts);
 
@@ -87,10 +87,10 @@ public interface Transactions {
    *
    * @param permit a record that must be there after the row was written; null for none. Whoever
    *     deletes it and settles the job afterwards has either refused this or sees the row
-   * @throws dev.carillon.api.InvalidArgumentException if the connection commits each statement by
-   *     itself
-   * @throws dev.carillon.api.StoreUnavailableException if it leads to another database, or the
-   *     database refuses; the transaction cannot be committed then
+   * @throws dev.carillon.api.error.InvalidArgumentException if the connection commits each
+   *     statement by itself
+   * @throws dev.carillon.api.error.StoreUnavailableException if it leads to another database, or
+   *     the database refuses; the transaction cannot be committed then
    */
   Answer complete(Connection connection, Completion completion, @Nullable Permit permit);
 

@@ -3,7 +3,7 @@ package dev.carillon.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package dev.carillon.testkit;
 
 import dev.carillon.LoopControl;
 import dev.carillon.TimeSource;
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.format.Micros;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,21 +1,21 @@
 package dev.carillon.testkit;
 
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.Due;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
-import dev.carillon.api.JobNotFoundException;
 import dev.carillon.api.JobScheduler;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
-import dev.carillon.api.NameTakenException;
-import dev.carillon.api.SignalResult;
-import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.error.JobNotFoundException;
+import dev.carillon.api.error.NameTakenException;
+import dev.carillon.api.schedule.Due;
+import dev.carillon.api.workflow.SignalResult;
+import dev.carillon.api.workflow.SignalType;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

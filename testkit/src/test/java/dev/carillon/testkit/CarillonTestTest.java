@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobState;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -109,7 +109,7 @@ class LifeOfAJobTest {
           NOTE,
           (text, job) -> {
             if (text.equals("bad")) {
-              throw new dev.carillon.api.NotRetryableException("bad");
+              throw new dev.carillon.api.error.NotRetryableException("bad");
             }
           });
       JobId good = carillon.schedule(NOTE.job("good")).id();

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.Carillon;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobProgress;
 import dev.carillon.api.JobState;
 import dev.carillon.api.JobType;
-import dev.carillon.api.SignalType;
 import dev.carillon.api.Subscription;
 import dev.carillon.api.TaskType;
 import dev.carillon.api.TypeToken;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.workflow.SignalType;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.carillon.Requester;
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobEvent;
 import dev.carillon.api.JobId;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.api.BlockReason;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;

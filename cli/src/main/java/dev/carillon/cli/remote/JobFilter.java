@@ -1,7 +1,7 @@
 package dev.carillon.cli.remote;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.Due;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Due;
 import dev.carillon.cli.client.Address;
 import dev.carillon.cli.client.CommandFailure;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.carillon.engine.attempt;
 
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.job.OptionalSpec;

@@ -1,7 +1,7 @@
 package dev.carillon.engine.attempt;
 
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.dispatch.HandlerSlot;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;

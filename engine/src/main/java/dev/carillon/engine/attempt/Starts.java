@@ -2,7 +2,7 @@ package dev.carillon.engine.attempt;
 
 import dev.carillon.api.FailurePolicy;
 import dev.carillon.api.JobState;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.dispatch.Dispatcher;

@@ -1,8 +1,8 @@
 package dev.carillon.engine.attempt;
 
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
+import dev.carillon.api.error.InvalidJobException;
 import dev.carillon.engine.environment.AttemptOutcome;
 import dev.carillon.engine.environment.HistoryLimit;
 import dev.carillon.engine.environment.NodeEnvironment;

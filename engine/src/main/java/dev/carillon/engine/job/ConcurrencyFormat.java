@@ -1,9 +1,9 @@
 package dev.carillon.engine.job;
 
 import dev.carillon.api.Concurrency;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Rate;
 import dev.carillon.api.WhenFull;
+import dev.carillon.api.error.InvalidJobException;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.DamagedException;

@@ -1,6 +1,6 @@
 package dev.carillon.engine.job;
 
-import dev.carillon.api.Overlap;
+import dev.carillon.api.schedule.Overlap;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 

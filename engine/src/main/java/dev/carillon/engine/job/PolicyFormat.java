@@ -1,8 +1,8 @@
 package dev.carillon.engine.job;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.FailurePolicy;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.DamagedException;

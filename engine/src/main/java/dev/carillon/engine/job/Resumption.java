@@ -1,8 +1,8 @@
 package dev.carillon.engine.job;
 
-import dev.carillon.api.ChildFailedException;
 import dev.carillon.api.JobState;
-import dev.carillon.api.StepFailedException;
+import dev.carillon.api.error.ChildFailedException;
+import dev.carillon.api.error.StepFailedException;
 import dev.carillon.engine.job.HistoryEntry.CancelRequested;
 import dev.carillon.engine.job.HistoryEntry.ChildEnded;
 import dev.carillon.engine.job.HistoryEntry.ChildStarted;

@@ -1,11 +1,11 @@
 package dev.carillon.engine.job;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.ClockGap;
-import dev.carillon.api.ClockOverlap;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.DamagedException;

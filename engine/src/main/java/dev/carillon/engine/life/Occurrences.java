@@ -1,7 +1,7 @@
 package dev.carillon.engine.life;
 
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;

@@ -1,7 +1,7 @@
 package dev.carillon.engine.life;
 
-import dev.carillon.api.InvalidJobException;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Recurrences;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.DamagedException;

@@ -1,7 +1,7 @@
 package dev.carillon.engine.limit;
 
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.Rate;
+import dev.carillon.api.error.InvalidJobException;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.commit.RecordSweep;
 import dev.carillon.engine.environment.NodeEnvironment;

@@ -1,6 +1,6 @@
 package dev.carillon.engine.member;
 
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreVersionException;
 import dev.carillon.engine.format.DamagedException;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.member.Format.Thing;

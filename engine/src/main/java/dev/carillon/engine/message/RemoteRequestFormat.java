@@ -3,7 +3,7 @@ package dev.carillon.engine.message;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
-import dev.carillon.api.SignalResult;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;

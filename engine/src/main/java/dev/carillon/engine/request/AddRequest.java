@@ -1,8 +1,8 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.format.Frame;

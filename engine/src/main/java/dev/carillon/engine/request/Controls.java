@@ -1,8 +1,8 @@
 package dev.carillon.engine.request;
 
 import dev.carillon.api.ControlResult;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.Outcomes;
 import dev.carillon.engine.attempt.Recurrences;

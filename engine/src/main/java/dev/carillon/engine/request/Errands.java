@@ -1,15 +1,15 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Dependency;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobId;
-import dev.carillon.api.NameTakenException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.OverloadedException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.NameTakenException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.OverloadedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;

@@ -1,7 +1,7 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
+import dev.carillon.api.error.CarillonException;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.environment.NodeOptions;
 import dev.carillon.engine.job.JobRef;

@@ -1,10 +1,10 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
 import dev.carillon.api.JobError;
-import dev.carillon.api.NameTakenException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.NameTakenException;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;

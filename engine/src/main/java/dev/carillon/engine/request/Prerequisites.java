@@ -1,7 +1,7 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.InvalidJobException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidJobException;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.commit.RecordChanges;
 import dev.carillon.engine.fold.Awaited;

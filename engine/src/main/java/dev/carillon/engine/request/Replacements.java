@@ -1,13 +1,13 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.ChangedMeanwhileException;
 import dev.carillon.api.Concurrency;
 import dev.carillon.api.IfExists;
-import dev.carillon.api.InvalidJobException;
-import dev.carillon.api.NameTakenException;
-import dev.carillon.api.OutcomeUnknownException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.ChangedMeanwhileException;
+import dev.carillon.api.error.InvalidJobException;
+import dev.carillon.api.error.NameTakenException;
+import dev.carillon.api.error.OutcomeUnknownException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.engine.commit.Basics;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;

@@ -1,6 +1,6 @@
 package dev.carillon.engine.request;
 
-import dev.carillon.api.SignalResult;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.commit.Committer;
 import dev.carillon.engine.commit.Operation;
 import dev.carillon.engine.environment.NodeEnvironment;

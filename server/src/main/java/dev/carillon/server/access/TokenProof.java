@@ -1,6 +1,6 @@
 package dev.carillon.server.access;
 
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreUnavailableException;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.carillon.server.access;
 
 import dev.carillon.SharedRecords;
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.OverloadedException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.OverloadedException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.carillon.server.http;
 
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.Arrival;
 import dev.carillon.server.access.Caller;

@@ -3,7 +3,7 @@ package dev.carillon.server.jobs;
 import dev.carillon.Carillon;
 import dev.carillon.Requester;
 import dev.carillon.api.JobId;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;

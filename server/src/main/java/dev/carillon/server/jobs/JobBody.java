@@ -1,13 +1,13 @@
 package dev.carillon.server.jobs;
 
 import dev.carillon.RawPayload;
-import dev.carillon.api.Due;
 import dev.carillon.api.IfExists;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobType;
 import dev.carillon.api.Limits;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.schedule.Due;
 import dev.carillon.server.json.InvalidBody;
 import dev.carillon.server.json.Shape;
 import dev.carillon.server.webhook.WebhookRequest;

@@ -2,13 +2,13 @@ package dev.carillon.server.jobs;
 
 import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
-import dev.carillon.api.CarillonException;
 import dev.carillon.api.ControlResult;
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.Page;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;
 import dev.carillon.server.http.Problem;

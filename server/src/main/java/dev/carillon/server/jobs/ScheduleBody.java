@@ -1,10 +1,10 @@
 package dev.carillon.server.jobs;
 
-import dev.carillon.api.ClockGap;
-import dev.carillon.api.ClockOverlap;
-import dev.carillon.api.Misfire;
-import dev.carillon.api.Overlap;
-import dev.carillon.api.Schedule;
+import dev.carillon.api.schedule.ClockGap;
+import dev.carillon.api.schedule.ClockOverlap;
+import dev.carillon.api.schedule.Misfire;
+import dev.carillon.api.schedule.Overlap;
+import dev.carillon.api.schedule.Schedule;
 import dev.carillon.server.json.InvalidBody;
 import dev.carillon.server.json.JsonText;
 import dev.carillon.server.json.Shape;

@@ -1,7 +1,7 @@
 package dev.carillon.server.json;
 
-import dev.carillon.api.CarillonException;
-import dev.carillon.api.Due;
+import dev.carillon.api.error.CarillonException;
+import dev.carillon.api.schedule.Due;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

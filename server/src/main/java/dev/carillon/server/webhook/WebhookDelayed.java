@@ -1,6 +1,6 @@
 package dev.carillon.server.webhook;
 
-import dev.carillon.api.RetryAfterException;
+import dev.carillon.api.error.RetryAfterException;
 import java.time.Duration;
 
 /** A webhook whose receiver said when to come back. */

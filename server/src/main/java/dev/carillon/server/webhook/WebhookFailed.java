@@ -1,6 +1,6 @@
 package dev.carillon.server.webhook;
 
-import dev.carillon.api.CarillonException;
+import dev.carillon.api.error.CarillonException;
 
 /**
  * An attempt to send a webhook failed, and another may succeed. Without a stack: it says nothing.

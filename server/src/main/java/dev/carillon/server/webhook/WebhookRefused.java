@@ -1,6 +1,6 @@
 package dev.carillon.server.webhook;
 
-import dev.carillon.api.NotRetryableException;
+import dev.carillon.api.error.NotRetryableException;
 
 /** A webhook that is not sent, or that its receiver does not want: no further attempt helps. */
 final class WebhookRefused extends NotRetryableException {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.carillon.Carillon;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreUnavailableException;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.time.Instant;
@@ -142,7 +142,8 @@ class TokenProofTest {
     assertThat(ask(text).name()).isEqualTo(caller.name()); // within the four seconds
     pass(Duration.ofMillis(4_100));
     assertThatThrownBy(() -> ask(text))
-        .isInstanceOfAny(StoreUnavailableException.class, dev.carillon.api.ClosedException.class);
+        .isInstanceOfAny(
+            StoreUnavailableException.class, dev.carillon.api.error.ClosedException.class);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package dev.carillon.store.jdbc;
 
-import dev.carillon.api.StoreLockedException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreLockedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;

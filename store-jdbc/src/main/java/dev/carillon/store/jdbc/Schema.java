@@ -1,8 +1,8 @@
 package dev.carillon.store.jdbc;
 
-import dev.carillon.api.StoreCorruptedException;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.StoreVersionException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -1,7 +1,7 @@
 package dev.carillon.store.jdbc;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.time.Duration;
 
 /**

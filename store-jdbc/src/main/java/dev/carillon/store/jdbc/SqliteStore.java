@@ -1,10 +1,10 @@
 package dev.carillon.store.jdbc;
 
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.StoreCorruptedException;
-import dev.carillon.api.StoreLockedException;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreLockedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.StoreVersionException;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Records;
@@ -302,8 +302,8 @@ public final class SqliteStore implements Store {
    * The file that a JDBC URL names.
    *
    * @param url such as {@code jdbc:sqlite:jobs.db}
-   * @throws dev.carillon.api.InvalidArgumentException if it is not the URL of an SQLite file, or
-   *     has parameters
+   * @throws dev.carillon.api.error.InvalidArgumentException if it is not the URL of an SQLite file,
+   *     or has parameters
    */
   public static Path fileOf(String url) {
     if (!url.toLowerCase(Locale.ROOT).startsWith(URL_PREFIX)) {

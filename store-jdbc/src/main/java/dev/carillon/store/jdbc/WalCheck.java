@@ -1,7 +1,7 @@
 package dev.carillon.store.jdbc;
 
-import dev.carillon.api.StoreCorruptedException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;

@@ -3,8 +3,8 @@ package dev.carillon.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.StoreCorruptedException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreCorruptedException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
 import dev.carillon.store.Outcome;

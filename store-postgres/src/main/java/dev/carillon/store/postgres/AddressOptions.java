@@ -1,6 +1,6 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.store.StoreAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.api.InvalidArgumentException;
 import dev.carillon.api.Limits;
+import dev.carillon.api.error.InvalidArgumentException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import javax.sql.DataSource;

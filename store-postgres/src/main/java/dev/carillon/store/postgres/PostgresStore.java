@@ -1,8 +1,8 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.api.StoreRefusedException;
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreRefusedException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.StoreVersionException;
 import dev.carillon.store.Doorbells;
 import dev.carillon.store.Journals;
 import dev.carillon.store.Outcome;

@@ -1,7 +1,7 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.api.InvalidArgumentException;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.InvalidArgumentException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.store.Append;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;

@@ -1,7 +1,7 @@
 package dev.carillon.store.postgres;
 
-import dev.carillon.api.StoreUnavailableException;
-import dev.carillon.api.StoreVersionException;
+import dev.carillon.api.error.StoreUnavailableException;
+import dev.carillon.api.error.StoreVersionException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

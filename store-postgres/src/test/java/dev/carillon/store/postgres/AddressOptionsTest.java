@@ -3,7 +3,7 @@ package dev.carillon.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.carillon.api.InvalidArgumentException;
+import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.store.StoreAddress;
 import java.time.Duration;
 import java.util.Map;

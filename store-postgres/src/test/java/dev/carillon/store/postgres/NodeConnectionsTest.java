@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.carillon.api.StoreUnavailableException;
+import dev.carillon.api.error.StoreUnavailableException;
 import dev.carillon.fixture.PostgresServer;
 import dev.carillon.store.ShardId;
 import java.lang.reflect.InvocationTargetException;
