@@ -67,6 +67,7 @@ final class ApiLoad {
 
     void run() {
       try {
+        eachOnce();
         while (!resting.get()) {
           switch (random.nextInt(10)) {
             case 0, 1 -> batch();
@@ -81,6 +82,15 @@ final class ApiLoad {
       } catch (RuntimeException e) {
         ledger.strange("client " + number + ": " + e);
       }
+    }
+
+    /** So that each promise is tried, however slow the machine is. */
+    private void eachOnce() throws InterruptedException {
+      schedule(false);
+      look();
+      cancel();
+      schedule(true);
+      batch();
     }
 
     private String key() {
