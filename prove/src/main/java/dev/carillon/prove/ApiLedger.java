@@ -15,6 +15,7 @@ final class ApiLedger {
   private final List<String> strange = new ArrayList<>();
   private int launches;
   private int looked;
+  private int acknowledged;
 
   /** A job under its key. */
   static final class Line {
@@ -47,6 +48,7 @@ final class ApiLedger {
 
   synchronized void acknowledged(String key, String id, int times) {
     Line line = lines.get(key);
+    acknowledged++;
     if (line != null) {
       line.ids.add(id);
       line.timesAsked += times;
@@ -86,6 +88,11 @@ final class ApiLedger {
 
   synchronized int requests() {
     return lines.size();
+  }
+
+  /** How many jobs were acknowledged so far, by all lives of the server. */
+  synchronized int acknowledgements() {
+    return acknowledged;
   }
 
   private static Set<String> idsOf(Map<String, Set<String>> byKey, String key) {

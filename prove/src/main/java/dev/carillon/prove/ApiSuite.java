@@ -27,6 +27,8 @@ final class ApiSuite implements Suite {
   private static final int MOST_LOAD_MILLIS = 2_000;
   private static final int DEAD_MILLIS = 100;
   private static final int READY_MILLIS = 60_000;
+  private static final int LEAST_ACKNOWLEDGED = 50;
+  private static final int ACKNOWLEDGED_MILLIS = 120_000;
   private static final int REST_MILLIS = 60_000;
   private static final int DRAIN_MILLIS = 120_000;
   private static final int POLL_MILLIS = 20;
@@ -87,6 +89,7 @@ final class ApiSuite implements Suite {
         server = start(requests);
         Random random = new Random(stage.seed());
         for (int round = 1; round <= stage.rounds() && problems.isEmpty(); round++) {
+          awaitAcknowledged();
           TimeUnit.MILLISECONDS.sleep(
               LEAST_LOAD_MILLIS + random.nextInt(MOST_LOAD_MILLIS - LEAST_LOAD_MILLIS));
           kill(server);
@@ -130,6 +133,27 @@ final class ApiSuite implements Suite {
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       }
       return server;
+    }
+
+    /**
+     * Waits until this life of the server has acknowledged enough to lose something. Where others
+     * may hold the store, it has to wait until the one that was killed counts as dead.
+     */
+    private void awaitAcknowledged() throws InterruptedException {
+      int before = ledger.acknowledgements();
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ACKNOWLEDGED_MILLIS);
+      while (ledger.acknowledgements() < before + LEAST_ACKNOWLEDGED) {
+        if (System.nanoTime() - deadline > 0) {
+          problems.add(
+              "a server acknowledged %d jobs in %d s, expected %d"
+                  .formatted(
+                      ledger.acknowledgements() - before,
+                      ACKNOWLEDGED_MILLIS / 1000,
+                      LEAST_ACKNOWLEDGED));
+          return;
+        }
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      }
     }
 
     private void kill(ApiServer server) throws InterruptedException {
