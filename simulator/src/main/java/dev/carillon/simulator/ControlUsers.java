@@ -10,6 +10,7 @@ import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.OccurrencesAdded;
 import dev.carillon.simulator.UserOperations.Kind;
 import dev.carillon.store.Outcome;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,9 @@ final class ControlUsers {
    * longer.
    */
   private static final long LONGEST_MICROS = 600L * 1_000_000;
+
+  /** A clock that went back by hours makes more occurrences than were planned. */
+  private static final int MOST_LEFT = 1_000;
 
   private static final int TRIES = 4;
   private static final int MOST_BACKFILLED = 10;
@@ -375,13 +379,15 @@ final class ControlUsers {
     return any;
   }
 
-  /** Whether a schedule goes on for ever, or for as long as several nodes cannot sleep through. */
+  /** Whether a schedule goes on for ever, or for longer than anybody can watch. */
   private boolean isTooLong(Schedule schedule) {
     Instant until = schedule.until();
-    boolean far =
-        until != null
-            && world.climate.nodes > 1
-            && RecurrenceJudge.micros(until) - world.clock.latestWallMicros() > LONGEST_MICROS;
-    return far || Request.Rules.endless(schedule);
+    if (until == null) {
+      return Request.Rules.endless(schedule);
+    }
+    long left = RecurrenceJudge.micros(until) - world.clock.latestWallMicros();
+    boolean cannotSleep = world.climate.nodes > 1 && left > LONGEST_MICROS;
+    Duration period = schedule.period();
+    return cannotSleep || (period != null && left / 1_000 / MOST_LEFT > period.toMillis());
   }
 }
