@@ -77,6 +77,7 @@ class ArchitectureTest {
   private static final String REPLAY = "dev.carillon.replay";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String MICROMETER = "dev.carillon.micrometer";
+  private static final String PROTOCOL = "dev.carillon.protocol";
   private static final String SERVER = "dev.carillon.server..";
   private static final String SIMULATOR = "dev.carillon.simulator";
   private static final String PROVE = "dev.carillon.prove";
@@ -106,6 +107,7 @@ class ArchitectureTest {
         noModuleBut(FIXTURE),
         noModuleBut(REPLAY, API, ENGINE),
         noModuleBut(JSON, API),
+        noModuleBut(PROTOCOL),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY, JSON),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY, JSON),
         noModuleBut(SIMULATOR, API, STORE, ENGINE, REPLAY),
@@ -113,7 +115,7 @@ class ArchitectureTest {
             PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
         noModuleBut(
             BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER, JSON),
-        noModuleBut(SERVER, API, LIBRARY, MICROMETER, JSON),
+        noModuleBut(SERVER, API, LIBRARY, MICROMETER, JSON, PROTOCOL),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
             .should()
@@ -130,6 +132,7 @@ class ArchitectureTest {
                 JSON,
                 TESTKIT,
                 MICROMETER,
+                PROTOCOL,
                 SERVER,
                 SIMULATOR,
                 PROVE,
@@ -207,6 +210,13 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("org.eclipse.jetty..")
             .because("one room listens"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(PROTOCOL)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.grpc..", "com.google.protobuf..")
+            .because("workers and their listener speak gRPC, nobody else"),
         noClasses()
             .that()
             .resideOutsideOfPackage("dev.carillon.server.login")
