@@ -64,6 +64,7 @@ public final class AdvancedOptions {
   long payloadMemoryBytes = Runtime.getRuntime().maxMemory() / 8;
 
   boolean jmx;
+  boolean workers;
   int parkedWorkflows = 50_000;
   int workflowHistoryEntries = HistoryLimit.STANDARD.entries();
   long workflowHistoryBytes = HistoryLimit.STANDARD.bytes();
@@ -282,6 +283,20 @@ public final class AdvancedOptions {
    */
   public AdvancedOptions jmx(boolean jmx) {
     this.jmx = jmx;
+    return this;
+  }
+
+  /**
+   * Whether workers may be connected to nodes of this store ({@link NodeControl#workers()}). Such a
+   * node gives out nothing of a limited queue or namespace before it has loaded what is due,
+   * because workers may still run what a node gave them that is gone: those attempts count. To be
+   * the same on all nodes of a store.
+   *
+   * @param workers false by default
+   * @return this
+   */
+  public AdvancedOptions expectWorkers(boolean workers) {
+    this.workers = workers;
     return this;
   }
 

@@ -80,13 +80,17 @@ final class AttemptContext implements JobContext {
 
   @Override
   public @Nullable OccurrenceInfo occurrence() {
+    return occurrence(attempt, spec);
+  }
+
+  static @Nullable OccurrenceInfo occurrence(Attempt attempt, JobSpec spec) {
     OccurrenceSpec own = spec.more().occurrence();
     if (own != null) {
       JobId schedule = attempt.sibling(own.schedule());
       return new OccurrenceInfo(schedule, own.number(), Micros.toInstant(own.timeMicros()));
     }
     Instant time = attempt.occurrenceTime();
-    return time == null ? null : new OccurrenceInfo(id(), attempt.occurrence(), time);
+    return time == null ? null : new OccurrenceInfo(attempt.id(), attempt.occurrence(), time);
   }
 
   @Override

@@ -49,7 +49,7 @@ final class FailureVerdicts {
   }
 
   /** A time that has passed means at once, however long ago; one beyond all due times is none. */
-  private static long dueMicros(Instant time) {
+  static long dueMicros(Instant time) {
     boolean longAgo = time.isBefore(Limits.EARLIEST_DUE);
     return Micros.ceil(longAgo ? Limits.EARLIEST_DUE : Limits.checkDue(time));
   }

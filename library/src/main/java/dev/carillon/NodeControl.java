@@ -14,6 +14,7 @@ import dev.carillon.engine.member.ClusterLook;
 import dev.carillon.engine.member.ClusterReader;
 import dev.carillon.engine.member.NodeStats;
 import dev.carillon.engine.message.Question;
+import dev.carillon.gateway.WorkerGateway;
 import dev.carillon.store.Head;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
@@ -522,6 +523,16 @@ public final class NodeControl {
             return opened.reads.await(what, call);
           }
         });
+  }
+
+  /**
+   * The workers that are connected to this node: processes elsewhere that run its jobs. For
+   * gateways, which have the connections; see {@link AdvancedOptions#expectWorkers}.
+   *
+   * @return the workers of this node
+   */
+  public WorkerGateway workers() {
+    return new NodeWorkers(opened);
   }
 
   private interface Order {

@@ -102,6 +102,9 @@ final class OpenNode {
         new NodeLog.Opening(options.nodeId(), StoreOpener.words(builder, opened), builder.slots));
     relay.start(loop);
     runner.start(loop);
+    if (builder.advanced.workers) {
+      loop.node().workers().expect();
+    }
     loop.start();
     post(
         node -> {

@@ -74,6 +74,7 @@ class ArchitectureTest {
   private static final String FIXTURE = "dev.carillon.fixture";
   private static final String LIBRARY = "dev.carillon";
   private static final String JSON = "dev.carillon.json";
+  private static final String GATEWAY = "dev.carillon.gateway";
   private static final String REPLAY = "dev.carillon.replay";
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String MICROMETER = "dev.carillon.micrometer";
@@ -108,14 +109,15 @@ class ArchitectureTest {
         noModuleBut(REPLAY, API, ENGINE),
         noModuleBut(JSON, API),
         noModuleBut(PROTOCOL),
-        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY, JSON),
+        noModuleBut(GATEWAY, API, LIBRARY),
+        noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY, JSON, GATEWAY),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY, JSON),
         noModuleBut(SIMULATOR, API, STORE, ENGINE, REPLAY),
         noModuleBut(
             PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
         noModuleBut(
             BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER, JSON),
-        noModuleBut(SERVER, API, LIBRARY, MICROMETER, JSON, PROTOCOL),
+        noModuleBut(SERVER, API, LIBRARY, GATEWAY, MICROMETER, JSON, PROTOCOL),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
             .should()
@@ -128,6 +130,7 @@ class ArchitectureTest {
                 STORE_POSTGRES,
                 FIXTURE,
                 LIBRARY,
+                GATEWAY,
                 REPLAY,
                 JSON,
                 TESTKIT,

@@ -1,6 +1,7 @@
 package dev.carillon.engine.worker;
 
 import dev.carillon.api.AttemptToken;
+import dev.carillon.api.FailurePolicy;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.attempt.Attempts;
 import dev.carillon.engine.attempt.Elsewhere;
@@ -20,6 +21,7 @@ import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Outcome;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -155,6 +157,35 @@ public final class Workers implements Elsewhere.ToWorkers {
       connected += link.gone ? 0 : 1;
     }
     return connected;
+  }
+
+  /** The workers that are connected, and what each has of this node's jobs. */
+  public List<WorkerLook> look() {
+    List<WorkerLook> looks = new ArrayList<>();
+    for (WorkerLink link : links.values()) {
+      if (!link.gone) {
+        long silent = now() - link.heardNanos;
+        looks.add(new WorkerLook(link.hello, link.room(), link.draining, silent, runs(link)));
+      }
+    }
+    return looks;
+  }
+
+  private List<WorkerLook.Run> runs(WorkerLink link) {
+    List<WorkerLook.Run> runs = new ArrayList<>();
+    for (Out each : out.values()) {
+      Attempt attempt = each.attempt;
+      if (each.link == link && !attempt.hasReturned()) {
+        runs.add(
+            new WorkerLook.Run(
+                attempt.token(),
+                attempt.type(),
+                attempt.startedMicros(),
+                each.run.accepted,
+                attempt.isLeased()));
+      }
+    }
+    return runs;
   }
 
   // ---- connections
@@ -326,6 +357,13 @@ public final class Workers implements Elsewhere.ToWorkers {
     if (each != null && !each.attempt.over) {
       reports.report(each.attempt, source);
     }
+  }
+
+  /** By which failures of the attempt are judged; null where the worker does not have it. */
+  public @Nullable FailurePolicy policy(long link, AttemptToken token) {
+    WorkerLink of = links.get(link);
+    Out each = of != null ? find(of, token) : null;
+    return each != null ? each.attempt.policy() : null;
   }
 
   /** The attempt of that token, if the worker has it of this node. */
