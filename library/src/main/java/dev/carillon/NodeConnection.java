@@ -126,7 +126,8 @@ final class NodeConnection implements WorkerConnection {
                   ? new Verdict.ByPolicy()
                   : new Verdict.ByPolicyFrom(FailureVerdicts.dueMicros(notBefore));
       case WorkerOutcome.Next.Never never -> new Verdict.NotRetryable();
-      case WorkerOutcome.Next.At(Instant due) -> new Verdict.RetryAt(FailureVerdicts.dueMicros(due));
+      case WorkerOutcome.Next.At(Instant due) ->
+          new Verdict.RetryAt(FailureVerdicts.dueMicros(due));
       case WorkerOutcome.Next.GiveUp giveUp -> new Verdict.GiveUp();
     };
   }

@@ -169,7 +169,11 @@ class WorkerGatewayTest {
     worker.says().outcome(worker.awaitGiven().token(), WorkerOutcome.Failed.of(error));
     GivenAttempt second = worker.awaitGiven();
     assertThat(second.token().attempt()).isEqualTo(2);
-    worker.says().outcome(second.token(), new WorkerOutcome.Failed(error, List.of(), new WorkerOutcome.Next.Never()));
+    worker
+        .says()
+        .outcome(
+            second.token(),
+            new WorkerOutcome.Failed(error, List.of(), new WorkerOutcome.Next.Never()));
     Awaitility.await().until(() -> retried.info().state() == JobState.DEAD);
 
     JobHandle<Void> excepted = carillon.schedule(NOTE.job("excepted").onFailure(policy));
@@ -178,7 +182,9 @@ class WorkerGatewayTest {
         .outcome(
             worker.awaitGiven().token(),
             new WorkerOutcome.Failed(
-                error, List.of("java.net.SocketException", "java.io.IOException"), new WorkerOutcome.Next.ByPolicy(null)));
+                error,
+                List.of("java.net.SocketException", "java.io.IOException"),
+                new WorkerOutcome.Next.ByPolicy(null)));
     Awaitility.await().until(() -> excepted.info().state() == JobState.DEAD);
 
     JobHandle<Void> unread = carillon.schedule(NOTE.job("unread"));
