@@ -2,6 +2,7 @@ package dev.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.carillon.api.ControlResult;
 import dev.carillon.api.JobState;
 import dev.carillon.engine.environment.NodeEnvironment;
 import dev.carillon.engine.format.Micros;
@@ -9,8 +10,10 @@ import dev.carillon.engine.job.JobRef;
 import dev.carillon.store.FaultyStore;
 import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Head;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -274,5 +277,30 @@ class HandBackTest extends ClusterFixture {
     pass(Duration.ofSeconds(20));
     int idle = b.recordCalls() - before - taking;
     assertThat(taking - idle).isLessThan(names / 2);
+  }
+
+  @Test
+  void orphanGoesHomeOnceItsJobsHaveEnded() {
+    StillWorld a = node("a");
+    StillWorld b = node("b");
+    pass(Duration.ofSeconds(3));
+    JobRef job = addDueIn(a, Duration.ofDays(60));
+    List<Outcome<ControlResult>> answers = new ArrayList<>();
+    a.reschedule(job, a.nowMicros() + 10_000_000, answers::add);
+    a.settle();
+    assertThat(answers).containsExactly(Outcome.ok(ControlResult.DONE));
+    kill(a);
+    StillWorld again = node("a");
+    again.hold(NodeEnvironment.Channel.CONTROL); // it is there and claims nothing
+    pass(Duration.ofSeconds(60));
+    assertThat(b.running()).as("its home may still take it").isEmpty();
+    pass(Duration.ofSeconds(20));
+    assertThat(b.running()).as("an orphan").hasSize(1);
+    b.finishOne();
+    again.letGo();
+    pass(Duration.ofMinutes(2));
+    assertThat(stateOf(job)).isEqualTo(JobState.SUCCEEDED);
+    assertThat(headOf(job).released()).isTrue();
+    assertThat(headOf(job).status()).as("its days are to come").isEqualTo(Head.Status.OPEN);
   }
 }

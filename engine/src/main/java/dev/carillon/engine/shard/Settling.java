@@ -61,13 +61,25 @@ final class Settling {
     } else if (shard.running == 0
         && shard.arranging == 0
         && !shards.isSoon(shard.journal.wakeMicros())) {
-      if (shards.open.isSpare(shard) && !host.hasOpenAttempts(shard)) {
+      if (isToGo(shard) && !host.hasOpenAttempts(shard)) {
         env.metrics().count("shards.spared", 1);
+        shards.open.leave(shard);
         release(shard);
       } else {
         shards.unload(shard);
       }
     }
+  }
+
+  /** Whether the shard is better off with another node, though nothing of it is to be done now. */
+  private boolean isToGo(Shard shard) {
+    boolean emptyOrphan =
+        shard.orphan
+            && !shard.sealed
+            && shard.fold != null
+            && shard.fold.live().size() == 0
+            && directory.isAnothers(shard.home, shard.id);
+    return emptyOrphan || shards.open.isSpare(shard);
   }
 
   /** True where the shard goes, or is about to go, to another node. */

@@ -102,7 +102,7 @@ public final class Shard implements ShardJournal.StateMachine {
   /** Nothing more starts of it here: it goes to the node that is to have it. */
   public boolean handingBack;
 
-  /** Nobody took it who was to: it stays with this node. */
+  /** Nobody took it who was to: it stays with this node until all of its jobs have ended. */
   boolean orphan;
 
   /** Attempts of its jobs under way. */
