@@ -34,7 +34,7 @@ import tools.jackson.databind.JsonNode;
     description = {
       "Makes, lists, rotates and revokes the access tokens of a store's servers.",
       "",
-      "A token has a role (viewer, submitter, operator, admin) in some namespaces, or in",
+      "A token has a role (worker, viewer, submitter, operator, admin) in some namespaces, or in",
       "all (*), and reaches the jobs of some queues there, or of all. Its secret is shown",
       "once, when it is made. Servers that ask for tokens know a new one at once and",
       "refuse a revoked one within five seconds.",
@@ -162,7 +162,7 @@ final class TokenCommand implements Runnable {
     @Option(names = "--name", required = true, description = "what people call it")
     private String name = "";
 
-    @Option(names = "--role", required = true, description = "viewer, submitter, operator or admin")
+    @Option(names = "--role", required = true, description = Role.EXPECTED)
     private String role = "";
 
     @Option(
@@ -192,7 +192,7 @@ final class TokenCommand implements Runnable {
               .orElseThrow(
                   () ->
                       new IllegalArgumentException(
-                          "role: " + role + " (expected: viewer, submitter, operator or admin)"));
+                          "role: " + role + " (expected: " + Role.EXPECTED + ")"));
       return there.create(
           new Tokens.Wanted(
               name,

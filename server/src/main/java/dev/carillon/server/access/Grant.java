@@ -26,7 +26,7 @@ public record Grant(Role role, Scope namespaces) {
             .orElseThrow(
                 () ->
                     new IllegalArgumentException(
-                        "role: " + word + " (expected: viewer, submitter, operator or admin)"));
+                        "role: " + word + " (expected: " + Role.EXPECTED + ")"));
     return new Grant(
         role, at < 0 ? Scope.ALL : Scope.of(List.of(text.substring(at + 1).split(",", -1))));
   }

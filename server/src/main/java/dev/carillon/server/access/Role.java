@@ -5,12 +5,15 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a caller may do, each role all that those before it may. Routes name the least role that
- * they need. A role of its own for remote workers, by queue, comes with them.
+ * What a caller may do. From {@link #VIEWER} on, each role may all that those before it may; {@link
+ * #WORKER} stands beside them, and of the others only {@link #ADMIN} may what it may. Routes name
+ * the least role that they need.
  */
 public enum Role {
   /** Probes and the description of the API: no caller needs to be known. */
   ANYONE,
+  /** Runs jobs as a remote worker, and looks at nothing but those it is given. */
+  WORKER,
   /** Looks at jobs, queues and the cluster. */
   VIEWER,
   /** Schedules jobs and cancels them. */
@@ -20,6 +23,9 @@ public enum Role {
   /** Changes what holds for everybody: limits, members, tokens. */
   ADMIN;
 
+  /** What a token's role may be, as messages say it. */
+  public static final String EXPECTED = "worker, viewer, submitter, operator or admin";
+
   /**
    * Whether this role is enough.
    *
@@ -27,6 +33,9 @@ public enum Role {
    * @return true if this is that role or one above it
    */
   public boolean includes(Role needed) {
+    if (needed == WORKER) {
+      return this == WORKER || this == ADMIN;
+    }
     return compareTo(needed) >= 0;
   }
 

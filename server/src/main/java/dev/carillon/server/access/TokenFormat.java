@@ -22,9 +22,9 @@ final class TokenFormat {
   private static final int VERSION = 1;
   private static final long NEVER = Long.MIN_VALUE;
 
-  /** Code 5 is kept for workers. */
+  /** By their codes. */
   private static final List<Role> ROLES =
-      List.of(Role.ANYONE, Role.VIEWER, Role.SUBMITTER, Role.OPERATOR, Role.ADMIN);
+      List.of(Role.ANYONE, Role.VIEWER, Role.SUBMITTER, Role.OPERATOR, Role.ADMIN, Role.WORKER);
 
   private TokenFormat() {}
 

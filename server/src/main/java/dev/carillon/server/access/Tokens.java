@@ -68,7 +68,7 @@ public final class Tokens {
             "name", name, "1 to 64 letters, digits and any of . _ @ -, a letter or digit first");
       }
       if (role == Role.ANYONE) {
-        throw InvalidArgumentException.of("role", role, "viewer, submitter, operator or admin");
+        throw InvalidArgumentException.of("role", role, Role.EXPECTED);
       }
     }
   }

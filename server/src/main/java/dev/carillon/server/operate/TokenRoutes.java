@@ -106,10 +106,7 @@ public final class TokenRoutes {
 
     private static Role role(String text) {
       return Role.ofWord(text)
-          .orElseThrow(
-              () ->
-                  Shape.invalid(
-                      "role", Shape.quoted(text), "viewer, submitter, operator or admin"));
+          .orElseThrow(() -> Shape.invalid("role", Shape.quoted(text), Role.EXPECTED));
     }
 
     private static Scope scope(String what, List<String> names) {

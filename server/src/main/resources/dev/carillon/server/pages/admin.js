@@ -65,7 +65,7 @@ function NewToken({ then, close }) {
   };
   const field = (name, label) => html`<label>${label}<input value=${form[name]} onInput=${(e) => set({ ...form, [name]: e.currentTarget.value })} spellcheck="false" /></label>`;
   return html`<form onSubmit=${submit}>${field('name', 'Name')}
-    <label>Role<select value=${form.role} onChange=${(e) => set({ ...form, role: e.currentTarget.value })}>${['viewer', 'submitter', 'operator', 'admin'].map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
+    <label>Role<select value=${form.role} onChange=${(e) => set({ ...form, role: e.currentTarget.value })}>${['viewer', 'submitter', 'operator', 'admin', 'worker'].map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
     ${field('namespaces', 'Namespaces, * for all')}${field('queues', 'Queues, * for all')}${field('expiresIn', 'Counts for')}
     <${ProblemBox} problem=${problem} /><footer><button type="button" onClick=${close}>Leave it</button><button type="submit" class="primary">Make it</button></footer></form>`;
 }
