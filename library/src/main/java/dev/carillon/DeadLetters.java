@@ -9,11 +9,11 @@ import dev.carillon.api.JobInfo;
 import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobState;
 import dev.carillon.api.Limits;
+import dev.carillon.api.OccurrenceInfo;
 import dev.carillon.api.Page;
 import dev.carillon.engine.job.JobEdit;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -37,6 +37,10 @@ public final class DeadLetters {
   private static final Pattern NUMBERS =
       Pattern.compile("\\b(?:0[xX])?[0-9a-fA-F]*[0-9][0-9a-fA-F-]*\\b");
   private static final int FINGERPRINT_MESSAGE_CHARS = 200;
+
+  private static final Duration MOST_TIME = Duration.ofHours(1);
+  private static final int FIRST_ITEMS = 50;
+  private static final int FEW_BLOCKS = 20;
 
   private final OpenNode opened;
   private final JobQueries queries;
@@ -65,35 +69,87 @@ public final class DeadLetters {
    * @return the groups
    */
   public List<DeadLetterGroup> groups(JobQuery query) {
-    return groups(query, ChronoUnit.FOREVER.getDuration()).items();
+    return groups(query, MOST_TIME).items();
   }
 
   /**
-   * The same for a limited time: the groups of the dead letters that were read within it. The next
-   * page has the groups of those after them, some perhaps of a fingerprint that was on this page.
+   * The same for a limited time, that which was given up last first: the groups of the dead letters
+   * that were read within it. Where there is more, they hold all that ended after the earliest of
+   * theirs, and the next page has the groups of those before, some perhaps of a fingerprint that
+   * was on this page. So that such a look costs the store little, it also ends after 600 blocks of
+   * journals for each second.
    *
    * @param query which, and where to begin
    * @param time how long to read; at least one page of jobs is read
    * @return the groups, the largest first, and where to go on
    */
   public Page<DeadLetterGroup> groups(JobQuery query, Duration time) {
-    long begun = System.nanoTime();
-    Limits.checkPresent("time", time);
-    Map<String, DeadLetterGroup> groups = new LinkedHashMap<>();
-    Set<String> unreadable = new LinkedHashSet<>();
-    String cursor = Limits.checkPresent("query", query).cursor();
-    do {
-      Page<JobInfo> page = list(query.cursor(cursor));
-      for (JobInfo job : page.items()) {
-        DeadLetterGroup one = group(job);
-        groups.merge(job.type() + "\n" + one.fingerprint(), one, DeadLetters::merge);
+    return new Grouping(Limits.checkPresent("query", query), Limits.checkPresent("time", time))
+        .read();
+  }
+
+  /** Dead letters being grouped. */
+  private final class Grouping {
+    private final long begun = System.nanoTime();
+    private final long mostNanos;
+    private final long mostBlocks;
+    private final JobQuery query;
+    private final CountedReads reads = new CountedReads(opened.store);
+    private final Map<String, DeadLetterGroup> groups = new LinkedHashMap<>();
+    private final Set<String> unreadable = new LinkedHashSet<>();
+
+    Grouping(JobQuery query, Duration time) {
+      boolean limited = time.compareTo(MOST_TIME) < 0;
+      this.mostNanos = limited ? time.toNanos() : Long.MAX_VALUE;
+      this.mostBlocks = limited ? PageBudget.blocks(time) : Long.MAX_VALUE;
+      this.query = query.states(JobState.DEAD);
+    }
+
+    Page<DeadLetterGroup> read() {
+      int size = FIRST_ITEMS;
+      String cursor = query.cursor();
+      boolean goesOn = true;
+      while (goesOn) {
+        long nanosBefore = nanos();
+        long blocksBefore = reads.blocks();
+        Page<JobInfo> page = queries.newest(query.limit(size).cursor(cursor).within(left()), reads);
+        page.items().stream().filter(DeadLetters::isJob).forEach(this::add);
+        unreadable.addAll(page.unreadable());
+        cursor = page.next();
+        long blocks = reads.blocks() - blocksBefore;
+        if (blocks <= FEW_BLOCKS) {
+          size = Math.min(2 * size, Limits.PAGE_MAX_ITEMS);
+        }
+        // One more like this one has to fit.
+        goesOn =
+            cursor != null
+                && 2 * nanos() - nanosBefore < mostNanos
+                && reads.blocks() + blocks <= mostBlocks;
       }
-      unreadable.addAll(page.unreadable());
-      cursor = page.next();
-    } while (cursor != null && time.compareTo(Duration.ofNanos(System.nanoTime() - begun)) > 0);
-    List<DeadLetterGroup> sorted = new ArrayList<>(groups.values());
-    sorted.sort(Comparator.comparingLong(DeadLetterGroup::count).reversed());
-    return new Page<>(sorted, cursor, List.copyOf(unreadable));
+      List<DeadLetterGroup> sorted = new ArrayList<>(groups.values());
+      sorted.sort(Comparator.comparingLong(DeadLetterGroup::count).reversed());
+      return new Page<>(sorted, cursor, List.copyOf(unreadable));
+    }
+
+    private long nanos() {
+      return System.nanoTime() - begun;
+    }
+
+    private Duration left() {
+      long left = Math.min(mostNanos - nanos(), Limits.PAGE_TIME.toNanos());
+      return Duration.ofNanos(Math.max(1, left));
+    }
+
+    private void add(JobInfo job) {
+      DeadLetterGroup one = group(job);
+      groups.merge(job.type() + "\n" + one.fingerprint(), one, DeadLetterGroup::and);
+    }
+  }
+
+  /** An occurrence that its recurring job ran itself is none. */
+  private static boolean isJob(JobInfo listed) {
+    OccurrenceInfo occurrence = listed.occurrence();
+    return occurrence == null || !occurrence.schedule().equals(listed.id());
   }
 
   /**
@@ -112,10 +168,9 @@ public final class DeadLetters {
 
   private static DeadLetterGroup group(JobInfo job) {
     JobError error = errorOf(job);
-    return new DeadLetterGroup(
+    return DeadLetterGroup.of(
         fingerprint(error),
         job.type(),
-        1,
         job.id(),
         Objects.requireNonNullElse(job.endedAt(), Instant.EPOCH),
         error);
@@ -124,17 +179,6 @@ public final class DeadLetters {
   /** What killed its node left no error behind. */
   private static JobError poison(JobInfo job) {
     return new JobError("poison", job.reason() != null ? job.reason() : "", "");
-  }
-
-  private static DeadLetterGroup merge(DeadLetterGroup a, DeadLetterGroup b) {
-    DeadLetterGroup newer = b.latestAt().isAfter(a.latestAt()) ? b : a;
-    return new DeadLetterGroup(
-        a.fingerprint(),
-        a.type(),
-        a.count() + b.count(),
-        newer.latest(),
-        newer.latestAt(),
-        newer.error());
   }
 
   private static String fingerprint(JobError error) {

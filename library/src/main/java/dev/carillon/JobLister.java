@@ -8,6 +8,7 @@ import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.life.EndedJobs;
 import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.query.JobScan;
 import dev.carillon.store.Head;
@@ -35,9 +36,6 @@ final class JobLister {
   private static final int SHARDS_A_PAGE = 256;
   private static final long LONGEST_SHARD_SECONDS = Duration.ofDays(31).toSeconds();
 
-  /** A page that takes longer is given as it is, with the place to go on. */
-  private static final long PAGE_NANOS = Duration.ofSeconds(2).toNanos();
-
   private final OpenNode opened;
   private final Store store;
   private final NodeLoop loop;
@@ -59,18 +57,26 @@ final class JobLister {
   }
 
   Page<JobInfo> list(JobQuery query) {
-    return query.newest()
-        ? new NewestLister(store, this::lastEnds, over, gone).list(query)
+    if (query.newest()) {
+      return newest(query, store);
+    }
+    return NamedLister.fits(query)
+        ? new NamedLister(opened, this::livePhases).list(query)
         : new Listing(query).read();
   }
 
-  private Map<ShardId, Long> lastEnds() {
+  /** The same for jobs that have ended, the newest first, by a store that may count. */
+  Page<JobInfo> newest(JobQuery query, Store read) {
+    return new NewestLister(read, this::ended, over, gone).list(query);
+  }
+
+  private Map<ShardId, EndedJobs> ended() {
     return loop.post(
-            new Ask<Map<ShardId, Long>>(
+            new Ask<Map<ShardId, EndedJobs>>(
                 loop,
                 "looking at the shards",
                 Ask.Effect.READS,
-                (node, asked) -> asked.answer(node.lastEnds())))
+                (node, asked) -> asked.answer(node.lookup().ended())))
         .await();
   }
 
@@ -128,14 +134,18 @@ final class JobLister {
     private final boolean ranged;
     private final long fromMicros;
     private final long toMicros;
-    private final long deadlineNanos = System.nanoTime() + PAGE_NANOS;
+    private final PageBudget budget;
     private final List<JobInfo> items = new ArrayList<>();
     private final List<String> unreadable = new ArrayList<>();
     private final OthersPhases others = new OthersPhases(opened);
     private Cursor at;
 
+    /** Whether the place is behind that of the page's beginning. */
+    private boolean moved;
+
     Listing(JobQuery query) {
       this.query = query;
+      this.budget = new PageBudget(store, query);
       this.conditions = new Conditions(query);
       Instant from = query.dueFrom();
       Instant to = query.dueTo();
@@ -169,6 +179,7 @@ final class JobLister {
                 || (at.pass() == 0 && startMicros(heads.getLast()) >= toMicros);
         if (!passOver) {
           at = new Cursor(at.pass(), heads.getLast().shard(), Cursor.ALL);
+          moved = true;
         } else if (at.pass() == 0) {
           at = new Cursor(1, null, 0);
         } else {
@@ -179,8 +190,7 @@ final class JobLister {
     }
 
     private boolean isFull() {
-      return at.shard() != null
-          && (items.size() >= query.limit() || deadlineNanos - System.nanoTime() < 0);
+      return at.shard() != null && (items.size() >= query.limit() || (moved && budget.isSpent()));
     }
 
     /** The shards after the place. */
@@ -214,17 +224,19 @@ final class JobLister {
      * A shard whose head or footer rules it out is passed over; a damaged one is read and named.
      */
     private boolean mayContribute(Head head) {
-      return !(conditions.filter().mayHold(store, head) instanceof Outcome.Ok<Boolean>(Boolean may))
+      return !(conditions.filter().mayHold(budget.store(), head)
+              instanceof Outcome.Ok<Boolean>(Boolean may))
           || may;
     }
 
     private void readShard(ShardId shard, long after) {
+      moved = true;
       int room = query.limit() - items.size();
       Phases phases = new Phases(shard);
       boolean evidence = phases.head != null && over.test(phases.head);
       var outcome =
           JobScan.page(
-              store,
+              budget.store(),
               shard,
               new JobScan.Wish(
                   conditions.filter(),

@@ -145,12 +145,21 @@ final class JobQueries {
   }
 
   Page<JobInfo> list(JobQuery query) {
+    JobQuery placed = placed(query);
+    return opened.reads.await("listing jobs", () -> lister.list(placed));
+  }
+
+  /** A page of jobs that have ended, the newest first; what it reads is counted. */
+  Page<JobInfo> newest(JobQuery query, CountedReads reads) {
+    JobQuery placed = placed(query).newestFirst();
+    return opened.reads.await("listing jobs", () -> lister.newest(placed, reads));
+  }
+
+  private JobQuery placed(JobQuery query) {
     opened.requireOpen();
     Limits.checkPresent("query", query);
     JobId recurring = query.occurrencesOf();
-    JobQuery placed =
-        recurring != null ? query.occurrencesOf(opened.tickets.existing(recurring).id()) : query;
-    return opened.reads.await("listing jobs", () -> lister.list(placed));
+    return recurring != null ? query.occurrencesOf(opened.tickets.existing(recurring).id()) : query;
   }
 
   Stream<JobInfo> stream(JobQuery query) {

@@ -10,6 +10,7 @@ import dev.carillon.engine.Node;
 import dev.carillon.engine.format.Micros;
 import dev.carillon.engine.history.DamagedHead;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.life.EndedJobs;
 import dev.carillon.engine.query.NewestJobs;
 import dev.carillon.engine.query.NewestScan;
 import dev.carillon.store.Head;
@@ -35,25 +36,30 @@ import org.jspecify.annotations.Nullable;
 final class NewestLister {
   private static final char MARK = 'e';
 
+  /** The latest end that a cursor can stand behind. */
+  private static final long LAST = Long.MAX_VALUE - 1;
+
+  private static final Set<JobState> ONLY_DEAD = EnumSet.of(JobState.DEAD);
+
   private final Store store;
-  private final Supplier<Map<ShardId, Long>> lastEnds;
+  private final Supplier<Map<ShardId, EndedJobs>> ended;
   private final Predicate<Head> over;
   private final Predicate<JobInfo> gone;
 
   /**
    * A lister.
    *
-   * @param lastEnds asks the node for what the heads of its shards do not say
+   * @param ended asks the node for what the heads of its shards do not say
    * @param over whether only the dead and failed jobs of a shard are still to be shown
    * @param gone whether a dead or failed job is past its retention
    */
   NewestLister(
       Store store,
-      Supplier<Map<ShardId, Long>> lastEnds,
+      Supplier<Map<ShardId, EndedJobs>> ended,
       Predicate<Head> over,
       Predicate<JobInfo> gone) {
     this.store = store;
-    this.lastEnds = lastEnds;
+    this.ended = ended;
     this.over = over;
     this.gone = gone;
   }
@@ -66,14 +72,16 @@ final class NewestLister {
     if (query.states().isEmpty()) {
       return new Page<>(List.of(), null, List.of());
     }
+    PageBudget budget = new PageBudget(store, query);
     List<String> unreadable = new ArrayList<>();
     NewestJobs found =
         new NewestJobs(query.limit(), micros(query.endedFrom(), 0), to(query), after(query));
-    NewestScan any = scan(query, found);
+    NewestScan any = scan(budget.store(), query, found);
     JobQuery ofEvidence = onlyEvidence(query);
-    NewestScan evidence = scan(ofEvidence, found);
+    NewestScan evidence = scan(budget.store(), ofEvidence, found);
     ShardId only = shardOf(query.occurrencesOf());
-    for (Candidate candidate : candidates(unreadable)) {
+    boolean begun = false;
+    for (Candidate candidate : candidates(query, unreadable)) {
       if (only != null && !only.equals(candidate.head().shard())) {
         continue; // occurrences are where their recurring job is
       }
@@ -81,6 +89,12 @@ final class NewestLister {
       boolean isOver = over.test(candidate.head());
       if (found.mayTake(span.firstMicros(), span.lastMicros())
           && !(isOver && ofEvidence.states().isEmpty())) {
+        // Shards come by their latest end: what ended later than this one's is complete.
+        NewestJobs.Place rest = NewestJobs.Place.before(Math.min(span.lastMicros(), LAST));
+        if (begun && budget.isSpent() && found.isBehindBegin(rest)) {
+          return new Page<>(found.itemsBefore(rest), text(rest), unreadable);
+        }
+        begun = true;
         Outcome<Boolean> outcome = (isOver ? evidence : any).scan(candidate.head());
         if (outcome instanceof Outcome.Damaged<?>(String where)) {
           unreadable.add(where);
@@ -99,10 +113,10 @@ final class NewestLister {
     return ref != null ? ref.shard() : null;
   }
 
-  private NewestScan scan(JobQuery query, NewestJobs found) {
+  private NewestScan scan(Store read, JobQuery query, NewestJobs found) {
     Conditions conditions = new Conditions(query);
     return new NewestScan(
-        store,
+        read,
         conditions.filter(),
         info -> query.states().contains(info.state()) && conditions.fit(info) && !gone.test(info),
         found);
@@ -132,17 +146,17 @@ final class NewestLister {
     return micros(query.endedTo(), Long.MAX_VALUE);
   }
 
-  /** All shards in which jobs have ended, that with the latest end first. */
-  private List<Candidate> candidates(List<String> unreadable) {
-    Map<ShardId, Long> ends = lastEnds.get();
+  /** All shards in which such jobs may have ended, that with the latest end first. */
+  private List<Candidate> candidates(JobQuery query, List<String> unreadable) {
+    Map<ShardId, EndedJobs> here = ended.get();
     var heads = StoreAnswers.get(DamagedHead.around(store, null, Integer.MAX_VALUE));
     heads.damaged().forEach(shard -> unreadable.add("head of shard " + shard));
     List<Candidate> candidates = new ArrayList<>();
     for (Head head : heads.intact()) {
-      Long end = ends.get(head.shard());
-      if (end != null || !head.released()) {
-        long last = end != null ? end : Long.MAX_VALUE;
-        if (last != 0) {
+      EndedJobs known = here.get(head.shard());
+      if (known != null || !head.released()) {
+        long last = known != null ? known.lastMicros() : Long.MAX_VALUE;
+        if (last != 0 && !isWithout(known, query)) {
           candidates.add(new Candidate(head, new NewestScan.Span(0, last)));
         }
       } else {
@@ -153,6 +167,11 @@ final class NewestLister {
         Comparator.comparingLong((Candidate candidate) -> candidate.span().lastMicros())
             .reversed());
     return candidates;
+  }
+
+  /** Whether the node knows that a shard of its has no such job. */
+  private static boolean isWithout(@Nullable EndedJobs known, JobQuery query) {
+    return known != null && known.dead() == 0 && query.states().equals(ONLY_DEAD);
   }
 
   // ---- cursors

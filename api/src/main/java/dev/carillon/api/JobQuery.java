@@ -2,6 +2,7 @@ package dev.carillon.api;
 
 import dev.carillon.api.error.InvalidArgumentException;
 import dev.carillon.api.internal.Check;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;
@@ -37,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  *     then, and occurrences that their recurring job ran itself are listed too. Otherwise the order
  *     is stable and of no meaning
  * @param limit the most items on a page, from 1 to {@link Limits#PAGE_MAX_ITEMS}
+ * @param within about how long the reading of a page may take, up to {@link Limits#PAGE_TIME}: one
+ *     that takes longer is given as it is, with the cursor to go on from
  * @param cursor where the page begins: {@link Page#next()} of the one before, or null for the first
  */
 public record JobQuery(
@@ -53,6 +56,7 @@ public record JobQuery(
     @Nullable JobId occurrencesOf,
     boolean newest,
     int limit,
+    Duration within,
     @Nullable String cursor) {
 
   private static final JobQuery ALL =
@@ -70,12 +74,14 @@ public record JobQuery(
           null,
           false,
           Limits.PAGE_DEFAULT_ITEMS,
+          Limits.PAGE_TIME,
           null);
 
   /**
    * Checks the ranges and copies the states.
    *
-   * @throws InvalidArgumentException if the limit is out of range or a range of times is reversed
+   * @throws InvalidArgumentException if the limit or the time is out of range, or a range of times
+   *     is reversed
    */
   public JobQuery {
     states = copy(states);
@@ -83,6 +89,10 @@ public record JobQuery(
     metadata = Check.sorted(metadata);
     if (limit < 1 || limit > Limits.PAGE_MAX_ITEMS) {
       throw InvalidArgumentException.of("limit", limit, "1 to " + Limits.PAGE_MAX_ITEMS);
+    }
+    Check.argument("within", within);
+    if (!within.isPositive() || within.compareTo(Limits.PAGE_TIME) > 0) {
+      throw InvalidArgumentException.of("within", within, "above zero, up to " + Limits.PAGE_TIME);
     }
     if (dueFrom != null && dueTo != null && dueFrom.isAfter(dueTo)) {
       throw InvalidArgumentException.of("dueFrom", dueFrom, "not after dueTo, " + dueTo);
@@ -259,6 +269,18 @@ public record JobQuery(
   }
 
   /**
+   * With a limit of time for a page, for those who would rather have a short page soon. At least
+   * one step is made, so that pages come to an end.
+   *
+   * @param within about how long reading a page may take, up to {@link Limits#PAGE_TIME}
+   * @return a copy
+   * @throws InvalidArgumentException if it is out of range
+   */
+  public JobQuery within(Duration within) {
+    return with(draft -> draft.within = within);
+  }
+
+  /**
    * The page that begins at a cursor; keep the conditions of the page before.
    *
    * @param cursor {@link Page#next()} of the page before, or null for the first page
@@ -297,6 +319,7 @@ public record JobQuery(
     private @Nullable JobId occurrencesOf;
     private boolean newest;
     private int limit;
+    private Duration within;
     private @Nullable String cursor;
 
     Draft(JobQuery from) {
@@ -313,6 +336,7 @@ public record JobQuery(
       this.occurrencesOf = from.occurrencesOf;
       this.newest = from.newest;
       this.limit = from.limit;
+      this.within = from.within;
       this.cursor = from.cursor;
     }
 
@@ -331,6 +355,7 @@ public record JobQuery(
           occurrencesOf,
           newest,
           limit,
+          within,
           cursor);
     }
   }

@@ -68,6 +68,9 @@ public final class Limits {
   /** The most items on a page. */
   public static final int PAGE_MAX_ITEMS = 1_000;
 
+  /** How long the reading of a page may take, when a {@link JobQuery} does not say less. */
+  public static final Duration PAGE_TIME = Duration.ofSeconds(2);
+
   /** The most events of a job in one {@link JobHistory}. */
   public static final int HISTORY_MAX_EVENTS = 1_000;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.carillon.api.error.InvalidArgumentException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -35,6 +36,7 @@ class JobQueryTest {
                 null,
                 false,
                 50,
+                Duration.ofSeconds(2),
                 null));
   }
 
@@ -56,6 +58,7 @@ class JobQueryTest {
             .occurrencesOf(new JobId("j1"))
             .newestFirst()
             .limit(1_000)
+            .within(Duration.ofMillis(300))
             .cursor("c");
 
     assertThat(query)
@@ -74,6 +77,7 @@ class JobQueryTest {
                 new JobId("j1"),
                 true,
                 1_000,
+                Duration.ofMillis(300),
                 "c"));
     assertThat(query.cursor(null).cursor()).isNull();
     assertThat(query.states(List.of()).states()).isEmpty();

@@ -2,6 +2,7 @@ package dev.carillon.bench;
 
 import dev.carillon.store.Append;
 import dev.carillon.store.ForwardingStore;
+import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.List;
@@ -16,7 +17,10 @@ final class CountedStore extends ForwardingStore {
   private final LongAdder entries = new LongAdder();
   private final LongAdder bytes = new LongAdder();
   private final LongAdder appendNanos = new LongAdder();
+  private static final long BLOCK_BYTES = 256 << 10;
+
   private final LongAdder reads = new LongAdder();
+  private final LongAdder blocks = new LongAdder();
   private final LongAdder listings = new LongAdder();
   private final LongAdder headChanges = new LongAdder();
   private final LongAdder recordReads = new LongAdder();
@@ -31,6 +35,7 @@ final class CountedStore extends ForwardingStore {
    * @param bytes of the entries
    * @param appendNanos how long the group commits took
    * @param reads of journals
+   * @param blocks what these read, in blocks of 256 KiB, each of them one at least
    * @param listings of shards
    * @param headChanges shards made, claimed, released and so on; not appends
    * @param recordReads of records, one by one or in lists
@@ -43,6 +48,7 @@ final class CountedStore extends ForwardingStore {
       long bytes,
       long appendNanos,
       long reads,
+      long blocks,
       long listings,
       long headChanges,
       long recordReads,
@@ -55,6 +61,7 @@ final class CountedStore extends ForwardingStore {
           bytes - before.bytes,
           appendNanos - before.appendNanos,
           reads - before.reads,
+          blocks - before.blocks,
           listings - before.listings,
           headChanges - before.headChanges,
           recordReads - before.recordReads,
@@ -74,6 +81,7 @@ final class CountedStore extends ForwardingStore {
         bytes.sum(),
         appendNanos.sum(),
         reads.sum(),
+        blocks.sum(),
         listings.sum(),
         headChanges.sum(),
         recordReads.sum(),
@@ -84,7 +92,15 @@ final class CountedStore extends ForwardingStore {
   @Override
   protected <T> Outcome<T> around(Operation operation, Supplier<Outcome<T>> next) {
     count(operation, 1);
-    return next.get();
+    Outcome<T> outcome = next.get();
+    if (operation == Operation.READ) {
+      long size = 0;
+      if (outcome instanceof Outcome.Ok<T>(ReadPage page)) {
+        size = page.entries().stream().mapToLong(entry -> entry.data().length).sum();
+      }
+      blocks.add(Math.max(1, (size + BLOCK_BYTES - 1) / BLOCK_BYTES));
+    }
+    return outcome;
   }
 
   @Override

@@ -27,6 +27,7 @@ import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.Why;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.life.JobLife;
+import dev.carillon.engine.life.JobLookup;
 import dev.carillon.engine.life.LivePhases;
 import dev.carillon.engine.life.WaitingJobs;
 import dev.carillon.engine.member.ClusterLook;
@@ -363,12 +364,9 @@ public final class Node {
     return parts.lookup.livePhases(id);
   }
 
-  /**
-   * When the last job of each shard of this node ended: 0 where none has, {@link Long#MAX_VALUE}
-   * where that is not known yet. Heads know it only of shards that nobody owns.
-   */
-  public Map<ShardId, Long> lastEnds() {
-    return parts.lookup.lastEnds();
+  /** What lists ask of the jobs that are here. */
+  public JobLookup lookup() {
+    return parts.lookup;
   }
 
   /** Tells {@code watcher} of every change of the job from now on, until it ends. */

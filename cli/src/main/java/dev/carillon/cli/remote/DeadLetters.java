@@ -5,11 +5,17 @@ import dev.carillon.cli.client.ApiClient;
 import dev.carillon.cli.client.ExitCode;
 import dev.carillon.cli.text.Table;
 import dev.carillon.cli.text.Table.Column;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.databind.util.RawValue;
 
@@ -49,7 +55,7 @@ public final class DeadLetters extends Group {
     ExitCode run(ApiClient server) {
       Address address = filter.on(Address.of("dead-letters", "groups"), report().now());
       Pages pages = new Pages(server, address, howMany.most());
-      List<JsonNode> groups = pages.all();
+      List<JsonNode> groups = joined(pages.all());
       if (isJson()) {
         groups.forEach(report()::line);
       } else {
@@ -73,6 +79,37 @@ public final class DeadLetters extends Group {
         report().table(table, "no dead letters");
       }
       return pages.conclude(report());
+    }
+
+    /** What failed alike may come on several pages, that which ended last first. */
+    private static List<JsonNode> joined(List<JsonNode> groups) {
+      Map<String, ObjectNode> joined = new LinkedHashMap<>();
+      for (JsonNode group : groups) {
+        String key = JobTexts.text(group, "type") + "\n" + JobTexts.text(group, "fingerprint");
+        ObjectNode newer = joined.putIfAbsent(key, (ObjectNode) group);
+        if (newer != null) {
+          newer.put("count", newer.path("count").asLong() + group.path("count").asLong());
+          newer.set("earliestAt", group.path("earliestAt"));
+          hours(newer, group);
+        }
+      }
+      List<JsonNode> sorted = new ArrayList<>(joined.values());
+      sorted.sort(
+          Comparator.comparingLong((JsonNode each) -> each.path("count").asLong()).reversed());
+      return sorted;
+    }
+
+    private static void hours(ObjectNode newer, JsonNode group) {
+      Map<String, Long> hours = new TreeMap<>();
+      for (JsonNode from : List.of(group, newer)) {
+        from.path("byHour")
+            .forEach(
+                hour ->
+                    hours.merge(
+                        JobTexts.text(hour, "from"), hour.path("count").asLong(), Long::sum));
+      }
+      ArrayNode all = newer.putArray("byHour");
+      hours.forEach((from, count) -> all.addObject().put("from", from).put("count", count));
     }
   }
 

@@ -16,6 +16,7 @@ import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.ShardId;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -155,17 +156,35 @@ public final class JobLookup {
     return livePhases;
   }
 
-  /**
-   * When the last job of each shard of this node ended: 0 where none has, {@link Long#MAX_VALUE}
-   * where that is not known yet. Heads know it only of shards that nobody owns.
-   */
-  public Map<ShardId, Long> lastEnds() {
-    Map<ShardId, Long> ends = new LinkedHashMap<>();
+  /** What the heads of this node's shards do not say of their ended jobs, by shard. */
+  public Map<ShardId, EndedJobs> ended() {
+    Map<ShardId, EndedJobs> ended = new LinkedHashMap<>();
     for (Shard shard : shards.all()) {
       if (!shard.journal.isAcquiring()) {
-        ends.put(shard.id, shard.lastEndMicros());
+        int dead = shard.fold != null ? shard.fold.dead() : EndedJobs.UNKNOWN;
+        ended.put(shard.id, new EndedJobs(shard.lastEndMicros(), dead));
       }
     }
-    return ends;
+    return ended;
+  }
+
+  /**
+   * Those of some jobs whose shards this node has loaded, from memory: empty where the job is not
+   * live. Of a job that is missing here the journal has to tell.
+   */
+  public Map<JobRef, Optional<JobInfo>> loaded(Collection<JobRef> refs) {
+    Map<JobRef, Optional<JobInfo>> loaded = new LinkedHashMap<>();
+    for (JobRef ref : refs) {
+      Shard shard = shards.known(ref.shard());
+      if (shard != null && shard.fold != null) {
+        NodeJob job = shard.fold.job(ref.number());
+        if (job == null) {
+          loaded.put(ref, Optional.empty());
+        } else if (!job.isStripped()) {
+          loaded.put(ref, Optional.of(LivePhases.info(job)));
+        }
+      }
+    }
+    return loaded;
   }
 }

@@ -165,6 +165,26 @@ public final class JobReader {
                     .map(body -> new Ended(body, telling.begunOnes.contains(ref.number()))));
   }
 
+  /** Those of some jobs of a shard that have not ended, by number, as its journal tells them. */
+  public Outcome<Map<Long, JobInfo>> infos(ShardId shard, Set<Long> numbers) {
+    return tell(shard, numbers, EventPage.Range.NEWEST)
+        .map(
+            telling -> {
+              Map<Long, JobInfo> infos = new LinkedHashMap<>();
+              telling
+                  .fold
+                  .live()
+                  .forEach(
+                      job -> {
+                        if (numbers.contains(job.number)) {
+                          JobRef ref = new JobRef(shard, job.number);
+                          infos.put(job.number, live(ref, job, telling.errors.get(job.number)));
+                        }
+                      });
+              return infos;
+            });
+  }
+
   /**
    * The jobs of a shard whose number {@code wanted} takes, with all of their events, in the order
    * in which they came.
@@ -184,32 +204,37 @@ public final class JobReader {
 
   /** One job: by the footer where its shard is packed, else by reading the shard. */
   private Outcome<Telling> tell(JobRef ref, EventPage.Range range) {
+    return tell(ref.shard(), Set.of(ref.number()), range);
+  }
+
+  /** Some jobs of a shard: by its footer where it is packed, else in one reading of the shard. */
+  private Outcome<Telling> tell(ShardId shard, Set<Long> numbers, EventPage.Range range) {
     return unlessReplaced(
         () -> {
           PackedReader packed =
-              store.journals().head(ref.shard()) instanceof Outcome.Ok<Head>(Head head)
+              store.journals().head(shard) instanceof Outcome.Ok<Head>(Head head)
                   ? PackedReader.of(store, head)
                   : null;
           if (packed != null) {
-            Outcome<Optional<Telling>> told = packed.reading(() -> tell(packed, ref, range));
+            Outcome<Optional<Telling>> told =
+                packed.reading(() -> tell(packed, shard, numbers, range));
             if (!(told instanceof Outcome.Ok<Optional<Telling>>(Optional<Telling> telling))
                 || telling.isPresent()) {
               return told.map(Optional::orElseThrow);
             }
           }
-          return tell(ref.shard(), number -> number == ref.number(), range);
+          return tell(shard, numbers::contains, range);
         });
   }
 
   /** Empty where the footer is not enough. */
-  private Optional<Telling> tell(PackedReader packed, JobRef ref, EventPage.Range range) {
-    int[] blocks = packed.blocksOf(ref.number());
-    if (blocks == null && packed.tailAddsJobs()) {
+  private Optional<Telling> tell(
+      PackedReader packed, ShardId shard, Set<Long> numbers, EventPage.Range range) {
+    int[] known = packed.blocksOf(numbers);
+    if (known == null) {
       return Optional.empty();
     }
-    int[] known = blocks != null ? blocks : new int[0];
-    Telling telling =
-        new Telling(maker, ref.shard(), new Selection(number -> number == ref.number()), range);
+    Telling telling = new Telling(maker, shard, new Selection(numbers::contains), range);
     telling.home = packed.home();
     packed.each(known, telling::apply);
     packed.tail().forEach(telling::apply);

@@ -2,6 +2,7 @@ package dev.carillon.engine.query;
 
 import dev.carillon.api.JobInfo;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.store.ShardId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,11 @@ public final class NewestJobs {
     /** That of a job. */
     Place(long endMicros, JobRef ref) {
       this(endMicros, ref, 0);
+    }
+
+    /** Behind all that ended later than {@code endMicros}, before all others. */
+    public static Place before(long endMicros) {
+      return new Place(endMicros + 1, new JobRef(new ShardId(0, 1, 1), 0));
     }
 
     @Override
@@ -94,6 +100,16 @@ public final class NewestJobs {
   /** The jobs, newest first. */
   public List<JobInfo> items() {
     return new ArrayList<>(page.values());
+  }
+
+  /** Those in front of a place, newest first. */
+  public List<JobInfo> itemsBefore(Place place) {
+    return new ArrayList<>(page.headMap(place, true).values());
+  }
+
+  /** Whether a page that goes on behind {@code place} goes on behind this one's beginning. */
+  public boolean isBehindBegin(Place place) {
+    return after == null || after.compareTo(place) < 0;
   }
 
   /** The place of the last one, null where there is none. */

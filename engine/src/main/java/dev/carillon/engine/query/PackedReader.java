@@ -15,9 +15,13 @@ import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -123,19 +127,30 @@ final class PackedReader {
     }
   }
 
-  /** The blocks that tell of a job; null where the footer does not know it. */
-  int @Nullable [] blocksOf(long number) {
-    int i = catalogue().entryOf(number);
-    if (i < 0) {
-      return null;
-    }
-    Footer.Jobs jobs = new Footer.Jobs(entry(catalogue().entry(i)), catalogue());
-    while (jobs.next()) {
-      if (jobs.number == number) {
-        return jobs.blocks(catalogue());
+  /**
+   * The blocks that tell of some jobs, in their order; null where the footer does not know one of
+   * them that may have come since.
+   */
+  int @Nullable [] blocksOf(Set<Long> numbers) {
+    NavigableSet<Integer> parts = new TreeSet<>();
+    numbers.forEach(number -> parts.add(catalogue().entryOf(number)));
+    NavigableSet<Integer> told = new TreeSet<>();
+    int[] known = {0};
+    for (int part : parts) {
+      if (part >= 0) {
+        eachJob(
+            part,
+            job -> {
+              if (numbers.contains(job.number)) {
+                known[0]++;
+                Arrays.stream(job.blocks(catalogue())).forEach(told::add);
+              }
+            });
       }
     }
-    return null;
+    return known[0] < numbers.size() && tailAddsJobs()
+        ? null
+        : told.stream().mapToInt(block -> block).toArray();
   }
 
   private Block block(int number) {

@@ -6,8 +6,8 @@ import dev.carillon.Requester;
 import dev.carillon.api.DeadLetterGroup;
 import dev.carillon.api.Job;
 import dev.carillon.api.JobInfo;
+import dev.carillon.api.JobQuery;
 import dev.carillon.api.JobType;
-import dev.carillon.api.Limits;
 import dev.carillon.api.Page;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Answer;
@@ -59,10 +59,9 @@ public final class DeadLetterRoutes {
   }
 
   private Answer groups(Call call) {
-    Page<DeadLetterGroup> page =
-        carillon
-            .deadLetters()
-            .groups(QueryParameters.of(call).limit(Limits.PAGE_MAX_ITEMS), GROUPING);
+    JobQuery query = QueryParameters.of(call);
+    Duration time = call.parameter(QueryParameters.WITHIN) != null ? query.within() : GROUPING;
+    Page<DeadLetterGroup> page = carillon.deadLetters().groups(query, time);
     return Answer.json(out -> Pages.write(out, page, DeadLetterRoutes::write));
   }
 
@@ -70,8 +69,13 @@ public final class DeadLetterRoutes {
     out.put("fingerprint", group.fingerprint())
         .put("type", group.type())
         .put("count", group.count())
+        .put("earliestAt", group.earliestAt())
         .put("latest", group.latest().value())
         .put("latestAt", group.latestAt())
+        .list(
+            "byHour",
+            group.byHour().entrySet(),
+            (inner, hour) -> inner.put("from", hour.getKey()).put("count", hour.getValue()))
         .object("error", inner -> JobJson.write(inner, group.error()));
   }
 

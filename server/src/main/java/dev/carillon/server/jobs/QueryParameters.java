@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Which jobs, in the query parameters of an address. */
 public final class QueryParameters {
+  /** About how long the server may read for a page. */
+  static final String WITHIN = "within";
+
   private static final String META = "meta.";
 
   private QueryParameters() {}
@@ -34,6 +37,7 @@ public final class QueryParameters {
       META,
       "newest",
       "limit",
+      WITHIN,
       "cursor"
     };
   }
@@ -50,6 +54,7 @@ public final class QueryParameters {
             .namespace(call.namespace())
             .states(states(call))
             .limit(call.integer("limit", Limits.PAGE_DEFAULT_ITEMS))
+            .within(call.duration(WITHIN, Limits.PAGE_TIME))
             .cursor(call.parameter("cursor"));
     query = with(query, call.parameter("type"), JobQuery::type);
     query = with(query, call.parameter("queue"), JobQuery::queue);

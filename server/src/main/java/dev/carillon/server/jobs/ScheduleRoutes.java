@@ -81,7 +81,7 @@ public final class ScheduleRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("listSchedules", SCHEDULES, Role.VIEWER, this::list)
-            .query("prefix", "limit", "cursor")
+            .query("prefix", "limit", QueryParameters.WITHIN, "cursor")
             .byQueue(),
         Route.delete("deleteSchedules", SCHEDULES, Role.OPERATOR, this::deleteAll)
             .query("prefix", "separator"),
@@ -237,10 +237,12 @@ public final class ScheduleRoutes {
     JobQuery query =
         query(call, prefix != null ? prefix : "")
             .limit(call.integer("limit", Limits.PAGE_DEFAULT_ITEMS))
+            .within(call.duration(QueryParameters.WITHIN, Limits.PAGE_TIME))
             .cursor(call.parameter("cursor"));
+    Duration time = call.parameter(QueryParameters.WITHIN) != null ? query.within() : ONE_REQUEST;
     List<JobInfo> found = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
-    String next = collect(query, found, unreadable);
+    String next = collect(query, time, found, unreadable);
     Page<JobInfo> page = Jobs.reached(call, new Page<>(found, next, unreadable));
     return Answer.json(out -> Pages.write(out, page, JobJson::write));
   }
@@ -254,8 +256,9 @@ public final class ScheduleRoutes {
    *
    * @return where to go on; null at the end
    */
-  private @Nullable String collect(JobQuery query, List<JobInfo> found, List<String> unreadable) {
-    Instant end = clock.instant().plus(ONE_REQUEST);
+  private @Nullable String collect(
+      JobQuery query, Duration time, List<JobInfo> found, List<String> unreadable) {
+    Instant end = clock.instant().plus(time);
     JobQuery next = query;
     while (true) {
       Page<JobInfo> page = carillon.list(next);

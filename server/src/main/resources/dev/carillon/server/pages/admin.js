@@ -1,6 +1,6 @@
 // Who changed what, tokens, and what is set: of this browser and of the namespace.
 import { html, Card, Copy, Empty, Facts, go, link, ProblemBox, Shown, State, Table, Text, Time, Title, toast } from './parts.js';
-import { access, base, del, get, inNamespace, may, path, post, put, query, useAsk } from './api.js';
+import { access, base, del, get, getPage, inNamespace, may, path, post, put, query, useAsk, WITHIN } from './api.js';
 import { isoDuration, timeStyle } from './format.js';
 import { theme } from './charts.js';
 import { Act, show } from './dialogs.js';
@@ -15,8 +15,8 @@ export function Audit({ namespace, search }) {
   const caller = search.get('caller') ?? '';
   const cursor = search.get('cursor') ?? '';
   const [text, setText] = useState(caller);
-  const where = inNamespace(AUDIT, 'jobs') + query({ newest: true, limit: 50, cursor, 'meta.outcome': outcome, 'meta.caller': caller });
-  const ask = useAsk(where, (signal) => get(where, signal), cursor ? 0 : 5_000);
+  const where = inNamespace(AUDIT, 'jobs') + query({ newest: true, limit: 50, within: WITHIN, cursor, 'meta.outcome': outcome, 'meta.caller': caller });
+  const ask = useAsk(where, (signal) => getPage(where, signal), cursor ? 0 : 5_000);
   const to = (next) => go(link(namespace, 'audit', [], Object.entries({ outcome, caller, ...next }).filter(([, value]) => value)));
   const submit = (event) => {
     event.preventDefault();

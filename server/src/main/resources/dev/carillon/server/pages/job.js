@@ -1,6 +1,6 @@
 // One job: how it stands and why, its attempts on a time line, what happened, what is in it, what to do.
 import { html, Card, Copy, Empty, Facts, link, ProblemBox, Shown, State, Table, Text, Time, Title } from './parts.js';
-import { access, get, inNamespace, may, Problem, post, send, useAsk } from './api.js';
+import { access, get, inNamespace, may, Problem, post, send, useAsk, WITHIN } from './api.js';
 import { count, duration, exact, hasEnded, isoDuration, now, plural, rate, relative } from './format.js';
 import { Act } from './dialogs.js';
 import { useLive } from './live.js';
@@ -267,7 +267,7 @@ const Progress = ({ progress }) => html`${progress.total ? html`<progress max=${
 // ---- occurrences
 
 export function Occurrences({ job, namespace }) {
-  const where = inNamespace(namespace, 'jobs') + '?' + new URLSearchParams([['occurrencesOf', job.id], ['newest', 'true'], ['limit', '30']]);
+  const where = inNamespace(namespace, 'jobs') + '?' + new URLSearchParams([['occurrencesOf', job.id], ['newest', 'true'], ['limit', '30'], ['within', WITHIN]]);
   const ask = useAsk(where, (signal) => get(where, signal), 10_000);
   return html`<${Card} title="Last occurrences" more=${html`<a href=${link(namespace, 'jobs', [], [['occurrencesOf', job.id], ['newest', 'true']])}>All</a>`}><${Shown} ask=${ask}>${(page) => page.items.length === 0 ? html`<${Empty}>None has ended yet.<//>` : html`
     <${Strip} jobs=${page.items} namespace=${namespace} /><${JobTable} jobs=${page.items.slice(0, 5)} namespace=${namespace} label="Last occurrences" />`}<//><//>`;

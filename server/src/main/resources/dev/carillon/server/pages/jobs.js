@@ -1,6 +1,6 @@
 // Lists of jobs: a query in the address, pages by cursor, and actions on all that fit.
 import { html, address, Card, Empty, go, link, ProblemBox, Shown, State, Table, Text, Time, Title, toast } from './parts.js';
-import { access, get, inNamespace, may, post, query, useAsk } from './api.js';
+import { access, get, getPage, inNamespace, may, post, useAsk, WITHIN } from './api.js';
 import { count, hasEnded, plural, states } from './format.js';
 import { show } from './dialogs.js';
 import { body, of, QueryBar } from './query.js';
@@ -22,8 +22,8 @@ export function remember(jobs) {
 export function Jobs({ namespace, search }) {
   const parameters = of(search);
   const cursor = search.get('cursor') ?? '';
-  const where = inNamespace(namespace, 'jobs') + '?' + new URLSearchParams([...parameters, ['limit', PAGE], ...(cursor ? [['cursor', cursor]] : [])]);
-  const ask = useAsk(where, (signal) => get(where, signal), cursor ? 15_000 : 5_000);
+  const where = inNamespace(namespace, 'jobs') + '?' + new URLSearchParams([...parameters, ['limit', PAGE], ['within', WITHIN], ...(cursor ? [['cursor', cursor]] : [])]);
+  const ask = useAsk(where, (signal) => getPage(where, signal), cursor ? 15_000 : 5_000);
   useLive(() => !cursor, () => ask.again(), 2_000);
   useEffect(() => {
     if (ask.data) remember(ask.data.items);
@@ -41,7 +41,7 @@ export function Jobs({ namespace, search }) {
     </div>
     <${Card}><${Shown} ask=${ask}>${(page) => html`
       ${page.unreadable?.length ? html`<div class="notice warn" role="status"><strong>Not complete.</strong> ${plural(page.unreadable.length, 'part')} of the store cannot be read.</div>` : null}
-      ${page.items.length ? html`<${JobTable} jobs=${page.items} namespace=${namespace} />` : html`<${Empty}>${page.next ? 'None on this page; there are more pages.' : parameters.length ? 'No job fits.' : 'There is no job yet. Schedule one by the library, or by POST /v1/namespaces/' + namespace + '/jobs.'}<//>`}
+      ${page.items.length ? html`<${JobTable} jobs=${page.items} namespace=${namespace} />` : html`<${Empty}>${page.next ? 'None in what was looked through so far; there is more.' : parameters.length ? 'No job fits.' : 'There is no job yet. Schedule one by the library, or by POST /v1/namespaces/' + namespace + '/jobs.'}<//>`}
       <footer class="pages"><span class="faint">${page.next ? `At least ${count(page.items.length)} fit.` : cursor ? 'The last page.' : plural(page.items.length, 'job') + '.'}</span>
         ${cursor ? html`<a class="button" href=${link(namespace, 'jobs', [], parameters)}>First page</a>` : null}
         ${page.next ? html`<a class="button" href=${link(namespace, 'jobs', [], [...parameters, ['cursor', page.next]])}>Next page</a>` : null}</footer>`}<//><//>`;

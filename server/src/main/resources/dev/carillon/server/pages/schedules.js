@@ -1,6 +1,6 @@
 // Schedules: in words, the times to come with what clock changes do to them, and edits with a preview.
 import { html, Card, Empty, Facts, go, link, ProblemBox, Shown, State, Table, Text, Time, Title } from './parts.js';
-import { access, get, inNamespace, may, post, put, del, useAsk } from './api.js';
+import { access, get, getPage, inNamespace, may, post, put, del, useAsk, WITHIN } from './api.js';
 import { count, plural, relative } from './format.js';
 import { Act, show } from './dialogs.js';
 import { Occurrences } from './job.js';
@@ -13,8 +13,8 @@ const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 export function Schedules({ namespace, search }) {
   const prefix = search.get('prefix') ?? '';
   const cursor = search.get('cursor') ?? '';
-  const where = inNamespace(namespace, 'schedules') + '?' + new URLSearchParams({ limit: 50, ...(prefix ? { prefix } : {}), ...(cursor ? { cursor } : {}) });
-  const ask = useAsk(where, (signal) => get(where, signal), 10_000);
+  const where = inNamespace(namespace, 'schedules') + '?' + new URLSearchParams({ limit: 50, within: WITHIN, ...(prefix ? { prefix } : {}), ...(cursor ? { cursor } : {}) });
+  const ask = useAsk(where, (signal) => getPage(where, signal), 10_000);
   const operator = may(access.use(), 'operator');
   const [text, setText] = useState(prefix);
   const find = (event) => {
@@ -23,7 +23,7 @@ export function Schedules({ namespace, search }) {
   };
   return html`<${Title} sub="Jobs that come again." actions=${may(access.get(), 'submitter') ? html`<button type="button" class="primary" onClick=${() => show('A new schedule', EditDialog, { namespace, then: (name) => go(link(namespace, 'schedules', [name])) })}>New schedule…</button>` : null}>Schedules<//>
     <form class="query" role="search" onSubmit=${find}><input aria-label="How the name begins" placeholder="how the name begins" value=${text} onInput=${(e) => setText(e.currentTarget.value)} /><button type="submit">Find</button></form>
-    <${Card}><${Shown} ask=${ask}>${(page) => html`${page.items.length === 0 ? html`<${Empty}>${page.next ? 'None on this page; there are more pages.' : prefix ? 'No name begins so.' : 'There is no schedule yet.'}<//>` : html`
+    <${Card}><${Shown} ask=${ask}>${(page) => html`${page.items.length === 0 ? html`<${Empty}>${page.next ? 'None in what was looked through so far; there is more.' : prefix ? 'No name begins so.' : 'There is no schedule yet.'}<//>` : html`
       <${Table} label="Schedules" head=${['Name', 'Type', 'When', 'Next', 'Ran', 'State', '']}>${page.items.map((job) => html`<tr key=${job.id}>
         <td><a href=${link(namespace, 'schedules', [job.name])}><${Text} text=${job.name} /></a></td><td><${Text} text=${job.type} /></td>
         <td class="wide"><${Text} text=${job.recurring.schedule.words} /></td><td>${job.state === 'PAUSED' ? html`<span class="faint">paused</span>` : html`<${Time} at=${job.recurring.nextTime} />`}</td><td class="n">${count(job.recurring.count)}</td>
