@@ -243,6 +243,26 @@ class BulkRoutesTest {
   }
 
   @Test
+  void keyOfAnotherActionIsRefused() {
+    ApiClient client = open();
+    String cancel = "{\"action\": \"CANCEL\", \"query\": {\"type\": \"x\"}}";
+    JsonNode first = client.post(BULK, cancel, "Idempotency-Key", "k").expect(202).json();
+    for (String other :
+        List.of(
+            "{\"action\": \"PAUSE\", \"query\": {\"type\": \"x\"}}",
+            "{\"action\": \"CANCEL\", \"query\": {\"type\": \"y\"}}",
+            "{\"action\": \"CANCEL\", \"query\": {\"type\": \"x\"}, \"reason\": \"r\"}",
+            "{\"action\": \"CANCEL\", \"query\": {\"type\": \"x\", \"state\": [\"PAUSED\"]}}")) {
+      ApiClient.Reply refused = client.post(BULK, other, "Idempotency-Key", "k").expect(409);
+      assertThat(refused.detail()).contains("Idempotency-Key", "CANCEL", "expected: a new key");
+      assertThat(refused.json().path("existing")).isEqualTo(first.path("id"));
+    }
+    String same = "{\"query\":{\"type\":\"x\"},\"action\":\"CANCEL\",\"dryRun\":false}";
+    assertThat(client.post(BULK, same, "Idempotency-Key", "k").expect(202).json().path("id"))
+        .isEqualTo(first.path("id"));
+  }
+
+  @Test
   void badActionsAreRefusedBeforeAnythingIsDone() {
     ApiClient client = open();
     record Case(String body, String expected) {}

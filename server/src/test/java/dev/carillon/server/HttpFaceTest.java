@@ -85,6 +85,17 @@ class HttpFaceTest {
   }
 
   @Test
+  void twoKeysInTheHeaderAreRefused() throws Exception {
+    String body = "{\"type\": \"t\", \"in\": \"1h\"}";
+    String request =
+        HEAD
+            + "Idempotency-Key: a\r\nidempotency-key: b\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+                .formatted(body.length(), body);
+    assertThat(raw(request)).startsWith("HTTP/1.1 400").contains("Idempotency-Key: given more");
+    assertThat(client.get(JOBS).expect(200).json().path("items")).isEmpty();
+  }
+
+  @Test
   void changesNeedJson() {
     Reply reply = client.post(JOBS, "type=t", "Content-Type", "application/x-www-form-urlencoded");
     assertThat(reply.expect(415).detail()).contains("application/json");

@@ -104,6 +104,43 @@ class IsolationTest {
                 .build());
   }
 
+  /** A key, or a name with a key, that a job of a hidden queue has: the job's id is not told. */
+  @Test
+  void keyOfAJobInAHiddenQueueIsRefusedWithoutTheJob() {
+    String jobs = MINE + "/jobs";
+    String hidden =
+        id(
+            client.post(
+                jobs, "{\"type\": \"t\", \"in\": \"1h\", \"queue\": \"hidden\", \"key\": \"k\"}"));
+    String done =
+        id(
+            client.post(
+                jobs,
+                "{\"type\": \"t\", \"in\": \"1h\", \"queue\": \"hidden\", \"name\": \"n\", \"key\": \"n\"}"));
+    client.post(jobs + "/" + done + "/cancel", "{}").expect(200);
+    try (ApiClient scoped =
+        fixture.client.as(fixture.tokenOfQueue(Role.SUBMITTER, "mine", "open"))) {
+      String own = "{\"type\": \"t\", \"in\": \"1h\", \"queue\": \"open\", \"key\": \"%s\"%s}";
+      for (Reply refused :
+          List.of(
+              scoped.post(jobs, own.formatted("k", "")),
+              scoped.post(jobs, own.formatted("n", ", \"name\": \"n\"")),
+              scoped.post(
+                  jobs + "/batch",
+                  "{\"jobs\": [%s, %s]}"
+                      .formatted(own.formatted("fresh", ""), own.formatted("k", ""))))) {
+        assertThat(refused.expect(403).json().toString())
+            .doesNotContain(hidden, done)
+            .contains("key:");
+      }
+      assertThat(scoped.get(jobs + "/by-key/fresh").status()).isEqualTo(404);
+      String first = id(scoped.post(jobs, own.formatted("mine", "")));
+      assertThat(
+              scoped.post(jobs, own.formatted("mine", "")).expect(200).json().path("id").asString())
+          .isEqualTo(first);
+    }
+  }
+
   @Test
   void jobOfAnotherNamespaceIsAsOneThatIsNotThere() {
     int routes = 0;

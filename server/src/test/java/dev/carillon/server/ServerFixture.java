@@ -68,6 +68,14 @@ final class ServerFixture implements AutoCloseable {
     return tokens(carillon).create(wanted, "the test", Instant.now()).text().text();
   }
 
+  /** A new token for one queue of a namespace. */
+  String tokenOfQueue(Role role, String namespace, String queue) {
+    Tokens.Wanted wanted =
+        new Tokens.Wanted(
+            "test", role, Scope.of(List.of(namespace)), Scope.of(List.of(queue)), null);
+    return tokens(carillon).create(wanted, "the test", Instant.now()).text().text();
+  }
+
   @Override
   public void close() {
     client.close();

@@ -31,6 +31,7 @@ public record Call(
     Map<String, List<String>> query,
     byte[] body) {
   static final String NAMESPACE = "ns";
+  static final String IDEMPOTENCY_KEY = "idempotency-key";
 
   private static final byte[] EMPTY_OBJECT = {'{', '}'};
   private static final char LAST_OF_ASCII = 0x7f;
@@ -59,7 +60,7 @@ public record Call(
    * than those of ASCII each in their own encoding, so that one key would be two.
    */
   public @Nullable String idempotencyKey() {
-    String key = header("idempotency-key");
+    String key = header(IDEMPOTENCY_KEY);
     if (key != null && key.chars().anyMatch(c -> c > LAST_OF_ASCII)) {
       throw new InvalidBody(
           "Idempotency-Key: other characters than ASCII (expected: none; the field key of a job"

@@ -162,8 +162,12 @@ final class RequestHandler extends Handler.Abstract {
     private Arrival arrival(Route found) {
       Map<String, String> headers = new HashMap<>();
       for (HttpField field : request.getHeaders()) {
-        headers.putIfAbsent(
-            field.getName().toLowerCase(Locale.ROOT), String.valueOf(field.getValue()));
+        String name = field.getName().toLowerCase(Locale.ROOT);
+        String before = headers.putIfAbsent(name, String.valueOf(field.getValue()));
+        if (before != null && name.equals(Call.IDEMPOTENCY_KEY)) {
+          throw Problem.of(Kind.INVALID, "Idempotency-Key: given more than once (expected: once)")
+              .refusal();
+        }
       }
       String host = request.getHttpURI().getHost();
       return new Arrival(

@@ -10,6 +10,8 @@ import dev.carillon.server.json.Shape;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An action on all jobs that fit a query. */
@@ -80,6 +82,15 @@ final class BulkBody {
     return wanted == null || wanted.equals(DeadLetters.fingerprint(job));
   }
 
+  /** Whether another one asks for the same. */
+  boolean isSameAs(BulkBody other) {
+    return action == other.action
+        && priority() == other.priority()
+        && at().equals(other.at())
+        && reason().equals(other.reason())
+        && (query == null ? other.query == null : query.isSameAs(other.query));
+  }
+
   /** Which jobs, by the names of the query parameters of a list. */
   static final class Query {
     static final Shape<Query> SHAPE =
@@ -99,6 +110,13 @@ final class BulkBody {
     private JobQuery jobs = JobQuery.all();
     private List<JobState> states = List.of();
     private @Nullable String fingerprint;
+
+    private boolean isSameAs(@Nullable Query other) {
+      return other != null
+          && jobs.equals(other.jobs)
+          && Set.copyOf(states).equals(Set.copyOf(other.states))
+          && Objects.equals(fingerprint, other.fingerprint);
+    }
 
     private void metadata(Map<String, String> entries) {
       entries.forEach((key, value) -> jobs = jobs.meta(key, value));

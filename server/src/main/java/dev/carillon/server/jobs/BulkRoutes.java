@@ -18,6 +18,8 @@ import dev.carillon.api.error.JobFailedException;
 import dev.carillon.server.access.Role;
 import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;
+import dev.carillon.server.http.Problem;
+import dev.carillon.server.http.Problem.Kind;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.json.JsonText;
 import java.time.Clock;
@@ -97,11 +99,30 @@ public final class BulkRoutes {
     }
     JobHandle<?> handle = carillon.schedule(job);
     String id = handle.id().value();
+    if (!handle.created()) {
+      refuseOther(handle.id(), body);
+    }
     return Answer.json(202, out -> out.put("id", id).put("created", handle.created()))
         .header(
             "Location",
             "/v1/namespaces/%s/bulk/%s"
                 .formatted(Jobs.encoded(call.namespace()), Jobs.encoded(id)));
+  }
+
+  /** A key stands for one action: it is not the answer to another one. */
+  private void refuseOther(JobId existing, BulkBody body) {
+    if (carillon.get(existing).isEmpty()) {
+      return; // past its retention: nobody knows what it was
+    }
+    BulkBody asked = BulkRunner.Order.read(carillon.rawInput(existing)).asked();
+    if (!asked.isSameAs(body)) {
+      throw Problem.of(
+              Kind.CONFLICT,
+              "Idempotency-Key: that of another action, %s (expected: a new key, or the same body)"
+                  .formatted(asked.action()))
+          .with("existing", existing.value())
+          .refusal();
+    }
   }
 
   /** Counts for a while: where there are more, it says how many at least. */

@@ -88,7 +88,7 @@ public final class JobRoutes {
   private Answer schedule(Call call) {
     JobBody body = call.read(JobBody.SHAPE);
     body.keyOfHeader(call.idempotencyKey());
-    JobHandle<?> handle = carillon.schedule(jobs.checked(call, body));
+    JobHandle<?> handle = jobs.told(call, carillon.schedule(jobs.checked(call, body)));
     String id = handle.id().value();
     return Answer.json(handle.created() ? 201 : 200, out -> write(out, handle))
         .header("Location", Jobs.location(call.namespace(), id));
@@ -105,6 +105,7 @@ public final class JobRoutes {
       all.add(jobs.checked(call, bodies.get(i), "jobs[" + i + "]"));
     }
     List<JobHandle<?>> handles = carillon.scheduleAll(all);
+    handles.forEach(handle -> jobs.told(call, handle));
     return Answer.json(201, out -> out.list("jobs", handles, JobRoutes::write));
   }
 

@@ -4,6 +4,7 @@ import dev.carillon.Carillon;
 import dev.carillon.api.CancelResult;
 import dev.carillon.api.ControlResult;
 import dev.carillon.api.Job;
+import dev.carillon.api.JobHandle;
 import dev.carillon.api.JobId;
 import dev.carillon.api.JobInfo;
 import dev.carillon.api.Page;
@@ -82,6 +83,7 @@ final class Jobs {
     body.traced(call.header("traceparent"), call.header("tracestate"));
     Job<?> job = body.job(call.namespace());
     refuseOthersName(call, job);
+    refuseOthersKey(call, job);
     for (JobId other : body.dependencies()) {
       if (find(call.namespace(), other).filter(each -> isReached(call, each)).isEmpty()) {
         throw new InvalidBody(
@@ -102,6 +104,37 @@ final class Jobs {
       throw Problem.of(Kind.FORBIDDEN, "name: that of a job in a queue that is not the caller's")
           .refusal();
     }
+  }
+
+  /** A key that a job of another queue has is not answered with that job. */
+  private void refuseOthersKey(Call call, Job<?> job) {
+    String key = job.key();
+    if (call.caller().reachesAllQueues() || key == null) {
+      return;
+    }
+    if (carillon
+        .ofKey(call.namespace(), key)
+        .filter(other -> !isReached(call, other))
+        .isPresent()) {
+      throw othersKey();
+    }
+  }
+
+  /** What a caller gets who has scheduled a job: the one that was there only if he may know it. */
+  JobHandle<?> told(Call call, JobHandle<?> handle) {
+    boolean knows =
+        handle.created()
+            || call.caller().reachesAllQueues()
+            || carillon.get(handle.id()).filter(job -> isReached(call, job)).isPresent();
+    if (!knows) {
+      throw othersKey();
+    }
+    return handle;
+  }
+
+  private static Problem.Refusal othersKey() {
+    return Problem.of(Kind.FORBIDDEN, "key: that of a job in a queue that is not the caller's")
+        .refusal();
   }
 
   /** The same, with the place of the body in the message of what is wrong with it. */
