@@ -39,8 +39,9 @@ import tools.jackson.databind.JsonNode;
       "once, when it is made. Servers that ask for tokens know a new one at once and",
       "refuse a revoked one within five seconds.",
       "",
-      "The store is changed directly, or by one of its servers (--server); a SQLite file",
-      "that a server has open is changed by that server.",
+      "The store is changed directly, or by one of its servers: that of --server or",
+      "--context, or, where no store is named, the one that other commands would ask. A",
+      "SQLite file that a server has open is changed by that server.",
       ""
     },
     footer = {
@@ -94,7 +95,7 @@ final class TokenCommand implements Runnable {
     public Integer call() {
       JsonNode answer;
       List<String> rest = place.rest(arguments(), spec.commandLine());
-      try (TokenPlace there = place.open(spec.commandLine())) {
+      try (TokenPlace there = place.open(arguments(), spec.commandLine())) {
         answer = ask(there, rest);
       }
       PrintWriter out = spec.commandLine().getOut();

@@ -4,8 +4,10 @@ import dev.carillon.SharedRecords;
 import dev.carillon.api.error.StoreLockedException;
 import dev.carillon.cli.client.CommandFailure;
 import dev.carillon.cli.client.ExitCode;
+import dev.carillon.cli.client.NamedServer;
 import dev.carillon.cli.client.ServerAddress;
 import dev.carillon.cli.client.ServerFile;
+import dev.carillon.cli.client.Surroundings;
 import dev.carillon.engine.member.Formats;
 import dev.carillon.server.access.Tokens;
 import dev.carillon.server.json.Json;
@@ -33,6 +35,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -62,12 +65,19 @@ interface TokenPlace extends AutoCloseable {
         arity = "0..*",
         paramLabel = "[URL] [ID]",
         description =
-            "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE, unless --server is"
-                + " given; the id of the token, where one is meant")
+            "the store: jdbc:sqlite:FILE or jdbc:postgresql://HOST/DATABASE; without it a server is"
+                + " asked: that of --server, else of the context; the id of the token, where one is"
+                + " meant")
     private List<String> words = new ArrayList<>();
 
     @Option(names = "--server", paramLabel = "URL", description = "a server of the store")
     private @Nullable String server;
+
+    @Option(
+        names = "--context",
+        paramLabel = "NAME",
+        description = "a server by name, see context; or CARILLON_CONTEXT")
+    private String context = "";
 
     @Option(
         names = "--token-file",
@@ -77,22 +87,35 @@ interface TokenPlace extends AutoCloseable {
 
     /** What follows the URL of the store. */
     List<String> rest(int expected, CommandLine command) {
-      int first = server == null ? 1 : 0;
-      if (words.size() != first + expected) {
+      if (server != null && !context.isEmpty()) {
+        throw new ParameterException(command, "--server and --context: both (expected: one)");
+      }
+      boolean named = server != null || !context.isEmpty();
+      if (words.size() != expected && (named || words.size() != 1 + expected)) {
         throw new ParameterException(
             command,
             "arguments: %s (expected: %s%s)"
                 .formatted(
                     words,
-                    server == null ? "the URL of the store, or --server" : "no URL of a store",
+                    named ? "no URL of a store" : "the URL of the store, or none for a server",
                     expected == 1 ? ", and the id of a token" : ""));
       }
-      return words.subList(first, words.size());
+      return words.subList(words.size() - expected, words.size());
     }
 
-    TokenPlace open(CommandLine command) {
+    /**
+     * Opens it.
+     *
+     * @param ids how many ids of tokens stand in the arguments
+     */
+    TokenPlace open(int ids, CommandLine command) {
       if (server != null) {
-        return new OnServer(ServerAddress.of("--server", server), token());
+        return new OnServer(ServerAddress.of("--server", server), token(), null);
+      }
+      if (words.size() == ids) {
+        NamedServer named = NamedServer.of(surroundings(command), context);
+        String shown = tokenFile != null ? token() : named.token();
+        return new OnServer(named.address(), shown, named.trusted());
       }
       String url = words.getFirst();
       try {
@@ -102,8 +125,12 @@ interface TokenPlace extends AutoCloseable {
         if (holder == null) {
           throw e;
         }
-        return new OnServer(holder, token());
+        return new OnServer(holder, token(), null);
       }
+    }
+
+    private static Surroundings surroundings(CommandLine command) {
+      return ((Surroundings.Holder) command.getCommandSpec().root().userObject()).surroundings();
     }
 
     private @Nullable String token() {
@@ -179,8 +206,13 @@ interface TokenPlace extends AutoCloseable {
     static final JsonMapper MAPPER = new JsonMapper();
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    OnServer(URI server, @Nullable String token) {
-      this(checked(server), token, HttpClient.newBuilder().connectTimeout(LIMIT).build());
+    OnServer(URI server, @Nullable String token, @Nullable SSLContext trusted) {
+      this(checked(server), token, client(trusted));
+    }
+
+    private static HttpClient client(@Nullable SSLContext trusted) {
+      HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(LIMIT);
+      return (trusted != null ? builder.sslContext(trusted) : builder).build();
     }
 
     /** Without a token too: a new secret comes back. */
@@ -231,7 +263,7 @@ interface TokenPlace extends AutoCloseable {
                   body == null
                       ? BodyPublishers.noBody()
                       : BodyPublishers.ofString(MAPPER.writeValueAsString(body)));
-      if (token != null) {
+      if (token != null && !token.isEmpty()) {
         request.header("Authorization", "Bearer " + token);
       }
       try {

@@ -89,9 +89,9 @@ class TokenCommandTest {
   @Test
   void wrongArgumentsAreToldSo() {
     assertThat(run("token")).isEqualTo(2);
-    assertThat(run("token", "list")).isEqualTo(2);
-    assertThat(err.toString()).contains("expected: the URL of the store, or --server");
-    assertThat(run("token", "revoke", url())).isEqualTo(2);
+    assertThat(run("token", "list", url(), "more")).isEqualTo(2);
+    assertThat(err.toString()).contains("expected: the URL of the store, or none for a server");
+    assertThat(run("token", "revoke")).isEqualTo(2);
     assertThat(run("token", "create", url(), "--name", "ci")).isEqualTo(2);
     assertThat(run("token", "create", url(), "--name", "ci", "--role", "boss")).isEqualTo(2);
     assertThat(err.toString()).contains("role: boss (expected: viewer");
@@ -144,6 +144,44 @@ class TokenCommandTest {
       assertThat(run(with(more, "token", "revoke", id))).isZero();
       assertThat(run(with(more, "token", "list"))).isZero();
       assertThat(out.toString()).contains("revoked by root/");
+    }
+  }
+
+  @Test
+  void serverOfTheContextIsAsked() throws Exception {
+    assertThat(run("token", "create", url(), "--name", "root", "--role", "admin")).isZero();
+    String secret = out.toString().strip();
+    try (Carillon carillon = Carillon.builder().url(url()).daemon(true).open();
+        CarillonServer server =
+            CarillonServer.start(
+                carillon,
+                ServerOptions.standard()
+                    .port(0)
+                    .access(
+                        new ProvenAccess(
+                            List.of(
+                                new TokenProof(
+                                    new Tokens(carillon.node().sharedRecords(Tokens.AREA)))))))) {
+      Shell shell = new Shell(folder);
+      assertThat(shell.run("token", "list")).isEqualTo(6);
+      assertThat(shell.err()).contains("server: none found");
+      shell
+          .input(secret + "\n")
+          .ok(
+              "context",
+              "set",
+              "prod",
+              "--server",
+              "http://127.0.0.1:" + server.address().getPort(),
+              "--token-stdin");
+      assertThat(shell.ok("token", "list")).contains("root");
+      shell.ok("token", "create", "--context", "prod", "--name", "ci", "--role", "viewer");
+      String id = shell.out().split("_", -1)[1];
+      assertThat(shell.ok("token", "revoke", id)).contains(id);
+      assertThat(shell.ok("token", "list", "--context", "prod")).contains("revoked by root/");
+      assertThat(shell.run("token", "list", "--context", "no")).isEqualTo(2);
+      assertThat(shell.run("token", "list", "--context", "prod", "--server", "x")).isEqualTo(2);
+      assertThat(shell.run("token", "list", "a", "b")).isEqualTo(2);
     }
   }
 
