@@ -66,6 +66,7 @@ final class Chromium implements AutoCloseable {
             new Browser.NewContextOptions()
                 .setViewportSize(width, 860)
                 .setColorScheme(colours)
+                .setIgnoreHTTPSErrors(true) // certificates are made by the tests
                 .setTimezoneId("Europe/Berlin")
                 .setLocale("en-US"));
     context.addInitScript(WATCH);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.Cookie;
 import dev.carillon.Carillon;
 import dev.carillon.RawPayload;
 import dev.carillon.api.TaskType;
@@ -17,16 +18,22 @@ import dev.carillon.server.access.Scope;
 import dev.carillon.server.access.Token;
 import dev.carillon.server.access.TokenProof;
 import dev.carillon.server.access.Tokens;
+import dev.carillon.server.http.TlsOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A server that asks for tokens: typed once, kept where no script reads it, and let go of. */
 class SignInTest {
   private static final TaskType<RawPayload> TASK = TaskType.of("task", RawPayload.class);
   private static final double SLOWLY_MILLIS = 30_000;
 
+  private static final String PASSWORD = "secret-of-the-test";
+
+  @TempDir static Path folder;
   private Page page;
 
   private void signIn(String token) {
@@ -91,6 +98,66 @@ class SignInTest {
       }
       assertThat(chromium.complaints).isEmpty();
     }
+  }
+
+  /** The same behind TLS: the cookie is one that the browser sends over TLS alone. */
+  @Test
+  void sessionIsKeptOverTls() throws Exception {
+    Path keys = folder.resolve("keys.p12");
+    keytool(keys);
+    try (Chromium chromium = Chromium.start();
+        Carillon carillon =
+            Carillon.builder().inMemory().closeGrace(Duration.ofMillis(300)).open()) {
+      Tokens tokens = new Tokens(carillon.node().sharedRecords(Tokens.AREA));
+      ServerOptions options =
+          ServerOptions.standard()
+              .port(0)
+              .stopGrace(Duration.ofMillis(300))
+              .tls(TlsOptions.pkcs12(keys, PASSWORD))
+              .access(new ProvenAccess(List.of(new TokenProof(tokens))));
+      try (CarillonServer server = CarillonServer.start(carillon, options)) {
+        page = chromium.page();
+        page.navigate("https://localhost:" + server.address().getPort() + "/ui/#/default/overview");
+        signIn(issue(tokens, Role.OPERATOR).text().text());
+        assertThat(page.locator("h1")).containsText("Overview", slowly());
+        assertThat(page.locator(".freshness.good")).hasText("live");
+        List<Cookie> cookies = page.context().cookies();
+        assertThat(cookies).hasSize(1);
+        assertThat(cookies.getFirst().secure).isTrue();
+        assertThat(cookies.getFirst().httpOnly).isTrue();
+        page.reload();
+        assertThat(page.locator("h1")).containsText("Overview", slowly());
+        button("Sign out");
+        assertThat(page.locator(".signin")).isVisible();
+        assertThat(page.context().cookies()).isEmpty();
+      }
+      assertThat(chromium.complaints).isEmpty();
+    }
+  }
+
+  private static void keytool(Path keys) throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                "server",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=localhost",
+                "-ext",
+                "san=dns:localhost",
+                "-keystore",
+                keys.toString(),
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                PASSWORD)
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("keytool.log").toFile())
+            .start();
+    assertThat(process.waitFor()).isZero();
   }
 
   private static Page.GetByRoleOptions named(String name) {
