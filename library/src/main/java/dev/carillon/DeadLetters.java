@@ -76,7 +76,7 @@ public final class DeadLetters {
    * The same for a limited time, that which was given up last first: the groups of the dead letters
    * that were read within it. Where there is more, they hold all that ended after the earliest of
    * theirs, and the next page has the groups of those before, some perhaps of a fingerprint that
-   * was on this page. So that such a look costs the store little, it also ends after 600 blocks of
+   * was on this page. So that such a look costs the store little, it also ends after 500 blocks of
    * journals for each second.
    *
    * @param query which, and where to begin

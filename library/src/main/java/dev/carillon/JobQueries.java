@@ -210,7 +210,9 @@ final class JobQueries {
     }
     return opened.reads.await(
         "steps of job " + id,
-        () -> StoreAnswers.get(HistoryReader.read(opened.store, ref)).map(WorkflowInfo::of));
+        () ->
+            StoreAnswers.get(HistoryReader.read(opened.store, ref))
+                .map(found -> WorkflowInfo.of(found, opened.payloads)));
   }
 
   private static int count(String cursor) {

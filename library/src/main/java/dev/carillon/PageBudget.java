@@ -9,11 +9,13 @@ import java.time.Duration;
  * that one page after the other leaves the store free for the jobs themselves.
  */
 final class PageBudget {
-  private static final long BLOCKS_A_SECOND = 600;
+  private static final long BLOCKS_A_SECOND = 500;
 
   private final CountedReads reads;
   private final long deadlineNanos;
   private final long mostBlocks;
+  private long blocksBefore;
+  private long mostAtOnce;
 
   PageBudget(Store store, JobQuery query) {
     this.reads = new CountedReads(store);
@@ -31,8 +33,10 @@ final class PageBudget {
     return reads;
   }
 
-  /** Whether the page is given as it is. */
+  /** Whether the page is given as it is: one more such step as those before would be too much. */
   boolean isSpent() {
-    return deadlineNanos - System.nanoTime() < 0 || reads.blocks() >= mostBlocks;
+    mostAtOnce = Math.max(mostAtOnce, reads.blocks() - blocksBefore);
+    blocksBefore = reads.blocks();
+    return deadlineNanos - System.nanoTime() < 0 || reads.blocks() + mostAtOnce > mostBlocks;
   }
 }

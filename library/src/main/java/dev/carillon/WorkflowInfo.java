@@ -55,6 +55,7 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
    * @param at when it came to stand so
    * @param nextAt when the next try is due; null unless it is retried
    * @param error what its last try failed with; null if it is done
+   * @param result what it returned, as it is stored; null where it has none
    */
   public record Step(
       String name,
@@ -63,7 +64,8 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
       @Nullable Instant startedAt,
       Instant at,
       @Nullable Instant nextAt,
-      @Nullable JobError error) {}
+      @Nullable JobError error,
+      @Nullable RawPayload result) {}
 
   /**
    * What ends a wait: the time, one of the signals, or the end of one or all of the children. A
@@ -84,7 +86,7 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
     }
   }
 
-  static WorkflowInfo of(HistoryReader.Recorded found) {
+  static WorkflowInfo of(HistoryReader.Recorded found, Payloads payloads) {
     Map<Integer, Step> steps = new LinkedHashMap<>();
     Map<Integer, JobId> children = new LinkedHashMap<>();
     for (HistoryEntry entry : found.entries()) {
@@ -92,7 +94,8 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
         case HistoryEntry.StepBegun e ->
             steps.put(
                 e.call(),
-                new Step(e.name(), StepState.BEGUN, e.attempt(), null, time(e.at()), null, null));
+                new Step(
+                    e.name(), StepState.BEGUN, e.attempt(), null, time(e.at()), null, null, null));
         case HistoryEntry.StepFailed e -> steps.put(e.call(), failed(e));
         case HistoryEntry.StepDone e ->
             steps.put(
@@ -104,7 +107,8 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
                     time(e.startedAt()),
                     time(e.at()),
                     null,
-                    null));
+                    null,
+                    e.result().length == 0 ? null : payloads.raw(e.result())));
         case HistoryEntry.ChildStarted e -> children.put(e.call(), e.child().id());
         default -> {}
       }
@@ -126,7 +130,8 @@ public record WorkflowInfo(JobId id, JobState state, List<Step> steps, @Nullable
         time(e.startedAt()),
         time(e.at()),
         retried ? time(e.nextAt()) : null,
-        e.error());
+        e.error(),
+        null);
   }
 
   private static Wait wait(WorkflowWait wait, Map<Integer, JobId> started) {

@@ -75,7 +75,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new ControlRoutes(carillon).routes());
     table.addAll(new WhyRoutes(carillon).routes());
     table.addAll(new ScheduleRoutes(carillon).routes());
-    table.addAll(new WorkflowRoutes(carillon).routes());
+    table.addAll(new WorkflowRoutes(carillon, options.redaction()).routes());
     table.addAll(new DeadLetterRoutes(carillon).routes());
     table.addAll(new BulkRoutes(carillon).routes());
     table.addAll(new FlowRoutes(carillon).routes());

@@ -75,6 +75,7 @@ class WorkflowRoutesTest {
     assertThat(shown.path("steps")).hasSize(1);
     assertThat(shown.path("steps").get(0).path("name").asString()).isEqualTo("pay");
     assertThat(shown.path("steps").get(0).path("state").asString()).isEqualTo("DONE");
+    assertThat(shown.path("steps").get(0).path("result").asString()).isEqualTo("receipt");
     assertThat(shown.path("waitsFor").path("signals").get(0).asString()).isEqualTo("approval");
     assertThat(shown.path("waitsFor").has("until")).isTrue();
     assertThat(client.get(JOBS + "/" + id + "/published").expect(200).text())

@@ -6,6 +6,7 @@ import dev.carillon.Requester;
 import dev.carillon.WorkflowInfo;
 import dev.carillon.api.JobError;
 import dev.carillon.api.JobId;
+import dev.carillon.api.JobInfo;
 import dev.carillon.api.Limits;
 import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.api.workflow.SignalType;
@@ -14,8 +15,10 @@ import dev.carillon.server.http.Answer;
 import dev.carillon.server.http.Call;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.json.InvalidBody;
+import dev.carillon.server.json.Json;
 import dev.carillon.server.json.JsonText;
 import dev.carillon.server.json.Shape;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -27,14 +30,21 @@ public final class WorkflowRoutes {
   private static final int MOST_STEPS = 1_000;
 
   private final Jobs jobs;
+
+  /** The results of steps are shown up to this size. */
+  private static final int MOST_RESULT_BYTES = 1_024;
+
   private final Carillon carillon;
+  private final Redaction redaction;
 
   /**
    * The workflows of a node.
    *
    * @param carillon the node
+   * @param redaction what callers are shown of the results of steps
    */
-  public WorkflowRoutes(Carillon carillon) {
+  public WorkflowRoutes(Carillon carillon, Redaction redaction) {
+    this.redaction = redaction;
     this.jobs = new Jobs(carillon);
     this.carillon = carillon;
   }
@@ -73,7 +83,8 @@ public final class WorkflowRoutes {
   }
 
   private Answer workflow(Call call) {
-    JobId id = jobs.found(call).id();
+    JobInfo job = jobs.found(call);
+    JobId id = job.id();
     WorkflowInfo found = carillon.workflow(id).orElseThrow(Call::notFound);
     int left = Math.max(0, found.steps().size() - MOST_STEPS);
     List<WorkflowInfo.Step> shown = found.steps().subList(left, found.steps().size());
@@ -81,14 +92,20 @@ public final class WorkflowRoutes {
     return Answer.json(
         out -> {
           out.put("id", id.value()).put("state", found.state());
-          out.put("stepsLeftOut", left).list("steps", shown, WorkflowRoutes::write);
+          out.put("stepsLeftOut", left)
+              .list("steps", shown, (inner, step) -> write(inner, step, result(call, job, step)));
           if (wait != null) {
             out.object("waitsFor", inner -> write(inner, wait));
           }
         });
   }
 
-  private static void write(JsonText out, WorkflowInfo.Step step) {
+  private @Nullable RawPayload result(Call call, JobInfo job, WorkflowInfo.Step step) {
+    RawPayload result = step.result();
+    return result == null ? null : redaction.shown(job, call.caller(), result);
+  }
+
+  private static void write(JsonText out, WorkflowInfo.Step step, @Nullable RawPayload result) {
     out.put("name", step.name())
         .put("state", step.state())
         .put("tries", step.tries())
@@ -99,6 +116,17 @@ public final class WorkflowRoutes {
     if (error != null) {
       out.object("error", inner -> JobJson.write(inner, error));
     }
+    if (result != null && isShown(result)) {
+      out.raw("result", new String(result.bytes(), StandardCharsets.UTF_8));
+    } else if (result != null) {
+      out.put("resultBytes", result.bytes().length);
+    }
+  }
+
+  private static boolean isShown(RawPayload result) {
+    return result.codec().equals("json")
+        && result.bytes().length <= MOST_RESULT_BYTES
+        && Json.isValid(result.bytes());
   }
 
   private static void write(JsonText out, WorkflowInfo.Wait wait) {

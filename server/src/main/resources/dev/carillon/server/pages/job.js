@@ -231,6 +231,8 @@ function Payload({ namespace, id, part, title }) {
 const OUTSIDE = { SIGNALLED: 'signal', SIGNAL_AWAITED: 'waits for', CHILD_STARTED: 'child', CHILD_ENDED: 'child ended', TIMER_FIRED: 'timer' };
 const STEP_TONES = { DONE: 'good', FAILED: 'bad', RETRYING: 'warn', BEGUN: 'run' };
 
+const shortened = (text) => (text.length > 200 ? text.slice(0, 200) + '…' : text);
+
 function WorkflowSteps({ job, events, namespace }) {
   const ask = useAsk('steps-' + job.id + job.state + job.attempt, (signal) => get(inNamespace(namespace, 'jobs', job.id, 'workflow'), signal), hasEnded(job.state) ? 0 : 3_000);
   const workflow = ask.data;
@@ -246,7 +248,7 @@ function WorkflowSteps({ job, events, namespace }) {
   return html`<${Card} title="Steps" more=${workflow.stepsLeftOut ? html`<span class="faint">${plural(workflow.stepsLeftOut, 'older step')} left out</span>` : null}>
     <ol class="bars steps">${rows.map(({ step, event, ...row }, i) => html`<li key=${i}><span class="n">${i + 1}</span>
         <span class="track"><i class=${step ? STEP_TONES[step.state] : 'accent'} style=${{ left: Math.min(99.4, (100 * (row.from - from)) / (to - from)) + '%', width: Math.max(0.6, (100 * (row.to - row.from)) / (to - from)) + '%' }}></i></span>
-        ${step ? html`<span class="what"><b><${Text} text=${step.name} /></b> <span class="faint">${step.state.toLowerCase()} <${Time} at=${step.at} />${step.tries > 1 ? `, ${step.tries} tries` : ''}${step.nextAt ? html`, again <${Time} at=${step.nextAt} />` : null}</span>${step.error ? html`<${Text} kind="error" text=${shortType(step.error.type) + ': ' + step.error.message} />` : null}</span>`
+        ${step ? html`<span class="what"><b><${Text} text=${step.name} /></b> <span class="faint">${step.state.toLowerCase()} <${Time} at=${step.at} />${step.tries > 1 ? `, ${step.tries} tries` : ''}${step.nextAt ? html`, again <${Time} at=${step.nextAt} />` : null}${step.resultBytes ? `, ${count(step.resultBytes)} bytes` : ''}</span>${'result' in step ? html` <code><${Text} text=${shortened(JSON.stringify(step.result))} /></code>` : null}${step.error ? html`<${Text} kind="error" text=${shortType(step.error.type) + ': ' + step.error.message} />` : null}</span>`
           : html`<span class="what"><span class="faint">${OUTSIDE[event.kind]}</span> <${Text} text=${event.detail ?? ''} /> <span class="faint"><${Time} at=${event.at} /></span></span>`}</li>`)}</ol>
     ${waits ? html`<p>Waits for ${waits.signals.length ? html`the signal <b><bdi>${waits.signals.join(', ')}</bdi></b>` : null}${waits.children.length ? html` ${waits.allChildren ? 'all of' : 'one of'} ${waits.children.map(child)}` : null}${waits.until ? html` until <${Time} at=${waits.until} />` : null}.
       ${may(access.use(), 'submitter') ? waits.signals.map((type) => html` <${Act} key=${type} label=${'Signal ' + type + '…'} title="Send a signal" verb="Send" words=${`The workflow gets the signal ${type} with this payload, once.`} input=${{ label: 'Payload (JSON), or nothing', value: '', rows: 3 }} act=${({ text }) => signal(namespace, job.id, type, text)} done="It has the signal." then=${ask.again} />`) : null}</p>` : null}<//>
