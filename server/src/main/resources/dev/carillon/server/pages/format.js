@@ -147,9 +147,6 @@ export function rate(n) {
 
 export const plural = (n, one, many = one + 's') => `${count(n)} ${Math.round(n) === 1 ? one : many}`;
 
-/** The end of an id is what tells two of them apart. */
-export const shortId = (id) => (id.length > 14 ? '…' + id.slice(-12) : id);
-
 export const states = ['SCHEDULED', 'READY', 'RUNNING', 'WAITING', 'PAUSED', 'BLOCKED', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'EXPIRED', 'DEAD'];
 const ENDED = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'EXPIRED', 'DEAD']);
 export const hasEnded = (state) => ENDED.has(state);
