@@ -237,7 +237,8 @@ class HostileTest {
             (input, wf) -> {
               int first = Integer.parseInt(new String(input.bytes(), StandardCharsets.UTF_8));
               for (String text : texts.subList(first, first + 10)) {
-                wf.step(text, () -> {});
+                byte[] result = json(text).getBytes(StandardCharsets.UTF_8);
+                wf.step(text, RawPayload.class, () -> new RawPayload("json", result));
               }
               byte[] news = json(texts.get(first + 11)).getBytes(StandardCharsets.UTF_8);
               wf.publish(new RawPayload("json", news));
@@ -246,6 +247,7 @@ class HostileTest {
     for (int i = 0; i < 80; i += 20) {
       String id = job("{\"type\": \"hostile.flow\", \"input\": %d}".formatted(i));
       List<String> wanted = new ArrayList<>(texts.subList(i, i + 11));
+      texts.subList(i, i + 10).forEach(text -> wanted.add(json(text)));
       wanted.add(json(texts.get(i + 11)));
       shows("jobs/" + id, wanted);
     }
