@@ -526,6 +526,15 @@ public final class NodeControl {
   }
 
   /**
+   * What this node is called.
+   *
+   * @return the id, as members and histories have it
+   */
+  public String id() {
+    return opened.options.nodeId();
+  }
+
+  /**
    * The workers that are connected to this node: processes elsewhere that run its jobs. For
    * gateways, which have the connections; see {@link AdvancedOptions#expectWorkers}.
    *

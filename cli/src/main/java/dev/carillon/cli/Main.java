@@ -16,6 +16,7 @@ import dev.carillon.cli.remote.Queues;
 import dev.carillon.cli.remote.ScheduleJob;
 import dev.carillon.cli.remote.Schedules;
 import dev.carillon.cli.remote.Top;
+import dev.carillon.cli.remote.WorkerCommands;
 import dev.carillon.cli.remote.Workflows;
 import java.io.PrintWriter;
 import java.util.List;
@@ -48,6 +49,7 @@ import picocli.CommandLine.Spec;
       BulkCommands.class,
       Queues.class,
       NamespaceCommands.class,
+      WorkerCommands.class,
       ContextCommands.class,
       Top.class,
       Completion.class,
@@ -68,6 +70,9 @@ public final class Main implements Runnable, Surroundings.Holder, OnStore {
   /** A pool tells of its start and its end, which says nothing to whoever runs a command. */
   private static final Logger POOL_LOG = Logger.getLogger("com.zaxxer.hikari");
 
+  /** A worker that dies while something is written to it is no news; the gateway says that. */
+  private static final Logger STREAM_LOG = Logger.getLogger("io.grpc");
+
   /** Nor does a node that a command opens, unless something goes wrong. */
   static final Logger NODE_LOG = Logger.getLogger("dev.carillon");
 
@@ -87,6 +92,7 @@ public final class Main implements Runnable, Surroundings.Holder, OnStore {
    */
   public static void main(String[] args) {
     POOL_LOG.setLevel(Level.WARNING);
+    STREAM_LOG.setLevel(Level.SEVERE);
     NODE_LOG.setLevel(Level.WARNING);
     System.exit(commandLine(Surroundings.ofProcess()).execute(args));
   }

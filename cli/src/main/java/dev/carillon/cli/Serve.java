@@ -5,6 +5,7 @@ import dev.carillon.CarillonBuilder;
 import dev.carillon.cli.client.ServerFile;
 import dev.carillon.server.CarillonServer;
 import dev.carillon.server.ServerOptions;
+import dev.carillon.server.gateway.GatewayLimits;
 import dev.carillon.server.webhook.WebhookFile;
 import dev.carillon.server.webhook.WebhookSettings;
 import java.io.IOException;
@@ -39,7 +40,8 @@ import picocli.CommandLine.Spec;
       "",
       "Clients need a token as soon as there is one (./carillon token create). Before that",
       "only clients of this machine are served, and no other address is opened.",
-      "The API is described at /openapi.yaml.",
+      "The API is described at /openapi.yaml. Workers, programs in any language that run jobs,",
+      "connect to a port of their own.",
       ""
     },
     footer = {
@@ -77,6 +79,24 @@ final class Serve implements Callable<Integer> {
       })
   private String address = "";
 
+  @Option(
+      names = "--worker-port",
+      paramLabel = "PORT",
+      description = {
+        "the port for workers; 0 for any that is free",
+        "(default: the one after --port: 8471)"
+      })
+  private @Nullable Integer workerPort;
+
+  @Option(
+      names = "--worker-address",
+      paramLabel = "HOST:PORT",
+      description = "by which workers of other machines reach it (default: --address and the port)")
+  private @Nullable String workerAddress;
+
+  @Option(names = "--no-workers", description = "no port for workers")
+  private boolean noWorkers;
+
   @Mixin private ServeAccess access = new ServeAccess();
 
   @Option(
@@ -103,21 +123,28 @@ final class Serve implements Callable<Integer> {
     InetSocketAddress listens = listensOn();
     Supplier<WebhookSettings> settings =
         webhooks != null ? new WebhookFile(webhooks) : WebhookSettings::none;
-    CarillonBuilder builder = Carillon.builder().url(url);
+    CarillonBuilder builder =
+        Carillon.builder().url(url).advanced(options -> options.expectWorkers(!noWorkers));
     if (nodeId != null) {
       builder.nodeId(nodeId);
     }
     Carillon carillon = builder.open();
     CarillonServer server;
     try {
-      ServerOptions options =
-          access.applyTo(ServerOptions.standard().webhooks(settings), carillon, listens);
+      ServerOptions options = ServerOptions.standard().webhooks(settings);
+      if (!noWorkers) {
+        options =
+            options.workers(
+                new ServerOptions.Workers(
+                    portOfWorkers(), workerAddress, GatewayLimits.standard()));
+      }
+      options = access.applyTo(options, carillon, listens);
       server = CarillonServer.start(carillon, options);
     } catch (BindException e) {
       carillon.close();
       throw new IOException(
-          "port %d of %s: %s (expected: a free one; --port names another)"
-              .formatted(port, address, e.getMessage()),
+          "port %d or %d of %s: %s (expected: free ones; --port and --worker-port name others)"
+              .formatted(port, portOfWorkers(), address, e.getMessage()),
           e);
     } catch (IOException | RuntimeException e) {
       carillon.close();
@@ -125,6 +152,13 @@ final class Serve implements Callable<Integer> {
     }
     serve(carillon, server);
     return 0;
+  }
+
+  private int portOfWorkers() {
+    if (workerPort != null) {
+      return workerPort;
+    }
+    return port == 0 ? 0 : port + 1;
   }
 
   private InetSocketAddress listensOn() {
@@ -155,6 +189,10 @@ final class Serve implements Callable<Integer> {
                 "carillon-stop"));
     PrintWriter out = spec.commandLine().getOut();
     out.printf("serving %s at %s%n", shownUrl(), base);
+    InetSocketAddress workers = server.workerAddress();
+    if (workers != null) {
+      out.printf("workers connect to %s:%d%n", shown(server), workers.getPort());
+    }
     out.println(access.words());
     out.flush();
     stopped.await();
@@ -171,8 +209,9 @@ final class Serve implements Callable<Integer> {
   }
 
   private static void stop(Carillon carillon, CarillonServer server, @Nullable ServerFile note) {
+    server.stop();
+    carillon.close(); // tells workers what is leased
     server.close();
-    carillon.close();
     if (note != null) {
       note.remove();
     }

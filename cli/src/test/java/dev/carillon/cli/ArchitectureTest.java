@@ -79,6 +79,7 @@ class ArchitectureTest {
   private static final String TESTKIT = "dev.carillon.testkit";
   private static final String MICROMETER = "dev.carillon.micrometer";
   private static final String PROTOCOL = "dev.carillon.protocol";
+  private static final String WORKER = "dev.carillon.worker";
   private static final String SERVER = "dev.carillon.server..";
   private static final String SIMULATOR = "dev.carillon.simulator";
   private static final String PROVE = "dev.carillon.prove";
@@ -109,14 +110,35 @@ class ArchitectureTest {
         noModuleBut(REPLAY, API, ENGINE),
         noModuleBut(JSON, API),
         noModuleBut(PROTOCOL),
+        noModuleBut(WORKER, API, JSON, PROTOCOL),
         noModuleBut(GATEWAY, API, LIBRARY),
         noModuleBut(LIBRARY, API, STORE, ENGINE, STORE_JDBC, REPLAY, JSON, GATEWAY),
         noModuleBut(TESTKIT, API, STORE, ENGINE, STORE_JDBC, LIBRARY, REPLAY, JSON),
         noModuleBut(SIMULATOR, API, STORE, ENGINE, REPLAY),
         noModuleBut(
-            PROVE, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER),
+            PROVE,
+            API,
+            STORE,
+            ENGINE,
+            STORE_JDBC,
+            STORE_POSTGRES,
+            FIXTURE,
+            LIBRARY,
+            SERVER,
+            WORKER),
         noModuleBut(
-            BENCH, API, STORE, ENGINE, STORE_JDBC, STORE_POSTGRES, FIXTURE, LIBRARY, SERVER, JSON),
+            BENCH,
+            API,
+            STORE,
+            ENGINE,
+            STORE_JDBC,
+            STORE_POSTGRES,
+            FIXTURE,
+            LIBRARY,
+            GATEWAY,
+            SERVER,
+            WORKER,
+            JSON),
         noModuleBut(SERVER, API, LIBRARY, GATEWAY, MICROMETER, JSON, PROTOCOL),
         noModuleBut(CLI, API, STORE, ENGINE, STORE_JDBC, LIBRARY, SERVER),
         classes()
@@ -136,6 +158,7 @@ class ArchitectureTest {
                 TESTKIT,
                 MICROMETER,
                 PROTOCOL,
+                WORKER,
                 SERVER,
                 SIMULATOR,
                 PROVE,
@@ -215,7 +238,7 @@ class ArchitectureTest {
             .because("one room listens"),
         noClasses()
             .that()
-            .resideOutsideOfPackages(PROTOCOL)
+            .resideOutsideOfPackages(PROTOCOL, WORKER, "dev.carillon.server.gateway")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.grpc..", "com.google.protobuf..")
@@ -233,7 +256,7 @@ class ArchitectureTest {
   @TestFactory
   Stream<DynamicTest> roomsOfTheServerUseOnlyThoseBeforeThem() {
     List<String> rooms =
-        Stream.of("access", "json", "http", "webhook", "jobs", "operate", "login")
+        Stream.of("access", "json", "http", "gateway", "webhook", "jobs", "operate", "login")
             .map(room -> "dev.carillon.server." + room)
             .toList();
     return tests(

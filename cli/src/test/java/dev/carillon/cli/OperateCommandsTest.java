@@ -318,6 +318,12 @@ class OperateCommandsTest {
   // ---- queues, namespace, cluster
 
   @Test
+  void workersAreListed() {
+    assertThat(shell.ok("workers", "list")).isEmpty();
+    assertThat(shell.ok("workers", "list", "--json")).isEmpty();
+  }
+
+  @Test
   void queuesAndNamespacesArePausedAndLimited() {
     for (String[] of : new String[][] {{"queues", "mail"}, {"namespace"}}) {
       List<String> about = List.of(of).subList(1, of.length);

@@ -4,6 +4,7 @@ import dev.carillon.Carillon;
 import dev.carillon.HandlerRegistration;
 import dev.carillon.SharedRecords;
 import dev.carillon.server.access.Tokens;
+import dev.carillon.server.gateway.Gateway;
 import dev.carillon.server.http.HttpFace;
 import dev.carillon.server.http.Route;
 import dev.carillon.server.http.Router;
@@ -29,6 +30,7 @@ import dev.carillon.server.operate.QueueRoutes;
 import dev.carillon.server.operate.RunningRoutes;
 import dev.carillon.server.operate.TokenRoutes;
 import dev.carillon.server.operate.WaitingRoutes;
+import dev.carillon.server.operate.WorkerRoutes;
 import dev.carillon.server.pages.PageRoutes;
 import dev.carillon.server.webhook.Webhooks;
 import java.io.IOException;
@@ -59,6 +61,8 @@ public final class CarillonServer implements AutoCloseable {
   private final HttpFace http;
   private @Nullable HandlerRegistration bulk;
   private final Webhooks webhooks;
+  private @Nullable Gateway gateway;
+  private boolean stopped;
 
   private CarillonServer(Carillon carillon, ServerOptions options) throws IOException {
     this.options = options;
@@ -83,6 +87,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new ClusterRoutes(carillon).routes());
     table.addAll(new RunningRoutes(carillon).routes());
     table.addAll(new WaitingRoutes(carillon).routes());
+    table.addAll(new WorkerRoutes(carillon).routes());
     table.addAll(new FigureRoutes(carillon).routes());
     table.addAll(new EventRoutes(carillon, this::isStopping).routes());
     table.addAll(new TokenRoutes(new Tokens(records)).routes());
@@ -140,15 +145,40 @@ public final class CarillonServer implements AutoCloseable {
     HandlerRegistration bulk = carillon.node().isClientOnly() ? null : BulkRunner.on(carillon);
     server.bulk = bulk;
     try {
+      server.openWorkers(carillon);
       server.http.start();
     } catch (IOException e) {
       server.audit.close();
       if (bulk != null) {
         bulk.close();
       }
+      if (server.gateway != null) {
+        server.gateway.close();
+      }
       throw e;
     }
     return server;
+  }
+
+  private void openWorkers(Carillon carillon) throws IOException {
+    ServerOptions.Workers workers = options.workers();
+    if (workers != null && !carillon.node().isClientOnly()) {
+      gateway =
+          Gateway.start(
+              carillon,
+              options.access(),
+              new Gateway.Listening(
+                  new InetSocketAddress(options.address().getAddress(), workers.port()),
+                  workers.advertised(),
+                  options.tls(),
+                  workers.limits()),
+              meters);
+    }
+  }
+
+  /** The address that it listens on for workers; null where it does not. */
+  public @Nullable InetSocketAddress workerAddress() {
+    return gateway != null ? gateway.address() : null;
   }
 
   /** The address that it listens on. */
@@ -178,10 +208,18 @@ public final class CarillonServer implements AutoCloseable {
   /**
    * Stops in order: no webhook begins and the server is not ready any more, requests that run go on
    * for the grace, further ones are answered 503. Those that run after the grace are answered what
-   * is known of them, 503 or 504. Then the port is closed.
+   * is known of them, 503 or 504. Then the port is closed. No further worker is let in; those that
+   * are connected stay until {@link #close}: a node that is closed meanwhile leases what they have,
+   * and tells them.
    */
-  @Override
-  public void close() {
+  public void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
+    if (gateway != null) {
+      gateway.beginStop();
+    }
     webhooks.close();
     http.stop(options.stopGrace());
     if (bulk != null) {
@@ -190,5 +228,14 @@ public final class CarillonServer implements AutoCloseable {
     audit.close();
     access.close();
     meters.close();
+  }
+
+  /** Stops as by {@link #stop}, and ends the streams of workers, whose attempts go on. */
+  @Override
+  public void close() {
+    stop();
+    if (gateway != null) {
+      gateway.close();
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.carillon.server;
 
 import dev.carillon.server.access.Access;
 import dev.carillon.server.access.LoopbackAccess;
+import dev.carillon.server.gateway.GatewayLimits;
 import dev.carillon.server.http.HttpLimits;
 import dev.carillon.server.http.TlsOptions;
 import dev.carillon.server.jobs.Redaction;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param limits how much it takes at once
  * @param stopGrace how long requests that run may go on when it stops
  * @param webhooks what webhooks may reach and what signs them; asked for by each attempt
+ * @param workers the listener for workers, on the same interface with the same access and TLS; null
+ *     for none
  */
 public record ServerOptions(
     InetSocketAddress address,
@@ -35,9 +38,22 @@ public record ServerOptions(
     Redaction redaction,
     HttpLimits limits,
     Duration stopGrace,
-    Supplier<WebhookSettings> webhooks) {
+    Supplier<WebhookSettings> webhooks,
+    @Nullable Workers workers) {
   /** The port by default. */
   public static final int DEFAULT_PORT = 8470;
+
+  /** The port of workers by default. */
+  public static final int DEFAULT_WORKER_PORT = 8471;
+
+  /**
+   * The listener for workers.
+   *
+   * @param port of the server's address
+   * @param advertised {@code host:port} by which workers reach it; null for the server's address
+   * @param limits how much it takes
+   */
+  public record Workers(int port, @Nullable String advertised, GatewayLimits limits) {}
 
   private static final Duration STOP_GRACE = Duration.ofSeconds(10);
 
@@ -75,7 +91,8 @@ public record ServerOptions(
         Redaction.NONE,
         HttpLimits.standard(),
         STOP_GRACE,
-        WebhookSettings::none);
+        WebhookSettings::none,
+        null);
   }
 
   /** With another port of the same address; 0 for any that is free. */
@@ -86,54 +103,65 @@ public record ServerOptions(
   /** With another address. */
   public ServerOptions address(InetSocketAddress address) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With another access. */
   public ServerOptions access(Access access) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With TLS. */
   public ServerOptions tls(TlsOptions tls) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With a proxy before it that speaks TLS with clients. */
   public ServerOptions behindProxy() {
     return new ServerOptions(
-        address, access, tls, true, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, true, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With a sign-in for people. */
   public ServerOptions login(LoginRoutes login) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With parts of inputs and results left out. */
   public ServerOptions redaction(Redaction redaction) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With other limits. */
   public ServerOptions limits(HttpLimits limits) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With another grace. */
   public ServerOptions stopGrace(Duration stopGrace) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
+  }
+
+  /** With a listener for workers on a port; 0 for any that is free. */
+  public ServerOptions workers(int port) {
+    return workers(new Workers(port, null, GatewayLimits.standard()));
+  }
+
+  /** With a listener for workers. */
+  public ServerOptions workers(@Nullable Workers workers) {
+    return new ServerOptions(
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 
   /** With other settings of webhooks. */
   public ServerOptions webhooks(Supplier<WebhookSettings> webhooks) {
     return new ServerOptions(
-        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks);
+        address, access, tls, proxied, login, redaction, limits, stopGrace, webhooks, workers);
   }
 }

@@ -7,6 +7,7 @@
  *   <li>{@code access}: who asks, and what they may
  *   <li>{@code json}: JSON in and out
  *   <li>{@code http}: the table of routes, the way of a request, problems, limits
+ *   <li>{@code gateway}: the listener for workers
  *   <li>{@code webhook}: jobs whose work is an HTTP request
  *   <li>{@code jobs}: jobs, schedules, workflows, dead letters, bulk actions
  *   <li>{@code operate}: probes, meters, queues, the cluster, events

@@ -40,7 +40,7 @@ public final class CertificateProof implements Proof {
 
     @Override
     public boolean mayUse(@Nullable String namespace, String queue) {
-      return grant.has(Role.VIEWER, namespace);
+      return grant.has(grant.role(), namespace);
     }
   }
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param clients who may certify clients; null for nobody
  * @param password of the key in the first
  */
-record TlsKeys(KeyStore own, @Nullable KeyStore clients, String password) {
+public record TlsKeys(KeyStore own, @Nullable KeyStore clients, String password) {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   private static final List<String> ALGORITHMS = List.of("RSA", "EC", "EdDSA");
@@ -39,7 +39,7 @@ record TlsKeys(KeyStore own, @Nullable KeyStore clients, String password) {
    *
    * @throws IOException if one cannot be read, or is not what it should be; says which
    */
-  static TlsKeys read(TlsOptions options) throws IOException {
+  public static TlsKeys read(TlsOptions options) throws IOException {
     Path clients = options.clientAuthorities();
     Path store = options.keyStore();
     return store != null

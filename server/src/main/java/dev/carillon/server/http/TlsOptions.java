@@ -49,7 +49,7 @@ public record TlsOptions(
   }
 
   /** The files. */
-  List<Path> files() {
+  public List<Path> files() {
     List<Path> files = new ArrayList<>();
     for (Path file : new Path[] {certificate, key, keyStore, clientAuthorities}) {
       if (Objects.nonNull(file)) {
