@@ -25,11 +25,14 @@ import picocli.CommandLine.Mixin;
       WorkflowCommand.class,
       ParkedCommand.class,
       ApiCommand.class,
+      WorkersCommand.class,
       NodeChild.class,
       PoisonChild.class,
       WorkflowChild.class,
       ParkedChild.class,
-      ApiChild.class
+      ApiChild.class,
+      WorkersChild.class,
+      WorkersServerChild.class
     },
     footer = "Exits with 0 if every promise was kept, 1 if one was not, 2 for a wrong option.")
 public final class Main implements Callable<Integer> {
@@ -52,6 +55,8 @@ public final class Main implements Callable<Integer> {
         new ParkedSuite(),
         new ApiSuite(KillSuite.Kind.SQLITE),
         new ApiSuite(KillSuite.Kind.POSTGRES),
+        new WorkersSuite(KillSuite.Kind.SQLITE),
+        new WorkersSuite(KillSuite.Kind.POSTGRES),
         new RestartSuite(),
         new RestoreSuite());
   }
