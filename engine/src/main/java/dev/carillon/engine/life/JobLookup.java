@@ -114,6 +114,15 @@ public final class JobLookup {
         found -> answer.accept(found.filter(this::isKept).map(story -> story.view().info())));
   }
 
+  /**
+   * How the job ended, again and again until the store answers. A dead letter that was discarded is
+   * told too: its idempotency key counts on.
+   */
+  public void endUntilAnswered(JobRef ref, Consumer<Optional<JobInfo>> answer) {
+    calls.untilAnswered(
+        NodeEnvironment.Channel.READ, store -> new JobReader(store).end(ref), answer);
+  }
+
   /** The job as its journal tells it, unless its retention is over. */
   public void find(JobRef ref, Consumer<Outcome<Optional<JobReader.Story>>> answer) {
     read(ref, outcome -> answer.accept(outcome.map(found -> found.filter(this::isKept))));

@@ -156,6 +156,17 @@ public final class JobReader {
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
   public record Ended(byte[] body, boolean begun) {}
 
+  /** How a job ended; also a dead letter that was discarded since. Empty for one that has not. */
+  public Outcome<Optional<JobInfo>> end(JobRef ref) {
+    return tell(ref, EventPage.Range.NEWEST)
+        .map(
+            telling -> {
+              JobView end = telling.ended.get(ref.number());
+              return Optional.ofNullable(end != null ? end : telling.discarded.get(ref.number()))
+                  .map(JobView::info);
+            });
+  }
+
   /** The spec of a job that has ended, and what it was. */
   public Outcome<Optional<Ended>> ended(JobRef ref) {
     return tell(ref, EventPage.Range.NEWEST)
@@ -342,6 +353,10 @@ public final class JobReader {
     private final EventPage.Range range;
     private final Map<Long, EventPage> events = new LinkedHashMap<>();
     private final Map<Long, JobView> ended = new LinkedHashMap<>();
+
+    /** Dead letters that were discarded, as they were. */
+    private final Map<Long, JobView> discarded = new LinkedHashMap<>();
+
     private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
 
@@ -417,12 +432,12 @@ public final class JobReader {
           published.put(frame.job(), value);
         }
       }
-      if (frame.kind() == Kind.REPLAY || frame.kind() == Kind.DISCARD) {
+      if (frame.kind() == Kind.REPLAY) {
         ended.remove(frame.job());
         bodies.remove(frame.job());
       }
       if (frame.kind() == Kind.DISCARD) {
-        events.remove(frame.job());
+        discard(frame.job());
         return;
       }
       EventPage told = tell(frame);
@@ -436,6 +451,15 @@ public final class JobReader {
       } else if (beginsAnew(frame)) {
         eventsBefore.put(frame.job(), told.total());
       }
+    }
+
+    private void discard(long job) {
+      JobView end = ended.remove(job);
+      if (end != null && selection.wants(job)) {
+        discarded.put(job, end);
+      }
+      bodies.remove(job);
+      events.remove(job);
     }
 
     private EventPage tell(Frame frame) {

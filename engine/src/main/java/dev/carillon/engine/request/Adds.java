@@ -602,7 +602,7 @@ public final class Adds {
       return;
     }
     if (request.spec.key() != null) {
-      lookup.findUntilAnswered(job, found -> endedUnstamped(request, record, job, found));
+      lookup.endUntilAnswered(job, end -> endedUnstamped(request, record, job, end));
     } else {
       reserve(request, record.version());
     }
@@ -612,13 +612,13 @@ public final class Adds {
    * The record does not tell yet how its job ended; the job's own key counts, as for a live one.
    */
   private void endedUnstamped(
-      AddRequest request, Stored record, JobRef job, Optional<JobInfo> found) {
-    Instant ended = found.map(JobInfo::endedAt).orElse(null);
+      AddRequest request, Stored record, JobRef job, Optional<JobInfo> end) {
+    Instant ended = end.map(JobInfo::endedAt).orElse(null);
     if (ended == null) {
       reserve(request, record.version());
     } else {
       long until = Micros.ceil(ended) + Micros.ceil(options.keyRetention());
-      endedBefore(request, record, new Ended(job, found.get().key(), until));
+      endedBefore(request, record, new Ended(job, end.get().key(), until));
     }
   }
 
