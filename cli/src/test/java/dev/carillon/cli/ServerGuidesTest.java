@@ -143,7 +143,12 @@ class ServerGuidesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"docs/guides/operating-the-server.md", "docs/guides/server.md"})
+  @ValueSource(
+      strings = {
+        "docs/guides/operating-the-server.md",
+        "docs/guides/server.md",
+        "docs/guides/worker-any-language.md"
+      })
   void pageRuns(String document) throws Exception {
     assertThat(runCurls(document)).contains("{");
   }

@@ -33,6 +33,7 @@ import dev.carillon.server.operate.WaitingRoutes;
 import dev.carillon.server.operate.WorkerRoutes;
 import dev.carillon.server.pages.PageRoutes;
 import dev.carillon.server.webhook.Webhooks;
+import dev.carillon.server.work.WorkRoutes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -57,6 +58,7 @@ public final class CarillonServer implements AutoCloseable {
   private final Meters meters;
   private final Audit audit;
   private final TokenSessions access;
+  private final WorkRoutes work;
   private final Router router;
   private final HttpFace http;
   private @Nullable HandlerRegistration bulk;
@@ -68,6 +70,7 @@ public final class CarillonServer implements AutoCloseable {
     this.options = options;
     this.meters = new Meters(carillon);
     this.audit = new Audit(carillon);
+    this.work = new WorkRoutes(carillon);
     this.access =
         new TokenSessions(
             options.access(), carillon.node().sharedRecords(LoginRoutes.area()), options.login());
@@ -89,6 +92,7 @@ public final class CarillonServer implements AutoCloseable {
     table.addAll(new WaitingRoutes(carillon).routes());
     table.addAll(new WorkerRoutes(carillon).routes());
     table.addAll(new FigureRoutes(carillon).routes());
+    table.addAll(work.routes());
     table.addAll(new EventRoutes(carillon, this::isStopping).routes());
     table.addAll(new TokenRoutes(new Tokens(records)).routes());
     table.addAll(new AccessRoutes().routes());
@@ -101,6 +105,7 @@ public final class CarillonServer implements AutoCloseable {
     try {
       this.http = new HttpFace(listening, router, access, List.of(meters, audit));
     } catch (IOException e) {
+      work.close();
       audit.close();
       meters.close();
       throw e;
@@ -148,6 +153,7 @@ public final class CarillonServer implements AutoCloseable {
       server.openWorkers(carillon);
       server.http.start();
     } catch (IOException e) {
+      server.work.close();
       server.audit.close();
       if (bulk != null) {
         bulk.close();
@@ -225,6 +231,7 @@ public final class CarillonServer implements AutoCloseable {
     if (bulk != null) {
       bulk.close();
     }
+    work.close();
     audit.close();
     access.close();
     meters.close();

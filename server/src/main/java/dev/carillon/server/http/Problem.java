@@ -35,6 +35,8 @@ public record Problem(Kind kind, String detail, Map<String, String> more, int re
     CONFLICT("conflict", "Not possible as things stand", 409),
     /** The job whose result was asked for ended in another way. */
     JOB_FAILED("job-failed", "The job did not succeed", 409),
+    /** The attempt is not the current one of its job: what its worker says does not count. */
+    STALE("stale-attempt", "It is not the current attempt of its job", 409),
     /** The name is taken. */
     NAME_TAKEN("name-taken", "The name is taken", 409),
     /** What was to be overwritten has changed. */

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name what the fields are called: NAME, NAMEBase64, NAMECodec
  */
-record PayloadFields(
+public record PayloadFields(
     String name, @Nullable RawPayload json, @Nullable String base64, @Nullable String codec) {
 
   /** The payload; null where none is given. */
-  @Nullable RawPayload payload() {
+  public @Nullable RawPayload payload() {
     if (base64 == null) {
       if (codec != null) {
         throw new InvalidBody(
