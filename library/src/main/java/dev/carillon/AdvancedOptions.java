@@ -126,7 +126,8 @@ public final class AdvancedOptions {
   /**
    * Whether due jobs of this node run on others that share its store where this one has had no slot
    * for a tenth of a second or has no handler, and such of others here. Limits and outcomes stay
-   * with the node whose jobs they are; where either node dies the attempt is made again.
+   * with the node whose jobs they are; where either node dies the attempt is made again. Workers
+   * that are connected to other nodes alone run this node's jobs only with it.
    *
    * @param lending true by default; of no effect on a node that has its store to itself
    * @return this

@@ -12,6 +12,7 @@ import dev.carillon.gateway.WorkerTake;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class PlayedWorker implements WorkerListener {
   private final BlockingQueue<GivenAttempt> given = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> words = new LinkedBlockingQueue<>();
+  private final List<String> all = new CopyOnWriteArrayList<>();
   private final AtomicLong lastSeen = new AtomicLong();
   private @Nullable WorkerConnection connection;
 
@@ -71,7 +73,13 @@ final class PlayedWorker implements WorkerListener {
     return !given.isEmpty();
   }
 
+  /** How often it has heard a word. */
+  long heardOf(String word) {
+    return all.stream().filter(word::equals).count();
+  }
+
   private void heard(String word) {
+    all.add(word);
     words.add(word);
   }
 

@@ -205,7 +205,8 @@ final class Assembly {
     this.workers =
         new Workers(
             basics,
-            new Workers.Parts(status, shards, dispatcher, attempts, life, checkpoints, reports));
+            new Workers.Parts(
+                status, wire, shards, dispatcher, attempts, life, checkpoints, reports));
     dispatcher.lender(new Lenders());
     this.adds =
         new Adds(
@@ -226,7 +227,7 @@ final class Assembly {
             status,
             wire,
             new RequestRouter.Parts(
-                life, adds, controls, replays, signals, shares, lending, borrowing),
+                life, adds, controls, replays, signals, shares, lending, borrowing, workers),
             basics,
             new Questions.Parts(
                 status, shards, attempts, borrowing, lookup, watchers, hindrances(env)));
@@ -439,6 +440,11 @@ final class Assembly {
     @Override
     public boolean isTaken(String type, String namespace, String queue) {
       return workers.isTaken(type, namespace, queue);
+    }
+
+    @Override
+    public boolean anyWorkers() {
+      return workers.areThere();
     }
 
     @Override

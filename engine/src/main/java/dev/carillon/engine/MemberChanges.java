@@ -66,6 +66,7 @@ final class MemberChanges implements Members.Host, Heartbeat.Host, ClusterFormat
       parts.handlerLists.saw(others);
       parts.lending.saw(others);
       parts.borrowing.saw(others);
+      parts.workers.saw(others);
     }
   }
 
@@ -92,6 +93,7 @@ final class MemberChanges implements Members.Host, Heartbeat.Host, ClusterFormat
     parts.keys.fenced();
     parts.attempts.stops.fence();
     parts.borrowing.fence();
+    parts.workers.fenced();
   }
 
   // ---- another copy of the store
@@ -118,6 +120,7 @@ final class MemberChanges implements Members.Host, Heartbeat.Host, ClusterFormat
     // What they wait for went with the copy; what they say now is in this one.
     parts.router.errands().exchanged();
     parts.borrowing.exchanged();
+    parts.workers.exchanged();
   }
 
   private void forgetCopy() {

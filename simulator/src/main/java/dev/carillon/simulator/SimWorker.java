@@ -8,6 +8,7 @@ import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.worker.WorkerHello;
 import dev.carillon.engine.worker.WorkerTake;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +44,10 @@ final class SimWorker {
   private final World world;
   private final int index;
   private final boolean leaseFirst;
+
+  /** To so many nodes it is connected at once: others give to it by way of these. */
+  private final int reach;
+
   private final Map<Long, WorkerRunning> has = new LinkedHashMap<>();
   private final List<WorkerLine> lines = new ArrayList<>();
   private int starts;
@@ -50,10 +55,15 @@ final class SimWorker {
   private boolean drains;
   private long stillUntil;
 
+  /** What has come while it stood still. */
+  private final ArrayDeque<Runnable> arrived = new ArrayDeque<>();
+
   SimWorker(World world, int index) {
     this.world = world;
     this.index = index;
     this.leaseFirst = world.chance.oneIn(4);
+    boolean all = world.chance.oneIn(2) || !world.climate.lends();
+    this.reach = all ? Integer.MAX_VALUE : 1 + world.chance.below(2);
   }
 
   static AttemptOutcome outcome(WorkerRunning running) {
@@ -111,10 +121,10 @@ final class SimWorker {
     world.in(LOOK_NANOS, () -> look(life));
   }
 
-  /** There is nothing left to do. */
+  /** There is nothing left to do; an add may still become durable. */
   private void retire() {
-    up = false;
     List.copyOf(lines).forEach(this::lost);
+    world.workers.whenThereAre(() -> look(starts));
   }
 
   /** What it may not go on with it stops. */
@@ -128,17 +138,17 @@ final class SimWorker {
   }
 
   private void connect() {
+    List<Life> others = new ArrayList<>();
     for (Life life : world.living()) {
       boolean known = lines.stream().anyMatch(line -> line.life == life);
       if (!known && life.open() && !drains) {
-        WorkerLine line = new WorkerLine(this, life, world);
-        lines.add(line);
-        world.trace.note("worker connects", index, life.name());
-        line.connect(new WorkerHello(name(), List.of(WorkerTake.type(TYPE)), leaseFirst));
-        line.beat();
-        line.free(free(line));
-        resume(line);
+        others.add(life);
       }
+    }
+    while (!others.isEmpty() && lines.size() < reach) {
+      Life life = reach == Integer.MAX_VALUE ? others.getFirst() : world.chance.pick(others);
+      others.remove(life);
+      connect(life);
     }
     for (WorkerLine line : List.copyOf(lines)) {
       if (!line.life.alive() && world.chance.oneIn(4)) {
@@ -147,10 +157,21 @@ final class SimWorker {
     }
   }
 
+  private void connect(Life life) {
+    WorkerLine line = new WorkerLine(this, life, world);
+    lines.add(line);
+    world.trace.note("worker connects", index, life.name());
+    line.connect(new WorkerHello(name(), List.of(WorkerTake.type(TYPE)), leaseFirst));
+    line.beat();
+    line.free(free(line));
+    resume(line);
+  }
+
   private int free(WorkerLine line) {
     int running = 0;
     for (WorkerRunning each : has.values()) {
-      running += each.runs() && each.line == line ? 1 : 0;
+      boolean homeless = each.line == null && each.givenOn == line;
+      running += each.runs() && (each.line == line || homeless) ? 1 : 0;
     }
     return drains || line.drains ? 0 : Math.max(0, SLOTS - running);
   }
@@ -242,6 +263,7 @@ final class SimWorker {
   private void die() {
     world.trace.note("worker dies", index);
     up = false;
+    arrived.clear();
     for (WorkerRunning each : has.values()) {
       each.cutOff = true;
     }
@@ -256,6 +278,7 @@ final class SimWorker {
   /** Whatever is wrong is not any more. */
   void heal() {
     stillUntil = Math.min(stillUntil, nanos());
+    goOn();
     for (WorkerLine line : List.copyOf(lines)) {
       if (line.deafUp || line.deafDown) {
         lost(line);
@@ -280,23 +303,31 @@ final class SimWorker {
 
   // ---- what nodes say
 
-  /** Something has arrived: it is heard now, or when the process goes on. */
+  /** Something has arrived: it is heard now, or when the process goes on, in order. */
   void hear(Runnable word) {
     if (!up) {
       return;
     }
     if (nanos() < stillUntil) {
+      arrived.add(word);
       int life = starts;
       world.queue.at(
           stillUntil,
           () -> {
             if (life == starts) {
-              hear(word);
+              goOn();
             }
           });
       return;
     }
+    goOn();
     word.run();
+  }
+
+  private void goOn() {
+    while (!arrived.isEmpty() && up && nanos() >= stillUntil) {
+      arrived.remove().run();
+    }
   }
 
   void given(WorkerLine line, AttemptToken token, JobRef ref, long by) {
@@ -423,11 +454,18 @@ final class SimWorker {
     }
   }
 
-  void stop(WorkerLine line, AttemptToken token, Attempt.StopCause why) {
+  /**
+   * A node asks it to stop, which it has not heard yet: what it says of a failure need not count.
+   */
+  void askedToStop(AttemptToken token) {
     WorkerRunning running = has.get(token.nonce());
     if (running != null) {
       running.toldToStop = true;
     }
+  }
+
+  void stop(WorkerLine line, AttemptToken token, Attempt.StopCause why) {
+    WorkerRunning running = has.get(token.nonce());
     if (running == null || !running.runs() || (world.faulty && world.chance.oneIn(10))) {
       return;
     }

@@ -179,6 +179,7 @@ final class WorkerLine implements WorkerStream {
 
   @Override
   public void stop(AttemptToken token, Attempt.StopCause why) {
+    worker.askedToStop(token);
     down(() -> worker.stop(this, token, why));
   }
 

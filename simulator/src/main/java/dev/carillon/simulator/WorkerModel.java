@@ -27,6 +27,7 @@ final class WorkerModel {
   private final Map<Long, WorkerRunning> given = new LinkedHashMap<>();
 
   private int live;
+  private final List<Runnable> retired = new ArrayList<>();
 
   WorkerModel(World world) {
     this.world = world;
@@ -120,6 +121,14 @@ final class WorkerModel {
     shard.live++;
     world.model.entered();
     live++;
+    List<Runnable> wake = List.copyOf(retired);
+    retired.clear();
+    wake.forEach(worker -> world.in(VirtualClock.SECOND, worker));
+  }
+
+  /** {@code then} runs when there is something to do again. */
+  void whenThereAre(Runnable then) {
+    retired.add(then);
   }
 
   private static void leaseOver(WorkerRecord record, int lost) {
@@ -285,7 +294,10 @@ final class WorkerModel {
               !record.live
                   && (record.endedBy == running.token.nonce() || record.end == JobState.CANCELLED);
           case AttemptOutcome.Failed failed ->
-              !record.live || record.attempts >= running.number() || running.toldToStop;
+              !record.live
+                  || record.attempts >= running.number()
+                  || running.toldToStop
+                  || running.givenBy != record.shard.owner; // it may not have heard that yet
           case null, default -> true;
         };
     check(

@@ -280,6 +280,11 @@ public final class Attempt implements Grant.Run, JobPlace {
     return !over && !worker.leasing && (stale || isLeased());
   }
 
+  /** Whether its shard may go now: besides, no other node answers beats for it any more. */
+  public boolean mayBeLeft() {
+    return isSafe() && (worker == null || settled || !worker.renewedElsewhere);
+  }
+
   void fate(WorkerRun.Fate now) {
     if (worker != null) {
       worker.fate(now);

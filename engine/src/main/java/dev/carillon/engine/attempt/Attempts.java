@@ -123,7 +123,7 @@ public final class Attempts {
     }
     int safe = 0;
     for (Attempt attempt : running.all()) {
-      safe += attempt.isSafe() ? 1 : 0;
+      safe += attempt.mayBeLeft() ? 1 : 0;
     }
     return safe;
   }
@@ -141,7 +141,7 @@ public final class Attempts {
   /** Whether the outcome of an attempt of the shard's jobs is open: hung handlers do not count. */
   public boolean isOpen(Shard shard) {
     for (Attempt attempt : running.all()) {
-      if (!attempt.settled && attempt.job().shard == shard && !attempt.isSafe()) {
+      if (!attempt.settled && attempt.job().shard == shard && !attempt.mayBeLeft()) {
         return true;
       }
     }

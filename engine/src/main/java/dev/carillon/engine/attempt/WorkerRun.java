@@ -20,6 +20,9 @@ public final class WorkerRun {
   /** When the worker was heard last of the attempt, where no connection of it says so. */
   public long heardNanos;
 
+  /** Another node answers beats for it: its shard does not go before that has ended. */
+  public boolean renewedElsewhere;
+
   /** The lease is on its way to the journal. */
   boolean leasing;
 

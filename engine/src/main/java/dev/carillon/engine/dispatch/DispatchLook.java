@@ -80,6 +80,11 @@ public final class DispatchLook {
     return dispatcher.lender.isTaken(type, namespace, queue);
   }
 
+  /** Whether any worker is connected, whatever it takes. */
+  public boolean anyWorkers() {
+    return dispatcher.lender.anyWorkers();
+  }
+
   /** How many more attempts of the type those workers would take, at most. */
   public int workersRoom(String type) {
     return dispatcher.lender.workersRoom(type);

@@ -96,6 +96,11 @@ public final class Dispatcher {
       return false;
     }
 
+    /** Whether any worker is connected. */
+    default boolean anyWorkers() {
+      return false;
+    }
+
     /** How many more attempts of the type workers could run, at most. */
     default int workersRoom(String type) {
       return 0;
@@ -702,6 +707,11 @@ public final class Dispatcher {
   /** Whether jobs wait for workers that are all busy. */
   public boolean anyForWorkers() {
     return !crowdedTypes.isEmpty();
+  }
+
+  /** The types of such jobs, so many at most. */
+  public List<String> typesForWorkers(int most) {
+    return crowdedTypes.stream().limit(most).map(handler -> handler.type).toList();
   }
 
   /** Nobody takes the type any more, or not all of it: its jobs are looked at again. */

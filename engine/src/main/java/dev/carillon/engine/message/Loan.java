@@ -56,7 +56,7 @@ public record Loan(
   private static final int HISTORY = 32;
   private static final int STATE_UNKNOWN = 255;
 
-  void write(ByteWriter out) {
+  public void write(ByteWriter out) {
     int flags =
         (move != null ? MOVE : 0)
             | (saved != null ? SAVED : 0)
@@ -98,7 +98,7 @@ public record Loan(
     return new WorkflowHistory.Place(shard, generation, places, count);
   }
 
-  static Loan read(ByteReader in) {
+  public static Loan read(ByteReader in) {
     JobRef ref = JobRef.read(in);
     long epoch = in.i64();
     long nonce = in.i64();

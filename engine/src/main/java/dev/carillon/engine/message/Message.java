@@ -1,15 +1,12 @@
 package dev.carillon.engine.message;
 
-import dev.carillon.api.JobError;
 import dev.carillon.engine.environment.AttemptOutcome;
-import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.format.ByteReader;
 import dev.carillon.engine.format.ByteWriter;
 import dev.carillon.engine.format.UnknownFormatException;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowTurn;
-import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -148,6 +145,10 @@ public sealed interface Message {
   /** Look at the record of that limit: it says something of you, or for you. */
   record Look(String record) implements Message {}
 
+  /** Owners and gateways of workers speak in a form of their own. */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  record OfWorker(byte[] word) implements Message {}
+
   /** Tell me what you have in memory. */
   record Asked(long number, Question question) implements Message {}
 
@@ -169,13 +170,13 @@ public sealed interface Message {
       case Done done -> {
         out.u8(4).i64(done.nonce()).i64(done.startedMicros()).i64(done.endedMicros());
         out.u8(done.completes() ? 1 : 0);
-        write(done.outcome(), out.bytes(done.policy()));
+        OutcomeFormat.write(done.outcome(), out.bytes(done.policy()));
       }
       case OutOfTime late -> {
         out.u8(5).i64(late.nonce()).i64(late.startedMicros()).u8(late.completes() ? 1 : 0);
         out.bytes(late.policy());
         if (late.verdict() != null) {
-          write(late.verdict(), out.u8(1));
+          OutcomeFormat.write(late.verdict(), out.u8(1));
         } else {
           out.u8(0);
         }
@@ -198,6 +199,7 @@ public sealed interface Message {
       case Asked(long number, Question question) ->
           Question.write(question, out.u8(16).varint(number));
       case Told(long number, byte[] answer) -> out.u8(17).varint(number).bytes(answer);
+      case OfWorker(byte[] word) -> out.u8(23).raw(word);
       case Reported(long nonce, Report report) -> report.write(out.u8(18).i64(nonce));
     }
     return out.toBytes();
@@ -211,10 +213,15 @@ public sealed interface Message {
       case 1 -> new Lend(in.varint(), in.varint(), Loan.read(in));
       case 2 -> new Recall(in.i64(), Recall.Why.of(in.u8()));
       case 3 -> new Window((int) in.varint());
-      case 4 -> new Done(in.i64(), in.i64(), in.i64(), in.u8() == 1, in.bytes(), readOutcome(in));
+      case 4 ->
+          new Done(in.i64(), in.i64(), in.i64(), in.u8() == 1, in.bytes(), OutcomeFormat.read(in));
       case 5 ->
           new OutOfTime(
-              in.i64(), in.i64(), in.u8() == 1, in.bytes(), in.u8() == 1 ? readVerdict(in) : null);
+              in.i64(),
+              in.i64(),
+              in.u8() == 1,
+              in.bytes(),
+              in.u8() == 1 ? OutcomeFormat.readVerdict(in) : null);
       case 6 -> new Save(in.i64(), in.bytes());
       case 7 -> new Saved(in.i64(), readAnswer(in));
       case 8 -> new Revoked();
@@ -238,56 +245,9 @@ public sealed interface Message {
       case 20 -> new Turned(in.i64(), readAnswer(in));
       case 21 -> new Recorded(in.i64(), (int) in.varint(), HistoryEntry.read(in));
       case 22 -> new Recalled(in.i64());
-      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 22)");
+      case 23 -> new OfWorker(in.rest());
+      default -> throw new UnknownFormatException("message: kind " + kind + " (expected: 1 to 23)");
     };
-  }
-
-  private static void write(AttemptOutcome outcome, ByteWriter out) {
-    switch (outcome) {
-      case AttemptOutcome.Succeeded(byte[] result) -> out.u8(1).bytes(result);
-      case AttemptOutcome.Failed(JobError error, AttemptOutcome.Verdict verdict) -> {
-        OperationBody.writeError(out.u8(2), error);
-        write(verdict, out);
-      }
-      case AttemptOutcome.Again(long due, String note) -> out.u8(3).i64(due).string(note);
-      case AttemptOutcome.Undecodable(JobError error) -> OperationBody.writeError(out.u8(4), error);
-      case AttemptOutcome.TooEarly early -> out.u8(5);
-      case AttemptOutcome.TooLate late -> out.u8(6);
-      case AttemptOutcome.Interrupted interrupted -> out.u8(7);
-      case AttemptOutcome.WorkerLost lost -> out.u8(7); // its owner finds that out
-      case AttemptOutcome.Waiting(WorkflowTurn turn, WorkflowWait wait) -> {
-        TurnFormat.write(turn, out.u8(8));
-        wait.write(out);
-      }
-      case AttemptOutcome.WorkflowFailed failed -> {
-        TurnFormat.write(failed.turn(), out.u8(9));
-        OperationBody.writeError(out, failed.error());
-        write(failed.verdict(), out);
-        out.u8(failed.compensations() ? 1 : 0);
-      }
-      case AttemptOutcome.Diverged(JobError error) -> OperationBody.writeError(out.u8(10), error);
-      case AttemptOutcome.Compensated(JobError failure) -> {
-        out.u8(11).u8(failure != null ? 1 : 0);
-        if (failure != null) {
-          OperationBody.writeError(out, failure);
-        }
-      }
-      case AttemptOutcome.Renewed renewed ->
-          out.u8(12)
-              .bytes(renewed.input())
-              .varint(renewed.typeVersion())
-              .varint(renewed.seen())
-              .raw(HistoryEntry.encode(renewed.unread()));
-    }
-  }
-
-  private static AttemptOutcome.Renewed readRenewed(ByteReader in) {
-    byte[] input = in.bytes();
-    int version = (int) in.varint();
-    int seen = (int) in.varint();
-    List<HistoryEntry.Signalled> unread =
-        HistoryEntry.decode(in).stream().map(HistoryEntry.Signalled.class::cast).toList();
-    return new AttemptOutcome.Renewed(input, version, unread, seen);
   }
 
   private static byte[] encode(Outcome<Boolean> outcome) {
@@ -296,50 +256,5 @@ public sealed interface Message {
 
   private static Outcome<Boolean> readAnswer(ByteReader in) {
     return RemoteRequestFormat.decodeAnswer(in).map(answer -> answer[0] == 1);
-  }
-
-  private static AttemptOutcome readOutcome(ByteReader in) {
-    int kind = in.u8();
-    return switch (kind) {
-      case 1 -> new AttemptOutcome.Succeeded(in.bytes());
-      case 2 -> new AttemptOutcome.Failed(OperationBody.readError(in), readVerdict(in));
-      case 3 -> new AttemptOutcome.Again(in.i64(), in.string());
-      case 4 -> new AttemptOutcome.Undecodable(OperationBody.readError(in));
-      case 5 -> new AttemptOutcome.TooEarly();
-      case 6 -> new AttemptOutcome.TooLate();
-      case 7 -> new AttemptOutcome.Interrupted();
-      case 8 -> new AttemptOutcome.Waiting(TurnFormat.read(in), WorkflowWait.read(in));
-      case 9 ->
-          new AttemptOutcome.WorkflowFailed(
-              TurnFormat.read(in), OperationBody.readError(in), readVerdict(in), in.u8() == 1);
-      case 10 -> new AttemptOutcome.Diverged(OperationBody.readError(in));
-      case 11 -> new AttemptOutcome.Compensated(in.u8() == 1 ? OperationBody.readError(in) : null);
-      case 12 -> readRenewed(in);
-      default -> throw new UnknownFormatException("outcome: " + kind + " (expected: 1 to 12)");
-    };
-  }
-
-  private static void write(AttemptOutcome.Verdict verdict, ByteWriter out) {
-    switch (verdict) {
-      case AttemptOutcome.Verdict.ByPolicy byPolicy -> out.u8(1);
-      case AttemptOutcome.Verdict.NotRetryable never -> out.u8(2);
-      case AttemptOutcome.Verdict.RetryAt(long micros) -> out.u8(3).i64(micros);
-      case AttemptOutcome.Verdict.GiveUp never -> out.u8(4);
-      case AttemptOutcome.Verdict.ByPolicyFrom(long micros) -> out.u8(5).i64(micros);
-      case AttemptOutcome.Verdict.KillsWorkers never -> out.u8(6);
-    }
-  }
-
-  private static AttemptOutcome.Verdict readVerdict(ByteReader in) {
-    int kind = in.u8();
-    return switch (kind) {
-      case 1 -> new AttemptOutcome.Verdict.ByPolicy();
-      case 2 -> new AttemptOutcome.Verdict.NotRetryable();
-      case 3 -> new AttemptOutcome.Verdict.RetryAt(in.i64());
-      case 4 -> new AttemptOutcome.Verdict.GiveUp();
-      case 5 -> new AttemptOutcome.Verdict.ByPolicyFrom(in.i64());
-      case 6 -> new AttemptOutcome.Verdict.KillsWorkers();
-      default -> throw new UnknownFormatException("verdict: " + kind + " (expected: 1 to 6)");
-    };
   }
 }

@@ -306,6 +306,7 @@ public final class Hindrances {
     List<String> near = near(type);
     String text = "no node has a handler for the type " + type;
     text += went != 0 ? "; this one had until " + instant(went) : "";
+    text += parts.dispatch().anyWorkers() ? "; no worker that is connected takes it" : "";
     text += near.isEmpty() ? "" : "; there is one for " + String.join(", ", near);
     Hindrance hindrance =
         Hindrance.of(WaitReason.NO_HANDLER, text, "a node that registers one")

@@ -19,6 +19,7 @@ import dev.carillon.engine.message.RemoteRequest;
 import dev.carillon.engine.message.RemoteRequestFormat;
 import dev.carillon.engine.message.RemoteRequests;
 import dev.carillon.engine.message.Wire;
+import dev.carillon.engine.worker.Workers;
 import dev.carillon.store.Outcome;
 import java.util.List;
 import java.util.function.Consumer;
@@ -42,7 +43,8 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
       Signals signals,
       Shares shares,
       Lending lending,
-      Borrowing borrowing) {}
+      Borrowing borrowing,
+      Workers workers) {}
 
   public RequestRouter(
       MemberStatus status, Wire wire, Parts parts, Basics basics, Questions.Parts forQuestions) {
@@ -133,6 +135,7 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
   public boolean expectsMessages() {
     return parts.lending().out() > 0
         || parts.borrowing().size() > 0
+        || parts.workers().expectsMessages()
         || errands.underWay() > 0
         || questions.underWay() > 0;
   }
@@ -142,6 +145,7 @@ public final class RequestRouter implements RemoteRequests.Host, Wire.Host {
     switch (Message.decode(message)) {
       case Message.Errand(long number, byte[] asked) -> errands.run(from, number, asked);
       case Message.ErrandDone(long number, byte[] answer) -> errands.done(from, number, answer);
+      case Message.OfWorker(byte[] word) -> parts.workers().heard(from, word);
       case Message.Look(String record) -> parts.shares().look(record);
       case Message.Asked(long number, Question question) -> questions.asked(from, number, question);
       case Message.Told(long number, byte[] answer) -> questions.told(from, number, answer);

@@ -22,6 +22,9 @@ public interface WorkerStream {
    */
   void leased(AttemptToken token, long lengthMicros);
 
+  /** The attempt is one of this node's, and the worker is heard of it here. */
+  default void known(AttemptToken token) {}
+
   /** The worker is to stop the attempt, or to save and return. */
   void stop(AttemptToken token, Attempt.StopCause why);
 

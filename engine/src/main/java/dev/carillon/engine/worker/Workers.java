@@ -16,15 +16,15 @@ import dev.carillon.engine.job.Report;
 import dev.carillon.engine.life.Checkpoints;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.ProgressReports;
+import dev.carillon.engine.member.Member;
 import dev.carillon.engine.member.MemberStatus;
+import dev.carillon.engine.message.Wire;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.engine.shard.Shard;
 import dev.carillon.engine.shard.Shards;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -49,25 +49,7 @@ import org.jspecify.annotations.Nullable;
  * </table>
  */
 public final class Workers implements Elsewhere.ToWorkers {
-  /** An attempt that has lasted so long is leased. */
-  private static final long LEASE_AFTER_NANOS = 1_000_000_000;
-
-  /** What is not accepted for so long goes to another worker. */
-  private static final long ACCEPT_NANOS = 5_000_000_000L;
-
-  /** A worker that is silent for so long has stopped what is not leased. */
-  private static final long UNLEASED_NANOS = 5_000_000_000L;
-
-  /** A connection of which nothing is heard for so long is none. */
-  private static final long SILENT_NANOS = 15_000_000_000L;
-
-  /** So soon a worker may come back before its types are missed. */
-  private static final long GAP_NANOS = 2_000_000_000L;
-
   private static final long SWEEP_NANOS = 250_000_000;
-
-  /** How long limits are held that the next owner of a shard is about to take over. */
-  private static final long HANDED_OVER_NANOS = 10_000_000_000L;
 
   private static final long LEND_NANOS = 10_000_000;
 
@@ -85,48 +67,27 @@ public final class Workers implements Elsewhere.ToWorkers {
   private final JobLife life;
   private final Checkpoints checkpoints;
   private final ProgressReports reports;
-  private final Map<Long, WorkerLink> links = new LinkedHashMap<>();
-  private final WorkerTargets targets = new WorkerTargets();
-  private final Map<Long, Out> out = new LinkedHashMap<>();
+  private final WorkerLinks links;
+  private final WorkerTargets targets;
+  private final WorkerRelay relay;
+  private final FarWorkers far;
+  private final OutAttempts out;
   private Timers.@Nullable Timer sweep;
   private boolean offers;
   private boolean stopping;
   private long nextLendNanos;
+  private long nextAskNanos;
 
   /** The parts of a node that give attempts to workers and take their outcomes. */
   public record Parts(
       MemberStatus status,
+      Wire wire,
       Shards shards,
       Dispatcher dispatcher,
       Attempts attempts,
       JobLife life,
       Checkpoints checkpoints,
       ProgressReports reports) {}
-
-  /** An attempt that a worker has, or is to have. */
-  private static final class Out {
-    final Attempt attempt;
-    final WorkerRun run;
-
-    /** Where the worker is heard; null where it is not, or not known. */
-    @Nullable WorkerLink link;
-
-    /** Of the attempt among those given by its first connection. */
-    long number;
-
-    boolean everLeased;
-
-    /** The attempt was decided here, without a word of the worker: what it says is too late. */
-    boolean decidedHere;
-
-    /** The worker has said its outcome, and waits to hear that it is durable. */
-    boolean saidOutcome;
-
-    Out(Attempt attempt, WorkerRun run) {
-      this.attempt = attempt;
-      this.run = run;
-    }
-  }
 
   public Workers(Basics basics, Parts parts) {
     this.env = basics.env();
@@ -138,6 +99,11 @@ public final class Workers implements Elsewhere.ToWorkers {
     this.life = parts.life();
     this.checkpoints = parts.checkpoints();
     this.reports = parts.reports();
+    this.links = new WorkerLinks(env);
+    this.out = new OutAttempts(basics, status, shards, attempts, this::left);
+    this.targets = links.targets();
+    this.relay = new WorkerRelay(env, timers, status, parts.wire(), links);
+    this.far = new FarWorkers(env, status, parts.wire(), new Far());
   }
 
   /** Workers may be connected to nodes of this store: to be said before the node starts. */
@@ -152,30 +118,24 @@ public final class Workers implements Elsewhere.ToWorkers {
 
   /** Workers that are connected. */
   public int connected() {
-    int connected = 0;
-    for (WorkerLink link : links.values()) {
-      connected += link.gone ? 0 : 1;
-    }
-    return connected;
+    return links.own().size();
   }
 
   /** The workers that are connected, and what each has of this node's jobs. */
   public List<WorkerLook> look() {
     List<WorkerLook> looks = new ArrayList<>();
-    for (WorkerLink link : links.values()) {
-      if (!link.gone) {
-        long silent = now() - link.heardNanos;
-        looks.add(new WorkerLook(link.hello, link.room(), link.draining, silent, runs(link)));
-      }
+    for (WorkerLink link : links.own()) {
+      long silent = now() - link.heardNanos(now());
+      looks.add(new WorkerLook(link.hello, link.room(), link.draining, silent, runs(link)));
     }
     return looks;
   }
 
   private List<WorkerLook.Run> runs(WorkerLink link) {
-    List<WorkerLook.Run> runs = new ArrayList<>();
-    for (Out each : out.values()) {
+    List<WorkerLook.Run> runs = relay.runs(link);
+    for (OutAttempt each : out.all()) {
       Attempt attempt = each.attempt;
-      if (each.link == link && !attempt.hasReturned()) {
+      if (each.link() == link && !attempt.hasReturned()) {
         runs.add(
             new WorkerLook.Run(
                 attempt.token(),
@@ -192,22 +152,26 @@ public final class Workers implements Elsewhere.ToWorkers {
 
   /** A worker says hello; what it has of this node's attempts it says by {@link #resume}. */
   public long connect(WorkerHello hello, WorkerStream stream) {
-    for (WorkerLink other : List.copyOf(links.values())) {
-      if (!other.gone && other.hello.worker().equals(hello.worker())) {
+    for (WorkerLink other : links.own()) {
+      if (other.hello.worker().equals(hello.worker())) {
         gone(other.id); // it has not heard of that yet
         other.stream.close("the worker has another connection");
       }
     }
-    WorkerLink link = new WorkerLink(env.random(), hello, stream, now());
-    links.put(link.id, link);
-    targets.add(link);
+    WorkerLink link = came(hello, stream, 0);
     env.metrics().count("workers.connected", 1);
-    life.workersCame(WorkerTargets.taken(link, dispatcher.typesWithoutHandler()));
+    relay.came(link);
     if (stopping) {
       stream.drain();
     }
-    sweepLater();
     return link.id;
+  }
+
+  private WorkerLink came(WorkerHello hello, WorkerStream stream, long gateway) {
+    WorkerLink link = links.add(hello, stream, gateway);
+    life.workersCame(WorkerTargets.taken(link, dispatcher.typesWithoutHandler()));
+    sweepLater();
+    return link;
   }
 
   /**
@@ -216,113 +180,181 @@ public final class Workers implements Elsewhere.ToWorkers {
    * @param lastSeen the number of the last attempt that it knew of when it said so
    */
   public void free(long link, int slots, long lastSeen) {
-    WorkerLink of = heard(link);
+    WorkerLink of = links.heard(link);
     if (of != null) {
-      boolean had = of.room() > 0;
-      of.free(slots, lastSeen);
-      targets.changed(of, had);
+      links.change(of, () -> of.free(slots, lastSeen));
+      relay.seen(of);
       offers |= of.room() > 0;
     }
   }
 
   /** The worker takes nothing more. */
   public void drain(long link) {
-    WorkerLink of = heard(link);
+    WorkerLink of = links.heard(link);
     if (of != null) {
-      boolean had = of.room() > 0;
-      of.draining = true;
-      targets.changed(of, had);
+      links.change(of, () -> of.draining = true);
     }
   }
 
   /** The worker is there. Answered only while nobody can have taken this node for dead. */
   public void beat(long link, long number) {
-    WorkerLink of = heard(link);
+    WorkerLink of = links.heard(link);
     if (of != null && status.isSure()) {
+      relay.beat(of);
       of.stream.beat(number);
     }
   }
 
   /** The connection has ended; what the worker has goes on by its lease. */
   public void gone(long link) {
-    WorkerLink of = links.get(link);
-    if (of == null || of.gone) {
-      return;
+    WorkerLink of = links.known(link);
+    if (of != null && !of.gone) {
+      relay.went(of);
+      went(of);
     }
-    boolean had = of.room() > 0;
-    of.gone = true;
-    of.goneNanos = now();
-    targets.changed(of, had);
-    for (Out each : out.values()) {
-      if (each.link == of) {
-        each.link = null;
-        each.run.heardNanos = later(each.run.heardNanos, of.heardNanos);
-      }
+  }
+
+  private void went(WorkerLink link) {
+    long heard = link.heardNanos(now());
+    links.gone(link);
+    for (OutAttempt each : out.all()) {
+      out.leaves(each, link, heard);
     }
     sweepLater();
   }
 
-  private @Nullable WorkerLink heard(long link) {
-    WorkerLink of = links.get(link);
-    if (of == null || of.gone) {
-      return null;
+  // ---- other nodes
+
+  /** Another node says something of workers. */
+  public void heard(long from, byte[] bytes) {
+    RelayWord word = RelayWord.decode(bytes);
+    if (!far.heard(from, word)) {
+      relay.heard(from, word);
     }
-    of.heardNanos = now();
-    return of;
+  }
+
+  /** Who is there now. */
+  public void saw(List<Member> members) {
+    relay.saw(members);
+    far.saw(members);
+  }
+
+  /** Others may have taken this node for dead. */
+  public void fenced() {
+    relay.fenced();
+  }
+
+  /** The store is another copy: what was said is nobody's. */
+  public void exchanged() {
+    relay.exchanged();
+    far.exchanged();
+  }
+
+  /** Whether other nodes are about to say something of workers. */
+  public boolean expectsMessages() {
+    return relay.isBusy() || (!far.isEmpty() && (!out.isEmpty() || dispatcher.anyForWorkers()));
+  }
+
+  private final class Far implements FarWorkers.Host {
+    @Override
+    public WorkerLink came(WorkerHello hello, WorkerStream stream, long gateway) {
+      return Workers.this.came(hello, stream, gateway);
+    }
+
+    @Override
+    public void went(WorkerLink link) {
+      Workers.this.went(link);
+    }
+
+    @Override
+    public void said(WorkerLink link, RelayWord word) {
+      switch (word) {
+        case RelayWord.Free free -> Workers.this.free(link.id, free.slots(), free.seen());
+        case RelayWord.Accepted(long at, AttemptToken token) -> accepted(link.id, token);
+        case RelayWord.Resume(long at, List<AttemptToken> tokens) -> resume(link.id, tokens);
+        case RelayWord.Ended(long at, AttemptToken token, AttemptOutcome outcome) ->
+            outcome(link.id, token, outcome);
+        case RelayWord.Save save ->
+            Workers.this.save(
+                link.id,
+                save.token(),
+                save.state(),
+                outcome -> FarWorkers.saved(link, save.request(), outcome));
+        case RelayWord.Reported reported -> {
+          Report report = reported.report();
+          Workers.this.report(link.id, reported.token(), () -> report);
+        }
+        case RelayWord.Withdrawn(long at, AttemptToken token) -> {
+          OutAttempt each = out.find(link, token);
+          if (each != null) {
+            out.leaves(each, link, link.heardNanos(now()));
+          }
+        }
+        default -> throw new IllegalStateException("word of a gateway: " + word);
+      }
+    }
   }
 
   // ---- what workers say of attempts
 
   /** The worker has the attempt. */
   public void accepted(long link, AttemptToken token) {
-    WorkerLink of = heard(link);
-    Out each = of != null ? find(of, token) : null;
-    if (each != null && each.link == of) {
+    WorkerLink of = links.heard(link);
+    OutAttempt each = of != null ? out.find(of, token) : null;
+    if (each != null && each.link() == of) {
       each.run.accepted = true;
-      leaseIfLeaving(each);
+      out.leaseIfLeaving(each);
+    } else if (of != null && each == null) {
+      relay.accepted(of, token);
     }
   }
 
   /** The worker still has these attempts, which it may have had from another node. */
   public void resume(long link, List<AttemptToken> tokens) {
-    WorkerLink of = heard(link);
+    WorkerLink of = links.heard(link);
     if (of == null) {
       return;
     }
+    List<AttemptToken> others = new ArrayList<>();
     for (AttemptToken token : tokens) {
-      Out each = find(of, token);
+      OutAttempt each = out.find(of, token);
       if (each == null) {
-        unknown(of, token);
-      } else {
-        attach(each, of);
-        Attempt attempt = each.attempt;
-        if (attempt.over || attempt.stopCause != null) {
-          of.stream.stop(token, stopCause(attempt));
-        } else if (attempt.isLeased() && status.isSure()) {
+        if (!isStale(of, token) && !relay.has(of, token)) {
+          others.add(token);
+        }
+        continue;
+      }
+      out.attach(each, of);
+      Attempt attempt = each.attempt;
+      if (each.renewing().contains(of) && status.isSure()) {
+        of.stream.known(token);
+        if (attempt.isLeased() && !attempt.over) {
           of.stream.leased(token, each.run.lengthMicros);
         }
       }
+      if (attempt.over || attempt.stopCause != null) {
+        of.stream.stop(token, OutAttempts.stopCause(attempt));
+      }
     }
-  }
-
-  private void attach(Out each, WorkerLink link) {
-    each.link = link;
-    each.run.accepted = true;
-    each.run.heardNanos = now();
+    relay.resume(of, others);
   }
 
   /** The worker says how it went; what it hears then is settled or stale, if this node knows. */
   public void outcome(long link, AttemptToken token, AttemptOutcome outcome) {
-    WorkerLink of = heard(link);
+    WorkerLink of = links.heard(link);
     if (of == null) {
       return;
     }
-    Out each = find(of, token);
+    OutAttempt each = out.find(of, token);
     if (each == null) {
-      unknown(of, token);
+      if (relay.has(of, token)) {
+        relay.ended(of, token, outcome);
+      } else if (!isStale(of, token)) {
+        relay.resume(of, List.of(token)); // its owner says that it is, and hears it then
+      }
       return;
     }
-    attach(each, of);
+    out.attach(each, of);
     boolean first = !each.attempt.hasReturned(); // else it is on its way to the journal
     if (first && !attempts.finished(each.attempt, outcome)) {
       of.stream.told(token, WorkerStream.Word.STALE);
@@ -330,7 +362,7 @@ public final class Workers implements Elsewhere.ToWorkers {
     }
     each.saidOutcome = true;
     if (each.run.hasLeft()) {
-      answer(each, of);
+      OutAttempts.answer(each, of);
     }
   }
 
@@ -341,9 +373,11 @@ public final class Workers implements Elsewhere.ToWorkers {
 
   /** Keeps the resume position of an attempt; {@code answer} as of {@link Checkpoints#save}. */
   public void save(long link, AttemptToken token, byte[] state, Consumer<Outcome<Boolean>> answer) {
-    WorkerLink of = heard(link);
-    Out each = of != null ? find(of, token) : null;
-    if (each == null || each.attempt.hasReturned()) {
+    WorkerLink of = links.heard(link);
+    OutAttempt each = of != null ? out.find(of, token) : null;
+    if (of != null && each == null && relay.has(of, token)) {
+      relay.save(of, token, state, answer);
+    } else if (each == null || each.attempt.hasReturned()) {
       answer.accept(Outcome.ok(false));
     } else {
       checkpoints.save(each.attempt, state, answer);
@@ -352,39 +386,36 @@ public final class Workers implements Elsewhere.ToWorkers {
 
   /** The attempt reports of its job. */
   public void report(long link, AttemptToken token, Report.Source source) {
-    WorkerLink of = heard(link);
-    Out each = of != null ? find(of, token) : null;
-    if (each != null && !each.attempt.over) {
+    WorkerLink of = links.heard(link);
+    OutAttempt each = of != null ? out.find(of, token) : null;
+    if (of != null && each == null) {
+      relay.report(of, token, source);
+    } else if (each != null && !each.attempt.over) {
       reports.report(each.attempt, source);
     }
   }
 
   /** By which failures of the attempt are judged; null where the worker does not have it. */
   public @Nullable FailurePolicy policy(long link, AttemptToken token) {
-    WorkerLink of = links.get(link);
-    Out each = of != null ? find(of, token) : null;
-    return each != null ? each.attempt.policy() : null;
+    WorkerLink of = links.known(link);
+    OutAttempt each = of != null ? out.find(of, token) : null;
+    if (of == null || each != null) {
+      return each != null ? each.attempt.policy() : null;
+    }
+    return relay.policy(of, token);
   }
 
-  /** The attempt of that token, if the worker has it of this node. */
-  private @Nullable Out find(WorkerLink link, AttemptToken token) {
-    Out each = out.get(token.nonce());
-    boolean same =
-        each != null
-            && each.run.worker.equals(link.hello.worker())
-            && each.attempt.token().equals(token);
-    return same ? each : null;
-  }
-
-  /** Only who has the shard can say that an attempt is not the current one. */
-  private void unknown(WorkerLink link, AttemptToken token) {
+  /** Says of an attempt that it is not the current one, if this node has its shard. */
+  private boolean isStale(WorkerLink link, AttemptToken token) {
     JobRef ref = JobRef.parse(token.job());
     Shard shard = ref != null ? shards.known(ref.shard()) : null;
     boolean own = shard != null && shard.owned() && shard.loaded() && status.isSure();
-    if (ref == null || own) {
+    boolean stale = ref == null || own;
+    if (stale) {
       env.metrics().count("attempts.stale", 1);
       link.stream.told(token, WorkerStream.Word.STALE);
     }
+    return stale;
   }
 
   // ---- giving
@@ -403,6 +434,11 @@ public final class Workers implements Elsewhere.ToWorkers {
     return !targets.isEmpty() && targets.isTaken(type, namespace, queue);
   }
 
+  /** Whether any is connected, here or to another node. */
+  public boolean areThere() {
+    return !targets.isEmpty();
+  }
+
   /** How many more attempts of the type workers could run, at most. */
   public int room(String type) {
     return Math.min(MOST_OUT - out.size(), targets.room(type));
@@ -411,7 +447,7 @@ public final class Workers implements Elsewhere.ToWorkers {
   /** What is known of a worker as an attempt of the job begins; null where it is none. */
   @Override
   public @Nullable WorkerRun begin(long link, NodeJob job) {
-    WorkerLink of = links.get(link);
+    WorkerLink of = links.known(link);
     if (of == null) {
       return null;
     }
@@ -422,72 +458,64 @@ public final class Workers implements Elsewhere.ToWorkers {
 
   /** The attempt's worker is to run it. */
   public void give(Attempt attempt, WorkerRun run) {
-    WorkerLink link = links.get(attempt.lentTo);
+    WorkerLink link = links.known(attempt.lentTo);
     if (link == null || link.gone) {
       attempts.finished(attempt, new AttemptOutcome.Interrupted());
       return;
     }
-    Out each = keep(attempt, run);
-    each.link = link;
+    OutAttempt each = out.keep(attempt, run);
+    sweepLater();
+    each.spokenOf(link);
+    each.renewedBy(link);
     run.heardNanos = now();
-    boolean had = link.room() > 0;
-    long number = link.nextNumber();
-    each.number = number;
-    targets.changed(link, had);
     env.metrics().count("attempts.given", 1);
     if (link.hello.leaseFirst()) {
-      attempts.outcomes.leases().write(attempt, () -> giveLeased(each, link, number));
+      each.promisedBy = link;
+      links.change(link, () -> link.promised++);
+      attempts.outcomes.leases().write(attempt, () -> giveLeased(each, link));
     } else {
-      link.stream.give(attempt, number);
+      pass(each, link);
     }
   }
 
-  private void giveLeased(Out each, WorkerLink link, long number) {
-    if (each.link != link) {
+  private void giveLeased(OutAttempt each, WorkerLink link) {
+    redeem(each);
+    boolean stopped = each.attempt.over || each.attempt.stopCause != null;
+    if (each.link() != link || stopped) {
       attempts.finished(each.attempt, new AttemptOutcome.Interrupted()); // nobody heard of it
       return;
     }
     each.everLeased = true;
-    link.stream.give(each.attempt, number);
+    pass(each, link);
     link.stream.leased(each.attempt.token(), each.run.lengthMicros);
   }
 
-  private Out keep(Attempt attempt, WorkerRun run) {
-    Out each = new Out(attempt, run);
-    out.put(attempt.nonce(), each);
-    run.whenLeft(() -> left(each));
-    sweepLater();
-    return each;
+  /** The worker hears of the attempt: what was passed before has smaller numbers. */
+  private void pass(OutAttempt each, WorkerLink link) {
+    links.change(link, () -> each.number = link.nextNumber());
+    each.passedNanos = now();
+    link.stream.give(each.attempt, each.number);
+  }
+
+  /** The room that was kept for it, until its lease is written, is no longer kept. */
+  private void redeem(OutAttempt each) {
+    WorkerLink link = each.promisedBy;
+    if (link != null) {
+      each.promisedBy = null;
+      links.change(link, () -> link.promised--);
+    }
+  }
+
+  private void left(OutAttempt each) {
+    redeem(each);
+    offers = true;
   }
 
   /** A lease of an earlier owner's says that a worker has the attempt. */
   @Override
   public void adopted(Attempt attempt, WorkerRun run) {
-    keep(attempt, run).everLeased = true;
-  }
-
-  /** Nothing of the attempt is left here. */
-  private void left(Out each) {
-    out.remove(each.attempt.nonce(), each);
-    offers = true;
-    WorkerLink link = each.link;
-    if (each.saidOutcome && link != null) {
-      answer(each, link);
-    }
-  }
-
-  private static void answer(Out each, WorkerLink link) {
-    switch (each.run.fate()) {
-      case DURABLE -> {
-        if (each.decidedHere) {
-          link.stream.told(each.attempt.token(), WorkerStream.Word.STALE);
-        } else {
-          link.stream.told(each.attempt.token(), WorkerStream.Word.SETTLED);
-        }
-      }
-      case STALE -> link.stream.told(each.attempt.token(), WorkerStream.Word.STALE);
-      case OPEN, UNKNOWN -> {} // whoever knows is asked again
-    }
+    out.keep(attempt, run).everLeased = true;
+    sweepLater();
   }
 
   /** Jobs that waited for workers go on, where some have room. */
@@ -504,20 +532,27 @@ public final class Workers implements Elsewhere.ToWorkers {
         dispatcher.lendWaiting(MOST_OUT - out.size(), Long.MAX_VALUE / 2);
       }
     }
+    relay.turn();
+    askOthers();
+  }
+
+  /** Jobs wait though there is no room: nodes to which other workers are connected are asked. */
+  private void askOthers() {
+    if (far.isEmpty() || stopping || !dispatcher.anyForWorkers() || now() - nextAskNanos < 0) {
+      return;
+    }
+    long wait = far.ask(dispatcher.typesForWorkers(TYPES_A_TURN));
+    if (wait != 0) {
+      nextAskNanos = now() + wait;
+      timers.at(nextAskNanos, () -> {});
+    }
   }
 
   // ---- stopping
 
   /** The attempt is asked to save and return, or to stop. */
   public void recall(Attempt attempt) {
-    Out each = out.get(attempt.nonce());
-    if (each != null && each.attempt == attempt && each.link != null) {
-      each.link.stream.stop(attempt.token(), stopCause(attempt));
-    }
-  }
-
-  private static Attempt.StopCause stopCause(Attempt attempt) {
-    return attempt.stopCause != null ? attempt.stopCause : Attempt.StopCause.TIMEOUT;
+    out.recall(attempt);
   }
 
   /**
@@ -526,70 +561,22 @@ public final class Workers implements Elsewhere.ToWorkers {
    */
   @Override
   public void disowned(Attempt attempt) {
-    Out each = out.get(attempt.nonce());
-    if (each == null || each.attempt != attempt) {
-      return;
-    }
-    if (!attempt.isLeased()) {
-      recall(attempt); // it is made again
-      return;
-    }
-    out.remove(attempt.nonce(), each);
-    if (each.link != null) {
-      each.link.stream.told(attempt.token(), WorkerStream.Word.MOVED);
-    }
-    if (attempt.hasReturned()) {
-      return;
-    }
-    Runnable gone = () -> attempts.outcomes.gone(attempt);
-    if (attempt.grant().isLimited()) {
-      timers.at(now() + HANDED_OVER_NANOS, gone);
-    } else {
-      gone.run();
-    }
+    out.disowned(attempt);
   }
 
   /** The shard is about to go to another node: what workers have of it goes with it. */
   public void leaving(Shard shard) {
-    for (Out each : List.copyOf(out.values())) {
-      if (each.attempt.job().shard == shard) {
-        leaseIfLeaving(each);
-      }
-    }
+    out.leaving(shard);
   }
 
   /** The node stops: what workers have goes on under the next owner. */
   @Override
   public void beginStop() {
     stopping = true;
-    List.copyOf(out.values()).forEach(this::leaseIfLeaving);
-    for (WorkerLink link : links.values()) {
-      if (!link.gone) {
-        link.stream.drain();
-      }
+    out.beginStop();
+    for (WorkerLink link : links.own()) {
+      link.stream.drain();
     }
-  }
-
-  private void leaseIfLeaving(Out each) {
-    Shard shard = each.attempt.job().shard;
-    boolean leaves = shard != null && shard.owned() && (stopping || !shard.stays());
-    if (leaves && each.run.accepted) {
-      lease(each);
-    }
-  }
-
-  private void lease(Out each) {
-    attempts
-        .outcomes
-        .leases()
-        .write(
-            each.attempt,
-            () -> {
-              each.everLeased = true;
-              if (each.link != null) {
-                each.link.stream.leased(each.attempt.token(), each.run.lengthMicros);
-              }
-            });
   }
 
   // ---- time
@@ -601,78 +588,18 @@ public final class Workers implements Elsewhere.ToWorkers {
   }
 
   private void sweep() {
-    long now = now();
-    for (WorkerLink link : List.copyOf(links.values())) {
-      if (!link.gone && now - link.heardNanos >= SILENT_NANOS) {
-        gone(link.id);
-        link.stream.close("nothing was heard of the worker");
-      }
-      if (link.gone && now - link.goneNanos >= GAP_NANOS) {
-        links.remove(link.id);
-        targets.remove(link);
-        life.workersWent(WorkerTargets.taken(link, dispatcher.typesWithoutHandler()));
-      }
+    for (WorkerLink link : links.silent()) {
+      gone(link.id);
+      link.stream.close("nothing was heard of the worker");
     }
-    for (Out each : List.copyOf(out.values())) {
-      look(each, now);
+    for (WorkerLink link : links.takeMissed()) {
+      life.workersWent(WorkerTargets.taken(link, dispatcher.typesWithoutHandler()));
     }
+    relay.sweep();
+    out.sweep();
     if (!links.isEmpty() || !out.isEmpty()) {
       sweepLater();
     }
-  }
-
-  private void look(Out each, long now) {
-    Attempt attempt = each.attempt;
-    if (attempt.hasReturned()) {
-      return;
-    }
-    long age = now - attempt.startedNanos;
-    WorkerLink link = each.link;
-    long heard = link != null ? later(each.run.heardNanos, link.heardNanos) : each.run.heardNanos;
-    boolean leased = each.everLeased || each.run.isLeasing();
-    long patience = leased ? each.run.lengthMicros * 1000 : UNLEASED_NANOS;
-    if (!each.run.accepted) {
-      // By a lease that came first it may run, unless the worker has seen it and said nothing.
-      boolean mayRun = leased && (link == null || !link.hasSeen(each.number));
-      if (age >= ACCEPT_NANOS && (!mayRun || now - heard >= patience)) {
-        takeBack(each);
-      }
-      return;
-    }
-    if (now - heard >= patience) {
-      lose(each);
-    } else if (!leased && !attempt.over && age >= LEASE_AFTER_NANOS && link != null) {
-      leaseIfHeard(each, now - heard);
-    }
-  }
-
-  /** A worker that may be dead gets no lease that others would have to wait for. */
-  private void leaseIfHeard(Out each, long silentNanos) {
-    if (silentNanos < GAP_NANOS && status.isSure()) {
-      lease(each);
-    }
-  }
-
-  private void takeBack(Out each) {
-    each.decidedHere = true;
-    env.metrics().count("attempts.not.accepted", 1);
-    if (each.link != null) {
-      each.link.stream.stop(each.attempt.token(), Attempt.StopCause.FENCED);
-    }
-    attempts.finished(each.attempt, new AttemptOutcome.Interrupted());
-  }
-
-  private void lose(Out each) {
-    each.decidedHere = true;
-    if (each.attempt.over) {
-      attempts.outcomes.gone(each.attempt); // its outcome was decided before
-    } else {
-      attempts.finished(each.attempt, new AttemptOutcome.WorkerLost());
-    }
-  }
-
-  private static long later(long one, long other) {
-    return one - other > 0 ? one : other;
   }
 
   private long now() {

@@ -1,8 +1,10 @@
 /**
  * Workers outside the nodes that are connected to this one, and the attempts that they run.
  *
- * <p><b>State.</b> {@code Workers}, owned by the loop: the connections, and the attempts of this
- * node's jobs that workers run. The journal has the leases of those that have lasted a second.
+ * <p><b>State.</b> {@code WorkerLinks} has the connections, {@code OutAttempts} the attempts of
+ * this node's jobs that workers run, {@code WorkerRelay} those of other nodes' in workers that are
+ * connected here, {@code FarWorkers} the workers that are connected to other nodes. The loop owns
+ * all of it. The journal has the leases of those that have lasted a second.
  *
  * <pre>
  *   given → accepted → leased (a second later) → outcome durable: settled
