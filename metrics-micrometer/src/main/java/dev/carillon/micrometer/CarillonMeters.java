@@ -7,6 +7,7 @@ import dev.carillon.MemberInfo;
 import dev.carillon.NodeControl;
 import dev.carillon.WaitingFigures;
 import dev.carillon.api.error.CarillonException;
+import dev.carillon.gateway.ConnectedWorker;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -42,6 +43,13 @@ public final class CarillonMeters implements MeterBinder {
           Map.entry("carillon.attempts.stale", "attempts.stale"),
           Map.entry("carillon.attempts.lent", "attempts.lent"),
           Map.entry("carillon.attempts.borrowed", "attempts.borrowed"),
+          Map.entry("carillon.attempts.given", "attempts.given"),
+          Map.entry("carillon.attempts.not.accepted", "attempts.not.accepted"),
+          Map.entry("carillon.attempts.relayed", "attempts.relayed"),
+          Map.entry("carillon.leases.written", "leases.written"),
+          Map.entry("carillon.leases.adopted", "attempts.adopted"),
+          Map.entry("carillon.workers.came", "workers.connected"),
+          Map.entry("carillon.workers.lost", "workers.lost"),
           Map.entry("carillon.commits.unknown", "commits.unknown"),
           Map.entry("carillon.commits.full", "commits.full"),
           Map.entry("carillon.claims", "claims"),
@@ -64,7 +72,11 @@ public final class CarillonMeters implements MeterBinder {
 
   /** What a reading shows. */
   private record Look(
-      CarillonStats stats, List<MemberInfo> members, List<WaitingFigures> waiting) {}
+      CarillonStats stats,
+      List<MemberInfo> members,
+      List<WaitingFigures> waiting,
+      int workers,
+      int inWorkers) {}
 
   /**
    * Of one node.
@@ -105,6 +117,8 @@ public final class CarillonMeters implements MeterBinder {
     gauge(registry, "carillon.shards.stood.in", look -> look.stats().standsIn());
     gauge(registry, "carillon.shards.refused", look -> look.stats().refusedShards());
     gauge(registry, "carillon.callers.waiting", look -> look.stats().unansweredJobs());
+    gauge(registry, "carillon.workers", Look::workers);
+    gauge(registry, "carillon.attempts.in.workers", Look::inWorkers);
     gauge(registry, "carillon.problems", look -> look.stats().problems());
     for (MemberInfo.State state : MemberInfo.State.values()) {
       gauge(
@@ -163,7 +177,9 @@ public final class CarillonMeters implements MeterBinder {
     long now = System.nanoTime();
     if (known == null || now - lastNanos >= FRESH_NANOS) {
       NodeControl node = carillon.node();
-      known = new Look(node.stats(), node.members(), node.waiting());
+      List<ConnectedWorker> workers = node.workers().connected();
+      int inWorkers = workers.stream().mapToInt(worker -> worker.runs().size()).sum();
+      known = new Look(node.stats(), node.members(), node.waiting(), workers.size(), inWorkers);
       last = known;
       lastNanos = now;
       List<WaitingFigures> waiting = known.waiting();
