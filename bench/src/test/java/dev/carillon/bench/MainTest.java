@@ -31,6 +31,14 @@ class MainTest extends BenchmarkRun {
   }
 
   @Test
+  void attemptsInAWorkerAreMeasuredBesideThoseInTheNode() throws Exception {
+    List<JsonNode> figures =
+        run("remote", "--scenario=rate,latency", "--jobs=2000", "--samples=20", "--rounds=1");
+    assertThat(values(figures, "rate", "in a worker")).hasSize(1).allMatch(rate -> rate > 0);
+    assertThat(values(figures, "latency, idle", "in a worker, p50")).hasSize(1);
+  }
+
+  @Test
   void exitCodeSaysWhetherABoundDoesNotHold() {
     assertThat(verdictOn(1.9)).isZero();
     assertThat(verdictOn(2.1)).isEqualTo(1);

@@ -50,6 +50,7 @@ class TwoServersTest {
           "getNodeHealth",
           "getFigures",
           "getLateness",
+          "listWorkers",
           "streamEvents",
           "streamAllEvents");
 

@@ -18,7 +18,8 @@ import java.util.function.Function;
 
 /** A server on SQLite in the process of a test, which can be stopped and started again. */
 final class TestServer implements AutoCloseable {
-  private final Path file;
+  private final String url;
+  private final String node;
   private final GatewayLimits limits;
   private final Function<Carillon, Access> access;
   private int port;
@@ -29,8 +30,19 @@ final class TestServer implements AutoCloseable {
     this(file, GatewayLimits.standard(), carillon -> new LoopbackAccess());
   }
 
+  /** A node among those of a store. */
+  TestServer(String url, String node) {
+    this(url, node, GatewayLimits.standard(), carillon -> new LoopbackAccess());
+  }
+
   TestServer(Path file, GatewayLimits limits, Function<Carillon, Access> access) {
-    this.file = file;
+    this("jdbc:sqlite:" + file, "tested", limits, access);
+  }
+
+  private TestServer(
+      String url, String node, GatewayLimits limits, Function<Carillon, Access> access) {
+    this.url = url;
+    this.node = node;
     this.limits = limits;
     this.access = access;
     start();
@@ -39,7 +51,8 @@ final class TestServer implements AutoCloseable {
   void start() {
     carillon =
         Carillon.builder()
-            .url("jdbc:sqlite:" + file)
+            .url(url)
+            .nodeId(node)
             .daemon(true)
             .advanced(a -> a.expectWorkers(true))
             .open();
