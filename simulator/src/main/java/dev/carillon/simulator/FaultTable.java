@@ -67,6 +67,7 @@ final class FaultTable {
 
   private final Map<Operation, Row> store = new EnumMap<>(Operation.class);
   private final Map<String, Long> calls = new TreeMap<>();
+  private final Map<String, Long> reasons = new TreeMap<>();
   private final Map<UserOperations.Kind, Row> users = new EnumMap<>(UserOperations.Kind.class);
 
   /** A table of seeds of this kind. */
@@ -172,6 +173,16 @@ final class FaultTable {
     return calls;
   }
 
+  /** A node has said once more why a job does not run, and it was so. */
+  void countReason(String reason) {
+    reasons.merge(reason, 1L, Long::sum);
+  }
+
+  /** How often nodes named which reason. */
+  Map<String, Long> reasons() {
+    return reasons;
+  }
+
   /** Takes over what the fault wrapper has counted. */
   void count(FaultyStore wrapper) {
     for (Operation operation : Operation.values()) {
@@ -188,6 +199,7 @@ final class FaultTable {
   void add(FaultTable other) {
     other.store.forEach((operation, row) -> row(store, operation).add(row));
     other.calls.forEach((what, times) -> calls.merge(what, times, Long::sum));
+    other.reasons.forEach((reason, times) -> reasons.merge(reason, times, Long::sum));
     other.users.forEach((kind, row) -> row(users, kind).add(row));
   }
 

@@ -227,6 +227,12 @@ final class FlowRecords {
     return false;
   }
 
+  /** Whether a node may act on a rate, be it one that nobody was told of. */
+  boolean perhapsRated(FlowSubject subject) {
+    return entry(subject).possible.stream()
+        .anyMatch(setting -> inEffect(subject, setting).rate() != null);
+  }
+
   /** How many attempts may run at once at most. */
   int limit(FlowSubject subject) {
     int most = 0;

@@ -40,6 +40,7 @@ final class Report {
     outcome.table().lines().forEach(out::println);
     out.println();
     printCalls(out);
+    printReasons(out);
     missing().forEach(cell -> out.println("never happened: " + cell));
     out.printf(
         "%d seeds with %d jobs, %d events and %d faults, hash %016x%n"
@@ -58,6 +59,12 @@ final class Report {
   private void printCalls(PrintStream out) {
     out.println("workflows:");
     outcome.table().calls().forEach((what, times) -> out.printf("%12d  %s%n", times, what));
+    out.println();
+  }
+
+  private void printReasons(PrintStream out) {
+    out.println("nodes were asked why jobs do not run, and all that they named was so:");
+    outcome.table().reasons().forEach((what, times) -> out.printf("%12d  %s%n", times, what));
     out.println();
   }
 

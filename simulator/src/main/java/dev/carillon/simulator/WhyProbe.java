@@ -2,8 +2,11 @@ package dev.carillon.simulator;
 
 import static dev.carillon.simulator.Violation.check;
 
+import dev.carillon.api.Concurrency;
+import dev.carillon.api.JobId;
 import dev.carillon.api.WaitReason;
 import dev.carillon.engine.job.FlowSubject;
+import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.message.Hindrance;
 import dev.carillon.engine.message.JobStand;
 import dev.carillon.engine.message.Question;
@@ -20,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>A due job that does not run has at least one reason.
  *   <li>A reason that the journals can judge is so: its time, a pause, a job that it waits for, an
- *       occurrence before it, a key, a limit.
+ *       occurrence before it, those that have its key, a limit that is full, a rate, how many are
+ *       before it.
  *   <li>A job of which nothing is on its way to the store is judged; else the node may know less,
  *       or more, than the journals.
  * </ol>
@@ -89,6 +93,7 @@ final class WhyProbe {
 
   private void judge(Life life, ModelJob job, JobStand stand) {
     looks++;
+    world.table.countReason("jobs asked about");
     check(
         JobStand.decode(stand.encode()).equals(stand),
         Guarantee.FOLD,
@@ -105,6 +110,7 @@ final class WhyProbe {
     }
     for (Hindrance each : stand.hindrances()) {
       named.merge(each.reason(), 1, Integer::sum);
+      world.table.countReason(each.reason().name());
       check(
           isSo(life, job, each),
           Guarantee.FOLD,
@@ -118,13 +124,85 @@ final class WhyProbe {
       case PAUSED -> isPaused(job, hindrance);
       case DEPENDENCY -> awaits(job);
       case OVERLAP -> job.parent != null;
-      case KEY -> job.spec.more().concurrency() != null;
+      case KEY -> isTaken(job, hindrance);
       case LIMIT -> isLimited(job, hindrance);
       // Of other nodes it says what they announced last.
-      case SLOT -> life.node.running() > 0 || hindrance.facts().containsKey("nodes");
+      case SLOT ->
+          hindrance.facts().containsKey("limit")
+              ? life.node.running() > 0 && isFull(hindrance)
+              : hindrance.facts().containsKey("nodes") || world.seed.workers() > 0;
+      case RATE -> isRated(job, hindrance);
+      // Workflows stand in lanes too, as do jobs of shards that others have taken meanwhile.
+      case TURN ->
+          world.seed.workflows()
+              || world.climate.nodes > 1
+              || fact(hindrance, "before") <= beside(life, job);
       case NO_HANDLER -> Objects.equals(hindrance.facts().get("type"), job.spec.type());
-      case WAITING, UNFIT, RATE, TURN, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
+      case WAITING -> job.due > life.wallMicros();
+      case UNFIT, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
     };
+  }
+
+  private static long fact(Hindrance hindrance, String name) {
+    return Long.parseLong(hindrance.facts().getOrDefault(name, "0"));
+  }
+
+  /** Whether as many run as may. */
+  private static boolean isFull(Hindrance hindrance) {
+    return fact(hindrance, "running") + fact(hindrance, "elsewhere") >= fact(hindrance, "limit");
+  }
+
+  /** Jobs of the key have it, perhaps the job's own former attempt, or other nodes. */
+  private boolean isTaken(ModelJob job, Hindrance hindrance) {
+    Concurrency own = job.spec.more().concurrency();
+    if (own == null || !own.key().equals(hindrance.facts().get("key"))) {
+      return false;
+    }
+    for (String id : hindrance.facts().getOrDefault("holders", "").split(" ", -1)) {
+      JobRef ref = id.isEmpty() ? null : JobRef.parse(new JobId(id));
+      ModelShard shard = ref != null ? world.model.shard(ref.shard()) : null;
+      ModelJob holder = shard != null && ref != null ? shard.jobs.get(ref.number()) : null;
+      Concurrency its = holder != null ? holder.spec.more().concurrency() : null;
+      boolean has =
+          holder != null
+              && holder.spec.namespace().equals(job.spec.namespace())
+              && its != null
+              && its.key().equals(own.key());
+      if (!has && !id.isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isRated(ModelJob job, Hindrance hindrance) {
+    String scope = hindrance.facts().get("scope");
+    Concurrency own = job.spec.more().concurrency();
+    return Objects.equals(scope, "key")
+        ? own != null && own.rate() != null
+        : world.flow.perhapsRated(subject(job, scope));
+  }
+
+  /**
+   * How many jobs of the node may stand in the lane of a job, itself left out: those not due too,
+   * since a clock may have gone back.
+   */
+  private long beside(Life life, ModelJob job) {
+    long beside = 0;
+    for (ModelShard shard : world.model.shards()) {
+      if (shard.owner == life.incarnation) {
+        for (ModelJob other : shard.jobs.values()) {
+          beside +=
+              other != job
+                      && other.live()
+                      && other.spec.queue().equals(job.spec.queue())
+                      && other.spec.namespace().equals(job.spec.namespace())
+                  ? 1
+                  : 0;
+        }
+      }
+    }
+    return beside;
   }
 
   /** The node may not know yet what became of the append that says that an awaited job ended. */
@@ -152,6 +230,6 @@ final class WhyProbe {
     String scope = hindrance.facts().get("scope");
     return Objects.equals(scope, "handler")
         ? job.spec.type().equals(Wishes.LIMITED_TYPE)
-        : world.flow.perhapsLimited(subject(job, scope));
+        : world.flow.perhapsLimited(subject(job, scope)) && isFull(hindrance);
   }
 }

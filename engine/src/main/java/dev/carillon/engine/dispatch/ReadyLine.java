@@ -68,15 +68,20 @@ final class ReadyLine {
       if (left-- <= 0) {
         return before;
       }
-      before += compare(each, job) < 0 ? 1 : 0;
+      before += isBefore(each, job) ? 1 : 0;
     }
     for (NodeJob each : overtaking) {
       if (left-- <= 0) {
         return before;
       }
-      before += compare(each, job) < 0 ? 1 : 0;
+      before += isBefore(each, job) ? 1 : 0;
     }
     return before;
+  }
+
+  /** One that has ended or starts leaves its place only when it would come forward. */
+  static boolean isBefore(NodeJob each, NodeJob job) {
+    return compare(each, job) < 0 && each.isIdle(NodeJob.Phase.READY);
   }
 
   /** In no order that means anything. */
