@@ -1,10 +1,18 @@
 package dev.carillon.bench;
 
 import dev.carillon.Carillon;
+import dev.carillon.api.JobHandle;
 import dev.carillon.api.TaskType;
+import dev.carillon.api.workflow.Workflow;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
-/** One workflow of many steps: whether the last take longer than the first. */
+/**
+ * One workflow of many steps: whether the last take longer than the first.
+ *
+ * <p>The last steps of it are made in turn with the first ones of another, one of each at a time.
+ * So both see the same machine, as warm and as busy: what is left is what the history costs.
+ */
 final class LongWorkflow {
   /** So many of the first steps are held against so many of the last. */
   static final int PART = 200;
@@ -24,28 +32,61 @@ final class LongWorkflow {
     this.steps = steps;
   }
 
+  /** Steps that are timed, in turn with those of another workflow. */
+  private static final class Timed {
+    final Samples nanos = new Samples();
+    final Semaphore mine;
+    final Semaphore next;
+
+    Timed(Semaphore mine, Semaphore next) {
+      this.mine = mine;
+      this.next = next;
+    }
+
+    void step(Workflow wf) {
+      long[] own = {System.nanoTime()};
+      wf.step(
+          "step",
+          () -> {
+            long before = own[0] - System.nanoTime(); // what the call took so far, below zero
+            mine.acquire();
+            own[0] = System.nanoTime() + before;
+          });
+      nanos.add(System.nanoTime() - own[0]);
+      next.release();
+    }
+
+    double medianMillis() {
+      return nanos.percentile(50) / 1e6;
+    }
+  }
+
+  /** Two workflows: the steps of {@code last} come in turn with those of {@code first}. */
+  private static final class Pair {
+    private final Semaphore lastMay = new Semaphore(1);
+    private final Semaphore firstMay = new Semaphore(0);
+    final Timed last = new Timed(lastMay, firstMay);
+    final Timed first = new Timed(firstMay, lastMay);
+    final Semaphore grown = new Semaphore(0);
+  }
+
   void run(int rounds) throws InterruptedException {
     Rounds firsts = new Rounds();
     Rounds ratios = new Rounds();
-    long[] ends = new long[steps + 1];
+    Pair[] pair = new Pair[1];
     try (Carillon carillon = Carillon.open(place.newAddress("long"))) {
-      carillon.workflow(
-          LONG,
-          (number, wf) -> {
-            ends[0] = System.nanoTime();
-            for (int i = 1; i <= steps; i++) {
-              wf.step("step", () -> {});
-              ends[i] = System.nanoTime();
-            }
-          });
+      carillon.workflow(LONG, (untimed, wf) -> run(pair[0], untimed, wf));
       for (int round = 0; round <= rounds; round++) { // one to warm up
         report.progress("%,d steps in one workflow".formatted(steps));
-        var unused = carillon.schedule(LONG.job(round)).result(WITHIN);
-        double first = median(ends, 0);
-        double last = median(ends, steps - PART);
+        pair[0] = new Pair();
+        JobHandle<?> grown = carillon.schedule(LONG.job(steps - PART));
+        pair[0].grown.acquire();
+        var unusedFirst = carillon.schedule(LONG.job(0)).result(WITHIN);
+        var unusedLast = grown.result(WITHIN);
+        double first = pair[0].first.medianMillis();
         if (round > 0) {
           firsts.add(first);
-          ratios.add(last / first);
+          ratios.add(pair[0].last.medianMillis() / first);
         }
       }
     }
@@ -55,11 +96,14 @@ final class LongWorkflow {
             .held(Bound.atMost(MOST_TIMES)));
   }
 
-  private static double median(long[] ends, int from) {
-    Samples samples = new Samples();
-    for (int i = from; i < from + PART; i++) {
-      samples.add(ends[i + 1] - ends[i]);
+  private static void run(Pair pair, int untimed, Workflow wf) {
+    for (int i = 0; i < untimed; i++) {
+      wf.step("step", () -> {});
     }
-    return samples.percentile(50) / 1e6;
+    Timed timed = untimed == 0 ? pair.first : pair.last;
+    pair.grown.release();
+    for (int i = 0; i < PART; i++) {
+      timed.step(wf);
+    }
   }
 }
