@@ -183,9 +183,14 @@ final class HandlerRunner implements AttemptRunner {
     }
   }
 
-  private static void startAll(Gathered[] starting) {
+  /** One that cannot start does not keep the others from it. */
+  private void startAll(Gathered[] starting) {
     for (Gathered each : starting) {
-      each.go();
+      try {
+        each.go();
+      } catch (Throwable e) {
+        reports.report("a handler could not be started", e);
+      }
     }
   }
 

@@ -108,7 +108,9 @@ final class WorkflowAttempt extends Event implements Activation, RunningAttempt,
 
   private void begin(WorkflowRun going) {
     if (resumes) {
-      going.resume(this);
+      if (!going.resume(this)) {
+        ended(new AttemptOutcome.Interrupted()); // its code runs again from its history
+      }
       return;
     }
     try {

@@ -195,7 +195,7 @@ final class WorkflowRuns {
     }
     of.current = null;
     WorkflowRun run = of.run;
-    if (run != null && run.isParked() && !activation.attempt().isBorrowed()) {
+    if (run != null && run.mayResume() && !activation.attempt().isBorrowed()) {
       parked.put(of.ref, of);
       evict();
     } else {

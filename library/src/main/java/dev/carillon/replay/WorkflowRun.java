@@ -81,12 +81,18 @@ public final class WorkflowRun implements Runnable {
     }
   }
 
-  /** It goes on in another activation: it was parked and has been told of every entry. */
-  public void resume(Activation next) {
+  /**
+   * It goes on in another activation: it was parked and has been told of every entry. Does nothing
+   * and returns false where it has been unwound meanwhile.
+   */
+  public boolean resume(Activation next) {
     lock.lock();
     try {
-      if (activation != null || over) {
+      if (activation != null) {
         throw new IllegalStateException("workflow " + host.job().id() + ": is not parked");
+      }
+      if (over) {
+        return false;
       }
       activation = next;
       entered = false;
@@ -94,6 +100,7 @@ public final class WorkflowRun implements Runnable {
       lock.unlock();
     }
     host.wake(this);
+    return true;
   }
 
   /** An entry of its history is durable: the next one, in order. */
@@ -156,6 +163,16 @@ public final class WorkflowRun implements Runnable {
     lock.lock();
     try {
       return activation == null && !over;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether it waits between two activations and may go on: nobody has unwound it. */
+  public boolean mayResume() {
+    lock.lock();
+    try {
+      return activation == null && !over && unwindReason == null;
     } finally {
       lock.unlock();
     }

@@ -100,8 +100,15 @@ final class Journal implements WorkflowHost, WorkflowCode {
 
   /** The code goes on from its wait. */
   AttemptOutcome resume() {
-    run().resume(new Turn());
+    if (!resumes()) {
+      throw new AssertionError("it was unwound");
+    }
     return outcome();
+  }
+
+  /** Whether the code goes on from its wait. */
+  boolean resumes() {
+    return run().resume(new Turn());
   }
 
   AttemptOutcome outcome() {

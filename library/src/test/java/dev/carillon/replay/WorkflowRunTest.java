@@ -871,6 +871,23 @@ class WorkflowRunTest {
     assertThat(result(journal.begin())).isEqualTo("x");
   }
 
+  /** An interrupt that comes when the activation has just ended unwinds a run that waits. */
+  @Test
+  void runThatIsUnwoundWhileItWaitsIsNotResumed() throws Exception {
+    Journal journal = new Journal((wf, seen) -> wf.await(GO));
+    waiting(journal, journal.begin());
+    WorkflowRun run = journal.run();
+    assertThat(run.mayResume()).isTrue();
+    run.unwind("interrupted");
+    assertThat(run.mayResume()).isFalse();
+    while (!run.isOver()) {
+      Thread.onSpinWait();
+    }
+    assertThat(journal.resumes()).isFalse();
+    journal.signal("go", "x");
+    assertThat(result(journal.begin())).isEqualTo("x");
+  }
+
   @Test
   void codeWhoseCheckpointIsLostDoesNotGoOn() {
     Journal journal =

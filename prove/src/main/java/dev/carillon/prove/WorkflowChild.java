@@ -18,8 +18,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -51,6 +51,8 @@ final class WorkflowChild implements Callable<Integer> {
 
   /** Workflows begin one after the other, so a kill meets them in every part of their code. */
   private static final int PACE_MILLIS = 40;
+
+  private static final int DRAINED_AT_ONCE = 256;
 
   private static final FailurePolicy AT_ONCE = FailurePolicy.constant(Duration.ofMillis(20), 5);
 
@@ -84,35 +86,53 @@ final class WorkflowChild implements Callable<Integer> {
       PauseStorm storm = new PauseStorm(carillon, this::tell);
       tell("L");
       storm.start();
-      AtomicInteger left = new AtomicInteger();
-      int from = drain ? 0 : first;
-      for (int number = from; number < first + count; number++) {
-        if (!drain) {
-          TimeUnit.MILLISECONDS.sleep(PACE_MILLIS);
-        }
-        JobHandle<String> handle = carillon.schedule(ORDER.job(number).key("order-" + number));
-        var unused = carillon.signal(handle.id(), GO, "signal " + number, "go-" + number);
-        if (!drain) {
-          storm.add(number, handle.id());
-        } else {
-          var unusedState = PauseStorm.resume(carillon, this::tell, number, handle.id());
-          left.incrementAndGet();
-          String workflow = Integer.toString(number);
-          var unusedEnd =
-              handle
-                  .resultAsync()
-                  .whenComplete(
-                      (result, error) -> {
-                        tell("E " + workflow + " " + (error == null ? result : "failed"));
-                        left.decrementAndGet();
-                      });
-        }
+      if (drain) {
+        return drain(carillon) ? 0 : 1;
       }
-      long end = System.nanoTime() + RESULT_WITHIN.toNanos();
-      while (drain ? left.get() > 0 && System.nanoTime() < end : true) {
-        TimeUnit.MILLISECONDS.sleep(20);
+      for (int number = first; number < first + count; number++) {
+        TimeUnit.MILLISECONDS.sleep(PACE_MILLIS);
+        storm.add(number, scheduled(carillon, number).id());
       }
-      return left.get() == 0 ? 0 : 1;
+      while (true) {
+        TimeUnit.SECONDS.sleep(1); // until it is killed
+      }
+    }
+  }
+
+  private static JobHandle<String> scheduled(Carillon carillon, int number) {
+    JobHandle<String> handle = carillon.schedule(ORDER.job(number).key("order-" + number));
+    var unused = carillon.signal(handle.id(), GO, "signal " + number, "go-" + number);
+    return handle;
+  }
+
+  /** Many at once: one after the other, each would wait for some commits of its own. */
+  private boolean drain(Carillon carillon) throws InterruptedException {
+    Semaphore room = new Semaphore(DRAINED_AT_ONCE);
+    long end = System.nanoTime() + RESULT_WITHIN.toNanos();
+    for (int number = 0; number < count; number++) {
+      int each = number;
+      if (!room.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+      Thread.startVirtualThread(() -> end(carillon, each, room::release));
+    }
+    return room.tryAcquire(DRAINED_AT_ONCE, end - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+
+  private void end(Carillon carillon, int number, Runnable then) {
+    try {
+      JobHandle<String> handle = scheduled(carillon, number);
+      var unusedState = PauseStorm.resume(carillon, this::tell, number, handle.id());
+      var unusedEnd =
+          handle
+              .resultAsync()
+              .whenComplete(
+                  (result, error) -> {
+                    tell("E " + number + " " + (error == null ? result : "failed"));
+                    then.run();
+                  });
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
