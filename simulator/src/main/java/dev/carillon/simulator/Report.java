@@ -82,11 +82,7 @@ final class Report {
     long seed = failure.result().seed();
     out.printf("%nseed %d broke %s: %s%n", seed, violation.guarantee(), violation.getMessage());
     out.println("  (" + violation.guarantee().text() + ")");
-    int nodeCount = outcome.first().nodes();
-    int workerCount = outcome.first().workers();
-    String nodes = nodeCount == 1 ? "" : " --nodes " + nodeCount;
-    String workers = workerCount == 0 ? "" : " --workers " + workerCount;
-    out.println("  replay: ./carillon simulate --seed " + seed + nodes + workers + " --trace");
+    out.println("  replay: " + outcome.first().of(seed).command());
     if (whole) {
       failure.trace().forEach(line -> out.println("  " + line));
       Throwable cause = violation.getCause();

@@ -38,4 +38,14 @@ record Seed(long number, int nodes, boolean workflows, int workers) {
   Seed of(long otherNumber) {
     return new Seed(otherNumber, nodes, workflows, workers);
   }
+
+  /** The command that runs it alone, with its trace. */
+  String command() {
+    return "./carillon simulate --seed "
+        + number
+        + (nodes == 1 ? "" : " --nodes " + nodes)
+        + (workflows ? " --workflows" : "")
+        + (workers == 0 ? "" : " --workers " + workers)
+        + " --trace";
+  }
 }

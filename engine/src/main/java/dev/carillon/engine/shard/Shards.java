@@ -484,9 +484,9 @@ public final class Shards {
     if (settling.handBackIfAnothers(shard)) {
       return;
     }
-    wakes.sleepUntilNext(shard, now);
     retention.dropOldIfTime(shard);
-    retention.compactIfWorthwhile(shard);
+    retention.compactIfWorthwhile(shard); // before it may sleep: nobody compacts it then
+    wakes.sleepUntilNext(shard, now);
     packs.consider(shard, now);
     host.looked(shard, now);
   }
