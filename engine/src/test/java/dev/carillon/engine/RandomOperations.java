@@ -174,7 +174,8 @@ final class RandomOperations {
   }
 
   private byte[] restored() {
-    return WorkflowState.restored(random.nextInt(2), List.of());
+    return WorkflowState.restored(
+        random.nextInt(2), random.nextBoolean() ? List.of() : List.of("key"), List.of());
   }
 
   private Lease lease() {

@@ -7,17 +7,21 @@ import dev.carillon.api.JobError;
 import dev.carillon.api.JobState;
 import dev.carillon.api.error.ChildFailedException;
 import dev.carillon.api.error.StepFailedException;
+import dev.carillon.api.workflow.SignalResult;
 import dev.carillon.engine.attempt.Attempt;
 import dev.carillon.engine.environment.AttemptOutcome;
+import dev.carillon.engine.history.PublishedValue;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.HistoryEntry.ChildStarted;
 import dev.carillon.engine.job.HistoryEntry.StepFailed;
 import dev.carillon.engine.job.JobRef;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.WorkflowTurn;
 import dev.carillon.engine.job.WorkflowWait;
 import dev.carillon.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -118,6 +122,96 @@ class ResumptionTest extends WorkflowCase {
     assertThat(running().historyCount()).isZero();
     assertThat(running().revision()).isEqualTo(1);
     assertThat(checkpoint(running(), begun(), done(2))).isTrue();
+  }
+
+  private void renew(int seen) {
+    world.finishOne(new AttemptOutcome.Renewed(new byte[1], 1, List.of(), seen));
+  }
+
+  @Test
+  void workflowThatDiesBeforeTheFirstEntryOfALaterRoundKeepsTheKeysOfThatRound() {
+    renew(0);
+    assertThat(running().revision()).isEqualTo(1);
+    die(ERROR, false);
+    assertThat(state()).isEqualTo(JobState.DEAD);
+
+    assertThat(replay()).isEqualTo(ControlResult.DONE);
+
+    assertThat(running().revision()).isEqualTo(1);
+    die(ERROR, false);
+    killAndRestart();
+    assertThat(replay()).isEqualTo(ControlResult.DONE);
+    assertThat(running().revision()).isEqualTo(1);
+  }
+
+  @Test
+  void workflowThatWasUndoneAndDiesAgainAtOnceDoesNotTakeItsFirstKeys() {
+    checkpoint(running(), begun(), done(2), failed(3, 0));
+    die(STEP_FAILED, true);
+    checkpoint(running(), done(1)); // its compensation
+    world.finishOne(new AttemptOutcome.Compensated(null));
+    replay();
+    die(ERROR, false);
+    assertThat(state()).isEqualTo(JobState.DEAD);
+
+    assertThat(replay()).isEqualTo(ControlResult.DONE);
+
+    assertThat(running().revision()).isEqualTo(1);
+  }
+
+  @Test
+  void signalOfAnEarlierRoundIsNotTakenAgainAfterAReplay() {
+    signal("go", "k");
+    renew(1);
+    checkpoint(running(), begun(), failed(1, 0));
+    die(STEP_FAILED, false);
+
+    replay();
+
+    assertThat(signal("go", "k")).isEqualTo(SignalResult.TAKEN_BEFORE);
+    assertThat(history(running())).hasSize(1);
+    killAndRestart();
+    signal("go", "k");
+    assertThat(running().historyCount()).isEqualTo(1);
+  }
+
+  @Test
+  void signalThatCameBeforeTheCodeBeganStaysUnread() {
+    signal("go", "k");
+    die(ERROR, false);
+
+    replay();
+
+    assertThat(running().historyCount()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasPublishedStays() {
+    checkpoint(running(), begun(), failed(1, 0));
+    byte[] value = {7};
+    Report report = new Report(Report.UNKNOWN, Report.UNKNOWN, null, value, false);
+    world.node().report(running(), () -> report);
+    world.settle();
+    assertThat(published()).containsExactly(7);
+    die(STEP_FAILED, false);
+
+    replay();
+
+    assertThat(published()).containsExactly(7);
+    killAndRestart();
+    assertThat(published()).containsExactly(7);
+  }
+
+  private byte[] published() {
+    List<Outcome<Optional<PublishedValue.Found>>> answers = new ArrayList<>();
+    world.node().published(job, answers::add);
+    world.settle();
+    byte[] found =
+        ((Outcome.Ok<Optional<PublishedValue.Found>>) answers.getFirst())
+            .value()
+            .orElseThrow()
+            .value();
+    return found == null ? new byte[0] : found;
   }
 
   @Test

@@ -82,7 +82,12 @@ final class WorkflowModel {
     record.touchedNanos = world.clock.nanos();
     switch (operation) {
       case JournalFormat.OfWorkflow own -> own(record, own.body());
-      case JournalFormat.Restored restored -> record.revision = restored.revision();
+      case JournalFormat.Restored restored -> {
+        record.revision = restored.revision();
+        if (record.revival != null) {
+          record.revival.keepKeys(record);
+        }
+      }
       case JournalFormat.Reported reported -> reported(record, reported.recorded());
       case JournalFormat.Start start ->
           record.marked |= record.current(start.attempt(), start.revision());

@@ -4,31 +4,39 @@ import dev.carillon.api.JobState;
 import dev.carillon.engine.job.HistoryEntry;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a dead workflow was when somebody replayed it, and whether what it remembers is right:
  * nothing where it was undone or cancelled, under other keys; else all but what failed last and the
- * calls that followed that, in order, with every signal.
+ * calls that followed that, in order, with every signal, the keys of signals and what it published.
  */
 final class WorkflowRevival {
   private final List<HistoryEntry> before;
   private final int revision;
   private final List<String> confirmed;
+  private final Set<String> keys;
+  private final String published;
 
   WorkflowRevival(WorkflowRecord dead) {
     this.before = List.copyOf(dead.entries);
     this.revision = dead.revision;
     this.confirmed = dead.confirmed;
+    this.keys = new LinkedHashSet<>(dead.keys);
+    this.published = dead.published;
+  }
+
+  /** What it took before, it does not take again; unless it begins anew, for it was undone. */
+  void keepKeys(WorkflowRecord record) {
+    if (!isUndone()) {
+      record.keys.addAll(keys);
+    }
   }
 
   /** Looks at the workflow as it is behind its replay. */
   void check(WorkflowRecord record) {
-    if (before.isEmpty()) {
-      said(record.entries.isEmpty(), record, "has a history that it had not");
-      record.confirmed = List.of();
-      return;
-    }
     if (isUndone()) {
       said(record.entries.isEmpty(), record, "was undone and goes on");
       said(record.revision == revision + 1, record, "was undone and has its old keys");
@@ -36,6 +44,7 @@ final class WorkflowRevival {
       return;
     }
     said(record.revision == revision, record, "goes on under other keys");
+    said(record.published.equals(published), record, "published " + published + " before");
     int at = 0;
     for (HistoryEntry entry : record.entries) {
       while (at < before.size() && !isSame(before.get(at), entry)) {

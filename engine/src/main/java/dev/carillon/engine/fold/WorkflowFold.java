@@ -172,9 +172,7 @@ final class WorkflowFold<J extends FoldedJob> {
       return Answer.STALE;
     }
     job.revision = (int) in.varint();
-    if (in.remaining() > 0) {
-      job.rare().workflow = WorkflowState.read(in);
-    }
+    job.rare().workflow = in.remaining() > 0 ? WorkflowState.read(in) : new WorkflowState();
     return Answer.APPLIED;
   }
 

@@ -137,6 +137,11 @@ public final class WorkflowState {
     return 0;
   }
 
+  /** The keys of the signals that it remembers, oldest first. */
+  public List<String> keys() {
+    return List.copyOf(keys);
+  }
+
   /** What is known of it when it begins anew: a signal that was taken is not taken again. */
   @Nullable WorkflowState begunAnew() {
     if (keys.isEmpty()) {
@@ -246,11 +251,14 @@ public final class WorkflowState {
   /**
    * The body of the operation that gives a dead letter, which lives again, the memory of its
    * workflow: varint revision, and the state, which is absent where it begins anew.
+   *
+   * @param keys of the signals that it had taken when it died, also before it last began anew
    */
-  public static byte[] restored(int revision, List<HistoryEntry> entries) {
+  public static byte[] restored(int revision, List<String> keys, List<HistoryEntry> entries) {
     ByteWriter out = new ByteWriter(64).varint(revision);
-    if (!entries.isEmpty()) {
+    if (!entries.isEmpty() || !keys.isEmpty()) {
       WorkflowState state = new WorkflowState();
+      state.keys.addAll(keys);
       for (HistoryEntry entry : entries) {
         var unusedEnd = state.add(entry);
         state.checkpointed += isOfCode(entry) ? 1 : 0;

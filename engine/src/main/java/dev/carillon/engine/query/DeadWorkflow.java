@@ -3,11 +3,13 @@ package dev.carillon.engine.query;
 import dev.carillon.engine.fold.FoldedJob;
 import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
+import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
 import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.store.Outcome;
 import dev.carillon.store.Store;
 import java.util.ArrayList;
@@ -33,6 +35,7 @@ public final class DeadWorkflow {
    * @param failedBy the class of what its last attempt failed with; empty for nothing
    * @param entries of its history, oldest first; empty where its code never began
    * @param children the specs of its children, encoded, by where they are
+   * @param kept what it remembers beside its history
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
   public record Found(
@@ -40,7 +43,17 @@ public final class DeadWorkflow {
       int revision,
       String failedBy,
       List<HistoryEntry> entries,
-      Map<JobRef, byte[]> children) {}
+      Map<JobRef, byte[]> children,
+      Kept kept) {}
+
+  /**
+   * What a workflow keeps when it begins anew.
+   *
+   * @param keys of the signals that it has taken, oldest first
+   * @param published what it published last; null for nothing
+   */
+  @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
+  public record Kept(List<String> keys, byte @Nullable [] published) {}
 
   /** The job that has ended; empty where there is none. */
   public static Outcome<Optional<Found>> find(Store store, JobRef ref) {
@@ -61,6 +74,7 @@ public final class DeadWorkflow {
     private final Map<JobRef, byte[]> children = new LinkedHashMap<>();
     private final Set<Long> numbers = new LinkedHashSet<>();
     private final ShardFold<FoldedJob> fold;
+    private byte @Nullable [] published;
     private @Nullable Found found;
 
     Reading(JobRef ref) {
@@ -86,13 +100,16 @@ public final class DeadWorkflow {
     private void ended(FoldedJob job, OperationBody.End end) {
       if (job.number == ref.number()) {
         String failedBy = end.error() != null ? end.error().type() : "";
+        WorkflowState workflow = job.workflow();
+        List<String> keys = workflow != null ? workflow.keys() : List.of();
         found =
             new Found(
                 job.body(),
                 job.revision,
                 failedBy,
                 List.copyOf(entries),
-                new LinkedHashMap<>(children));
+                new LinkedHashMap<>(children),
+                new Kept(keys, published));
       }
     }
 
@@ -118,8 +135,19 @@ public final class DeadWorkflow {
       }
       switch (frame.kind()) {
         case HISTORY -> entries.addAll(OperationBody.History.decode(frame.reader()).entries());
-        case REPLAY, ADD -> found = null;
+        case REPORT -> reported(Report.Recorded.decode(frame.reader()).report());
+        case REPLAY, ADD -> {
+          found = null;
+          published = null;
+        }
+        case STATE -> published = null; // it follows
         default -> {}
+      }
+    }
+
+    private void reported(Report report) {
+      if (report.published() != null || report.withdraws()) {
+        published = report.published();
       }
     }
 

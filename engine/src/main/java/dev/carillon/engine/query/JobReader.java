@@ -151,10 +151,11 @@ public final class JobReader {
    * A job that has ended.
    *
    * @param body its spec, encoded
-   * @param begun whether it is a workflow whose code had begun
+   * @param isWorkflow whether it is a workflow that remembers something: entries of its history, or
+   *     that it began anew
    */
   @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never compared or copied
-  public record Ended(byte[] body, boolean begun) {}
+  public record Ended(byte[] body, boolean isWorkflow) {}
 
   /** How a job ended; also a dead letter that was discarded since. Empty for one that has not. */
   public Outcome<Optional<JobInfo>> end(JobRef ref) {
@@ -173,7 +174,7 @@ public final class JobReader {
         .map(
             telling ->
                 Optional.ofNullable(telling.bodies.get(ref.number()))
-                    .map(body -> new Ended(body, telling.begunOnes.contains(ref.number()))));
+                    .map(body -> new Ended(body, telling.workflows.contains(ref.number()))));
   }
 
   /** Those of some jobs of a shard that have not ended, by number, as its journal tells them. */
@@ -360,8 +361,8 @@ public final class JobReader {
     private final Map<Long, byte[]> bodies = new LinkedHashMap<>();
     private final Map<Long, JobError> errors = new LinkedHashMap<>();
 
-    /** Workflows that have ended after their code had begun. */
-    private final Set<Long> begunOnes = new LinkedHashSet<>();
+    /** Workflows that have ended, and remember something. */
+    private final Set<Long> workflows = new LinkedHashSet<>();
 
     /** What each published last; it counts where the fold says that there is such a value. */
     private final Map<Long, byte[]> published = new LinkedHashMap<>();
@@ -395,8 +396,8 @@ public final class JobReader {
                 }
                 ended.put(job.number, ended(new JobRef(shard, job.number), home, job, end));
                 bodies.put(job.number, job.body());
-                if (job.hasBegun()) {
-                  begunOnes.add(job.number);
+                if (job.workflow() != null) {
+                  workflows.add(job.number);
                 }
               });
     }

@@ -14,6 +14,7 @@ import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobEdit;
 import dev.carillon.engine.job.JobRef;
 import dev.carillon.engine.job.JobSpec;
+import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.Resumption;
 import dev.carillon.engine.life.JobLife;
 import dev.carillon.engine.life.JobLookup;
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays and discards dead letters. A workflow goes on where it failed ({@link Resumption}): its
  * REPLAY is followed, in the same entry of the journal, by what it remembers (RESTORED), its
- * history (HISTORY) and the children that are started again (ADD).
+ * history (HISTORY), what it published (REPORT) and the children that are started again (ADD).
  *
  * <p>Crash table: what is read of the dead letter changes nothing. The replay is one entry: before
  * it the job is dead, after it all of it is there. Two replays of one job go one after the other,
@@ -50,6 +51,9 @@ public final class Replays {
   private static final int MOST_HISTORY_BYTES = 3 << 20;
 
   private static final int PART_BYTES = 128 << 10;
+
+  /** Of a workflow that begins anew because it was undone. */
+  private static final DeadWorkflow.Kept FORGOTTEN = new DeadWorkflow.Kept(List.of(), null);
 
   private final NodeEnvironment env;
   private final Shards shards;
@@ -110,7 +114,7 @@ public final class Replays {
             answer.accept(outcome.map(body -> ControlResult.NOT_FOUND));
           } else if (found.isEmpty()) {
             answerNotDead(ref, answer);
-          } else if (found.get().begun()) {
+          } else if (found.get().isWorkflow()) {
             readWorkflow(request, answer);
           } else {
             replay(request, JobSpec.decode(found.get().body()), answer, shard -> List.of());
@@ -177,7 +181,7 @@ public final class Replays {
       Shard shard, JobRef ref, DeadWorkflow.Found dead, Resumption resumption) {
     int revision =
         dead.revision() + (resumption.anew() ? 1 : 0); // its steps have keys of their own
-    Map<JobRef, JobRef> again = new LinkedHashMap<>();
+    Map<JobRef, JobRef> restarted = new LinkedHashMap<>();
     List<Frame> adds = new ArrayList<>();
     for (JobRef child : resumption.restarted()) {
       byte[] spec = dead.children().get(child);
@@ -187,14 +191,24 @@ public final class Replays {
       JobRef fresh = shard.ref(shard.nextNumber());
       JobSpec asked = JobSpec.decode(spec).replayed(env.wallMicros(), 0, null);
       JobSpec added = asked.withMore(asked.more().childOf(ref));
-      again.put(child, fresh);
+      restarted.put(child, fresh);
       adds.add(Frame.of(Kind.ADD, fresh.number(), added.encode()));
     }
     List<HistoryEntry> entries =
-        resumption.entries().stream().map(entry -> startedAgain(entry, again)).toList();
+        resumption.entries().stream().map(entry -> startedAgain(entry, restarted)).toList();
+    DeadWorkflow.Kept kept = resumption.anew() ? FORGOTTEN : dead.kept();
     List<Frame> frames = new ArrayList<>();
-    frames.add(Frame.of(Kind.RESTORED, ref.number(), WorkflowState.restored(revision, entries)));
+    frames.add(
+        Frame.of(
+            Kind.RESTORED, ref.number(), WorkflowState.restored(revision, kept.keys(), entries)));
     long bytes = write(ref.number(), entries, frames);
+    byte[] published = kept.published();
+    if (published != null) {
+      Report report = new Report(Report.UNKNOWN, Report.UNKNOWN, null, published, false);
+      Report.Recorded again = new Report.Recorded(revision, env.wallMicros(), false, report);
+      frames.add(Frame.of(Kind.REPORT, ref.number(), again.encode()));
+      bytes += published.length;
+    }
     frames.addAll(adds);
     return bytes > MOST_HISTORY_BYTES ? null : frames;
   }
