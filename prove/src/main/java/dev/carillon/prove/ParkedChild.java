@@ -39,8 +39,8 @@ final class ParkedChild implements Callable<Integer> {
 
   private static final int BATCH = 1_000;
   private static final int MOST_SIGNALS = 2_000;
-  private static final long MOST_PROBE_NANOS = TimeUnit.SECONDS.toNanos(90);
-  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long MOST_PROBE_NANOS = TimeUnit.SECONDS.toNanos(120);
+  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PROBES = 10;
   private static final int STEPS_EACH = 50;
   private static final int POLL_MILLIS = 20;

@@ -59,6 +59,7 @@ public final class Retention {
   private final Shards shards;
   private final Committer committer;
   private final RecordChanges records;
+  private final CompactionTurns turns;
   private boolean lookingAtAll;
 
   /** Whether shards with history may be there that nobody owns. */
@@ -78,6 +79,7 @@ public final class Retention {
     this.shards = shards;
     this.committer = committer;
     this.records = records;
+    this.turns = new CompactionTurns(shards, this::isWorthwhile, this::compactNow);
   }
 
   /**
@@ -415,18 +417,35 @@ public final class Retention {
 
   /**
    * Compacts a loaded shard whose journal has grown far beyond what is live in it, or tells of what
-   * need not be kept.
+   * need not be kept, when its turn comes; says whether it will, unless something comes between.
    */
-  void compactIfWorthwhile(Shard shard) {
+  boolean compactIfWorthwhile(Shard shard) {
+    return turns.offer(shard);
+  }
+
+  private boolean isWorthwhile(Shard shard) {
     ShardFold<NodeJob> fold = shard.fold;
-    if (fold == null || !mayBeCompacted(shard, fold)) {
-      return;
-    }
-    if (agesMicros(fold) <= env.wallMicros()) {
+    return fold != null
+        && !shard.handingBack
+        && mayBeCompacted(shard, fold)
+        && (isOld(fold) || isLoose(shard, fold));
+  }
+
+  private boolean isOld(ShardFold<NodeJob> fold) {
+    return agesMicros(fold) <= env.wallMicros();
+  }
+
+  private boolean isLoose(Shard shard, ShardFold<NodeJob> fold) {
+    long bytes = shard.journal.bytes();
+    return bytes >= options.maxShardBytes() / COMPACT_FROM_PART
+        && bytes >= COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes);
+  }
+
+  private void compactNow(Shard shard) {
+    ShardFold<NodeJob> fold = shard.fold;
+    if (fold != null && isOld(fold)) {
       compactForAge(shard);
-    } else if (shard.journal.bytes() >= options.maxShardBytes() / COMPACT_FROM_PART
-        && shard.journal.bytes()
-            >= COMPACT_RATIO * Math.max(fold.liveBytes(), shard.compactedBytes)) {
+    } else {
       compactLingering(shard, Long.MIN_VALUE);
     }
   }

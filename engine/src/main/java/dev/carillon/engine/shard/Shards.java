@@ -485,8 +485,9 @@ public final class Shards {
       return;
     }
     retention.dropOldIfTime(shard);
-    retention.compactIfWorthwhile(shard); // before it may sleep: nobody compacts it then
-    wakes.sleepUntilNext(shard, now);
+    if (!retention.compactIfWorthwhile(shard)) { // nobody compacts one that sleeps
+      wakes.sleepUntilNext(shard, now);
+    }
     packs.consider(shard, now);
     host.looked(shard, now);
   }
