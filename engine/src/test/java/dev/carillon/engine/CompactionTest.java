@@ -26,12 +26,17 @@ import dev.carillon.engine.job.Report;
 import dev.carillon.engine.job.ScheduleFormat;
 import dev.carillon.engine.job.ScheduleState;
 import dev.carillon.engine.job.Why;
+import dev.carillon.engine.query.DeadWorkflow;
+import dev.carillon.engine.query.HistoryReader;
 import dev.carillon.engine.query.JobReader;
 import dev.carillon.engine.shard.NodeJob;
 import dev.carillon.store.Append;
 import dev.carillon.store.Entry;
+import dev.carillon.store.ForwardingStore;
 import dev.carillon.store.Journals.Publication;
+import dev.carillon.store.Journals.ReadPage;
 import dev.carillon.store.MemoryStore;
+import dev.carillon.store.Outcome;
 import dev.carillon.store.Records.Stamp;
 import dev.carillon.store.ShardId;
 import java.nio.charset.StandardCharsets;
@@ -53,6 +58,7 @@ class CompactionTest {
   private static final long JOB = JobRef.number(1, 1);
   private static final long OCCURRENCE = JobRef.number(1, 2);
   private static final int PAYLOAD_BYTES = 1 << 20;
+  private static final int MOST_READS = 20;
   private static final Compaction.Since ALL = new Compaction.Since(0, 0, Long.MAX_VALUE);
   private static final Compaction.Since NO_EVIDENCE =
       new Compaction.Since(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
@@ -490,6 +496,69 @@ class CompactionTest {
 
     assertThat(histories).containsKey(JOB);
     assertThat(histories.get(JOB)).isEmpty();
+  }
+
+  private static Frame checkpoint(int before, HistoryEntry... entries) {
+    return Frame.of(
+        Kind.CHECKPOINT,
+        JOB,
+        new OperationBody.Checkpoint(1, 0, before, 1, List.of(entries)).encode());
+  }
+
+  private static HistoryEntry done(int call) {
+    return new HistoryEntry.StepDone(call, call, "step", 1, call, new byte[0]);
+  }
+
+  /** The generation before, which is kept for a while, tells of its first entries too. */
+  @Test
+  void workflowThatDiesAfterACompactionHasItsHistoryOnce() {
+    HistoryEntry begun = new HistoryEntry.Begun(1, 1, 42);
+    append(add(), checkpoint(0, begun, done(1)));
+    compact(true);
+    append(checkpoint(2, done(2)));
+    JobRef ref = new JobRef(shard, JOB);
+    assertThat(HistoryReader.read(store, ref).orThrow().orElseThrow().entries())
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(begun, done(1), done(2));
+
+    append(frame(Kind.END, OperationBody.End.without(JobState.DEAD, 30, "no more")));
+
+    assertThat(DeadWorkflow.find(store, ref).orThrow().orElseThrow().entries())
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(begun, done(1), done(2));
+  }
+
+  @Test
+  void compactionThatCannotReadWhatWasPublishedLeavesNothingOut() {
+    append(add(), published("one"));
+    Compaction.Source source = new Compaction.Source(shard, 1, generation, tail);
+    for (int failing = 1; failing < MOST_READS; failing++) {
+      var outcome = Compaction.stage(new FailingReads(store, failing), source, ++snapshot, ALL);
+      if (outcome instanceof Outcome.Ok<Compaction.Staged>(Compaction.Staged staged)) {
+        assertThat(staged.count()).isEqualTo(1);
+        assertThat(failing).isGreaterThan(2);
+        return;
+      }
+      assertThat(outcome).isInstanceOf(Outcome.Unavailable.class);
+    }
+    throw new AssertionError("it reads again and again");
+  }
+
+  /** Fails one of its reads. */
+  private static final class FailingReads extends ForwardingStore {
+    private int left;
+
+    FailingReads(MemoryStore store, int failing) {
+      super(store);
+      this.left = failing;
+    }
+
+    @Override
+    public Outcome<ReadPage> read(ShardId of, int inGeneration, long from, int maxBytes) {
+      return --left == 0
+          ? new Outcome.Unavailable<>("on purpose")
+          : super.read(of, inGeneration, from, maxBytes);
+    }
   }
 
   @Test

@@ -647,12 +647,31 @@ final class JournalFormat {
         spec(in));
   }
 
-  /** The version of a definition is before the lease, where there is one. */
+  /** Before the lease are the version of a definition and what the job reported, if anything. */
   private static @Nullable Lease leaseBehindVersion(int flags, ByteBuffer in) {
     if ((flags & 1024) != 0) {
       varint(in);
     }
+    if ((flags & 2048) != 0) {
+      skipReported(in);
+    }
     return (flags & 8192) != 0 ? lease(in) : null;
+  }
+
+  private static void skipReported(ByteBuffer in) {
+    int parts = in.get();
+    in.getLong();
+    string(in);
+    if ((parts & 1) != 0) {
+      varint(in);
+      varint(in);
+      varint(in);
+      in.getLong();
+    }
+    if ((parts & 4) != 0) {
+      varint(in);
+      varint(in);
+    }
   }
 
   private static Lease lease(ByteBuffer in) {

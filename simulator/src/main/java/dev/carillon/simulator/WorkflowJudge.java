@@ -400,7 +400,8 @@ final class WorkflowJudge {
 
   /** What the code of a job reported is what its program shows. */
   void reported(WorkflowRecord record, Report report) {
-    if (!record.isWorkflow() || record.parent != null || report.published() == null) {
+    boolean restored = record.revival != null; // it may be of an earlier round
+    if (!record.isWorkflow() || record.parent != null || report.published() == null || restored) {
       return;
     }
     count("published");

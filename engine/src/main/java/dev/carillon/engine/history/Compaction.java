@@ -181,7 +181,12 @@ public final class Compaction {
                 evidence,
                 histories,
                 published))
-        : failures.getFirst().map(n -> Staged.NOTHING);
+        : failures
+            .getFirst()
+            .map(
+                n -> {
+                  throw new IllegalStateException("compaction: a failure that is none: " + n);
+                });
   }
 
   /** Before anything is copied, because past attempts stand behind the state that counts them. */
@@ -247,8 +252,9 @@ public final class Compaction {
       }
       PublishedValue.Place place =
           new PublishedValue.Place(source.shard(), source.generation(), reported.publishedPlace());
-      if (!(PublishedValue.read(store, place) instanceof Outcome.Ok<byte[]>(byte[] value))) {
-        failures.add(PublishedValue.read(store, place).map(bytes -> 0L));
+      Outcome<byte[]> read = PublishedValue.read(store, place);
+      if (!(read instanceof Outcome.Ok<byte[]>(byte[] value))) {
+        failures.add(read.map(bytes -> 0L));
         return;
       }
       Report report = new Report(Report.UNKNOWN, Report.UNKNOWN, null, value, false);

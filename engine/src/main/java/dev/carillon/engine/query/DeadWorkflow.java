@@ -129,8 +129,11 @@ public final class DeadWorkflow {
         default -> {}
       }
       if (fold.apply(frame) != ShardFold.Answer.APPLIED) {
-        entries.clear();
-        entries.addAll(before);
+        // The state of a job that the generation before told of: all of its history follows.
+        if (frame.kind() != Kind.STATE) {
+          entries.clear();
+          entries.addAll(before);
+        }
         return;
       }
       switch (frame.kind()) {

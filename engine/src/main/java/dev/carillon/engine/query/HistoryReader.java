@@ -6,6 +6,7 @@ import dev.carillon.engine.fold.OperationBody;
 import dev.carillon.engine.fold.ShardFold;
 import dev.carillon.engine.fold.WorkflowState;
 import dev.carillon.engine.format.Frame;
+import dev.carillon.engine.format.Kind;
 import dev.carillon.engine.history.Selection;
 import dev.carillon.engine.job.HistoryEntry;
 import dev.carillon.engine.job.JobRef;
@@ -96,12 +97,17 @@ public final class HistoryReader {
     }
     boolean own = frame.job() == ref.number();
     ShardFold.Answer answer = fold.apply(frame);
+    if (own && frame.kind() == Kind.STATE) {
+      // All of its history follows, also where the generation before told of the job.
+      ended = null;
+      entries.clear();
+    }
     if (!own || answer != ShardFold.Answer.APPLIED) {
       return;
     }
     switch (frame.kind()) {
       // Another generation tells it again from here on, or the job is asked for anew.
-      case ADD, STATE, REPLAY -> {
+      case ADD, REPLAY -> {
         ended = null;
         entries.clear();
       }
