@@ -20,6 +20,9 @@ import picocli.CommandLine.Option;
 final class RemoteCommand implements Callable<Integer> {
   private static final double LEAST_ON_FILE = 25_000;
   private static final double LEAST_ON_SERVER = 20_000;
+  private static final double LEAST_OVER_HTTP = 2_000;
+  private static final int HTTP_CONNECTIONS = 16;
+  private static final int HTTP_PART = 10;
   private static final double P50_BEHIND_MILLIS = 2;
   private static final double P99_BEHIND_MILLIS = 10;
   private static final int AT_ONCE = 10_000;
@@ -34,7 +37,7 @@ final class RemoteCommand implements Callable<Integer> {
       names = "--scenario",
       split = ",",
       paramLabel = "NAME",
-      description = "rate, latency, at-once (default: all).")
+      description = "rate, http, latency, at-once (default: all).")
   private Set<Scenario> scenarios = EnumSet.allOf(Scenario.class);
 
   @Option(
@@ -54,6 +57,7 @@ final class RemoteCommand implements Callable<Integer> {
   /** What is measured. */
   enum Scenario {
     RATE,
+    HTTP,
     LATENCY,
     AT_ONCE
   }
@@ -72,6 +76,7 @@ final class RemoteCommand implements Callable<Integer> {
       for (Scenario scenario : scenarios) {
         switch (scenario) {
           case RATE -> rate(place, report);
+          case HTTP -> http(place, report);
           case LATENCY -> latency(place, report);
           case AT_ONCE -> atOnce(place, report);
         }
@@ -100,6 +105,22 @@ final class RemoteCommand implements Callable<Integer> {
     Figure rate = Figure.of("rate", "in a worker", remote.median(), "attempts/s");
     boolean file = options.store == RunOptions.Kind.SQLITE;
     report.figure(rate.held(Bound.atLeast(file ? LEAST_ON_FILE : LEAST_ON_SERVER)));
+  }
+
+  private void http(StorePlace place, Report report) throws IOException, InterruptedException {
+    Rounds remote = new Rounds();
+    int few = Math.max(1, jobs / HTTP_PART);
+    for (int round = 1; round <= options.rounds; round++) {
+      try (RemoteRun run = new RemoteRun(place)) {
+        run.prepare(few);
+        var unused = run.workOverHttp(HTTP_CONNECTIONS);
+        remote.add(run.drain(few));
+      }
+      report.progress("over HTTP, round " + round + " of " + options.rounds);
+    }
+    report.figure(
+        Figure.of("http", "over 16 connections, each leased first", remote.median(), "attempts/s")
+            .held(Bound.atLeast(LEAST_OVER_HTTP)));
   }
 
   private void latency(StorePlace place, Report report) throws IOException, InterruptedException {

@@ -88,7 +88,16 @@ final class RemoteRun implements AutoCloseable {
   /** Starts workers in a process of their own. */
   Workers work(int count, int slots) {
     InetSocketAddress at = Objects.requireNonNull(server.workerAddress());
-    Workers started = new Workers("127.0.0.1:" + at.getPort(), count, slots);
+    return started(
+        new Workers("127.0.0.1:" + at.getPort(), "--workers=" + count, "--slots=" + slots));
+  }
+
+  /** The same of workers that speak HTTP, each over a connection of its own. */
+  Workers workOverHttp(int connections) {
+    return started(new Workers("127.0.0.1:" + server.address().getPort(), "--http=" + connections));
+  }
+
+  private Workers started(Workers started) {
     workers = started;
     return started;
   }
@@ -130,7 +139,7 @@ final class RemoteRun implements AutoCloseable {
     private final BufferedReader out;
     private final Writer in;
 
-    Workers(String address, int count, int slots) {
+    Workers(String address, String... options) {
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.add("--enable-native-access=ALL-UNNAMED");
@@ -144,9 +153,8 @@ final class RemoteRun implements AutoCloseable {
               System.getProperty("java.class.path"),
               Main.class.getName(),
               "remote-worker",
-              "--server=" + address,
-              "--workers=" + count,
-              "--slots=" + slots));
+              "--server=" + address));
+      command.addAll(List.of(options));
       try {
         process =
             new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -27,8 +27,15 @@ final class RemoteWorkerCommand implements Callable<Integer> {
   @Option(names = "--slots")
   private int slots = 1_000;
 
+  @Option(names = "--http")
+  private int connections;
+
   @Override
   public Integer call() throws Exception {
+    if (connections > 0) {
+      HttpWorkerLoad.run(server, connections);
+      return 0;
+    }
     Samples lateness = new Samples();
     List<CarillonWorker> workers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
