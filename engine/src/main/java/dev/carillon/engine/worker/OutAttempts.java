@@ -237,13 +237,10 @@ final class OutAttempts {
             each.attempt,
             () -> {
               each.everLeased = true;
-              if (isLeaving(each)) {
-                leaseIfLeaving(each);
-                return;
-              }
               for (WorkerLink link : each.renewing()) {
                 link.stream.leased(each.attempt.token(), each.run.lengthMicros);
               }
+              leaseIfLeaving(each); // it goes on without this node, and has to know both
             });
   }
 
