@@ -29,6 +29,12 @@ class DamagedShardTest {
   void fillAStoreAndDamageIt() throws SQLException {
     try (ServerFixture fixture = ServerFixture.on(url())) {
       damaged = schedule(fixture.client, "960h");
+      fixture
+          .client
+          .put(
+              NAMESPACE + "/schedules/far",
+              "{\"type\": \"t\", \"schedule\": {\"every\": \"960h\"}}")
+          .expect(201);
       whole = schedule(fixture.client, "9600h");
     }
     try (Connection connection = DriverManager.getConnection(url());

@@ -162,12 +162,8 @@ final class WhyProbe {
       JobRef ref = id.isEmpty() ? null : JobRef.parse(new JobId(id));
       ModelShard shard = ref != null ? world.model.shard(ref.shard()) : null;
       ModelJob holder = shard != null && ref != null ? shard.jobs.get(ref.number()) : null;
-      Concurrency its = holder != null ? holder.spec.more().concurrency() : null;
-      boolean has =
-          holder != null
-              && holder.spec.namespace().equals(job.spec.namespace())
-              && its != null
-              && its.key().equals(own.key());
+      // Its attempt may hold the key of what it was before it was replaced.
+      boolean has = holder != null && holder.spec.namespace().equals(job.spec.namespace());
       if (!has && !id.isEmpty()) {
         return false;
       }
