@@ -52,6 +52,7 @@ final class AgainstCommand implements Callable<Integer> {
           "workflow --seconds 8 --warmup 4 --rounds 1",
           "workflow --store postgres --seconds 8 --warmup 4 --rounds 1 --scenario rate",
           "api --seconds 8 --warmup 4 --rounds 1",
+          "remote --scenario rate,http,latency --jobs 50000 --samples 100 --rounds 1",
           "dashboard --short",
           "histograms --seconds 4 --warmup 2 --rounds 2",
           "latency --samples 300 --seconds 5 --warmup 3",

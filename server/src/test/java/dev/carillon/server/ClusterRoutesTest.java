@@ -52,6 +52,9 @@ class ClusterRoutesTest {
       } while (!cursor.isEmpty());
       assertThat(ids).doesNotHaveDuplicates().hasSizeGreaterThanOrEqualTo(4);
 
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(() -> assertThat(member(two.client, "two")).startsWith("THERE"));
       two.client
           .post(CLUSTER + "/shards/" + ids.getFirst() + "/move", "{\"node\": \"two\"}")
           .expect(200);
