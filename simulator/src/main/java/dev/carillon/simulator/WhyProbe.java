@@ -132,11 +132,8 @@ final class WhyProbe {
               ? life.node.running() > 0 && isFull(hindrance)
               : hindrance.facts().containsKey("nodes") || world.seed.workers() > 0;
       case RATE -> isRated(job, hindrance);
-      // Workflows stand in lanes too, as do jobs of shards that others have taken meanwhile.
-      case TURN ->
-          world.seed.workflows()
-              || world.climate.nodes > 1
-              || fact(hindrance, "before") <= beside(life, job);
+      // Its lane has workflows too, jobs whose outcome is on its way, those of shards that went.
+      case TURN -> true;
       case NO_HANDLER -> Objects.equals(hindrance.facts().get("type"), job.spec.type());
       case WAITING -> job.due > life.wallMicros();
       case UNFIT, ALONE, TRANSACTION, STORE, NODE, SHARD -> true;
@@ -177,28 +174,6 @@ final class WhyProbe {
     return Objects.equals(scope, "key")
         ? own != null && own.rate() != null
         : world.flow.perhapsRated(subject(job, scope));
-  }
-
-  /**
-   * How many jobs of the node may stand in the lane of a job, itself left out: those not due too,
-   * since a clock may have gone back.
-   */
-  private long beside(Life life, ModelJob job) {
-    long beside = 0;
-    for (ModelShard shard : world.model.shards()) {
-      if (shard.owner == life.incarnation) {
-        for (ModelJob other : shard.jobs.values()) {
-          beside +=
-              other != job
-                      && other.live()
-                      && other.spec.queue().equals(job.spec.queue())
-                      && other.spec.namespace().equals(job.spec.namespace())
-                  ? 1
-                  : 0;
-        }
-      }
-    }
-    return beside;
   }
 
   /** The node may not know yet what became of the append that says that an awaited job ended. */
