@@ -94,7 +94,7 @@ class TokenCommandTest {
     assertThat(run("token", "revoke")).isEqualTo(2);
     assertThat(run("token", "create", url(), "--name", "ci")).isEqualTo(2);
     assertThat(run("token", "create", url(), "--name", "ci", "--role", "boss")).isEqualTo(2);
-    assertThat(err.toString()).contains("role: boss (expected: viewer");
+    assertThat(err.toString()).contains("role: boss (expected: worker, viewer");
     assertThat(run("token", "create", url(), "--name", "c i", "--role", "viewer")).isEqualTo(2);
     assertThat(
             run("token", "create", url(), "--name", "ci", "--role", "viewer", "--expires-in", "x"))

@@ -44,7 +44,7 @@ class WorkerExamplesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"python, python3, worker.py", "javascript, node, worker.mjs"})
+  @CsvSource({"python, python3, worker.py", "js, node, worker.mjs"})
   void exampleRunsJobsAndSaysWhatFailed(String language, String program, String file)
       throws Exception {
     List<String> code = code(language);
