@@ -10,6 +10,7 @@ final class Patience {
   private final World world;
   private long healedNanos;
   private long nextLookNanos;
+  private boolean over;
 
   Patience(World world) {
     this.world = world;
@@ -17,6 +18,11 @@ final class Patience {
 
   void healed() {
     healedNanos = world.clock.nanos();
+  }
+
+  /** All nodes stop: what a write that comes late adds now is for nobody here. */
+  void over() {
+    over = true;
   }
 
   /** How long after its due time, or the last fault, a job may take to go on. */
@@ -102,7 +108,7 @@ final class Patience {
   }
 
   void look() {
-    if (world.clock.nanos() < nextLookNanos) {
+    if (over || world.clock.nanos() < nextLookNanos) {
       return;
     }
     nextLookNanos = world.clock.nanos() + LOOK_NANOS;

@@ -490,6 +490,7 @@ final class Simulation {
   }
 
   private void stopForGood() {
+    patience.over();
     int nodes = fleet.nodes().size();
     for (Lives node : fleet.nodes()) {
       Life life = node.open();
